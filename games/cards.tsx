@@ -2,6 +2,7 @@
 
 import { HoldfastError, type Session } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { putOut } from './expel.tsx'
 import { advice } from './news.ts'
 import type { Player } from './player.ts'
 
@@ -28,6 +29,12 @@ export function Joining({ room, cancel }: { room: string; cancel: () => void }):
   )
 }
 
+const HEADINGS: Readonly<Record<string, string>> = {
+  full: 'This room is full',
+  banned: 'You were banned here',
+  forbidden: 'You were not let in',
+}
+
 /** Joining failed: why, and what can be done. */
 export function Failed(props: {
   error: unknown
@@ -39,7 +46,7 @@ export function Failed(props: {
   const text = error instanceof Error ? error.message : String(error)
   return (
     <section class="card" role="alert">
-      <h2>{code === 'full' ? 'This room is full' : 'That did not work'}</h2>
+      <h2>{HEADINGS[code] ?? 'That did not work'}</h2>
       <p>{advice(code)}</p>
       <p class="fine">
         {code}: {text}
@@ -86,7 +93,7 @@ function Dead({ again }: { again: () => void }): ComponentChild {
 function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h2>The session is lost</h2>
+      <h2>{putOut(session) ?? 'The session is lost'}</h2>
       <p class="fine">{session.reason || 'Nobody could be reached.'}</p>
       <button type="button" class="main" onClick={again}>
         Join again

@@ -142,7 +142,9 @@ export function advice(code: ErrorCode | 'unknown'): string {
     case 'unreachable':
       return 'The hub does not answer. Try again once it runs.'
     case 'forbidden':
-      return 'That hub takes no pages from here. Open the game at the address of the hub itself.'
+      return 'The hub says why below. Ask whoever runs the room for an invitation, or choose another.'
+    case 'banned':
+      return 'Who runs this room put you out. Choose another room.'
     case 'timeout':
       return 'Nobody in that room let us in. Its players may just have gone; try again.'
     case 'schema':

@@ -24,6 +24,9 @@ export interface Note {
   at: number
 }
 
+// Ends that a card tells.
+const ON_A_CARD = new Set<string | null>(['elsewhere', 'kicked', 'banned'])
+
 /** See the head of this file. */
 export class Story {
   notes: readonly Note[] = []
@@ -113,7 +116,7 @@ export class Story {
     this.#waits = false
     const { code, reason } = this.#session
     // A card says that, and nothing is lost.
-    if (code !== 'elsewhere') this.note(news.connection(status, reason), 'bad')
+    if (!ON_A_CARD.has(code)) this.note(news.connection(status, reason), 'bad')
     this.#changed()
   }
 

@@ -69,7 +69,7 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   const { play, links, acts } = props
   const end = over(play, acts)
   if (end) return end
-  if (play.watching) return <Watching acts={acts} />
+  if (play.watching) return <Watching play={play} acts={acts} />
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
     <section class="card aside alone">
@@ -87,13 +87,15 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   )
 }
 
-function Watching({ acts }: { acts: Acts }): ComponentChild {
+function Watching({ play, acts }: { play: Play; acts: Acts }): ComponentChild {
   return (
     <section class="card aside slim">
       <p>You watch.</p>
-      <button type="button" class="main" onClick={() => acts.comeIn()}>
-        Join the others
-      </button>
+      {!play.session.me.watches && (
+        <button type="button" class="main" onClick={() => acts.comeIn()}>
+          Join the others
+        </button>
+      )}
     </section>
   )
 }

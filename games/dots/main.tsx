@@ -20,6 +20,7 @@ import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
+import { ticketIn } from '../ticket.ts'
 import { Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { pinsTotal, PLAYERS_MAX, TYPES } from './rules.ts'
@@ -89,6 +90,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         room,
         name,
         token,
+        ticket: ticketIn(location.hash),
         types: TYPES,
         playersMax: PLAYERS_MAX,
         server,
@@ -96,7 +98,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, watch, show)
+    const play = new Play(session, watch || session.me.watches, show)
     play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     window.dots = play

@@ -2,6 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { Expel, Outside } from '../expel.tsx'
 import { Head } from '../head.tsx'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
@@ -46,6 +47,7 @@ export function Side(props: { play: Play; share: string; personal: string }): Co
           <Member key={member.player} play={play} member={member} />
         ))}
       </ul>
+      <Outside player={play} />
       <Invite company={play.company} />
       <Killer player={play} />
       <h2>Invite others</h2>
@@ -71,6 +73,7 @@ function Member({ play, member }: { play: Play; member: MemberInfo }): Component
       <span class="dot" aria-hidden="true" style={{ background: rules.colourOf(member.player) }} />
       <span class="name">{member.name}</span>
       <Badges session={play.session} member={member} />
+      <Expel player={play} member={member} />
       {!play.plays(member.player) && <span class="watches">watches</span>}
       <span class="pins" title={`${count} pins dropped`}>
         {count}

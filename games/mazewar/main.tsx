@@ -19,6 +19,7 @@ import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
+import { ticketIn } from '../ticket.ts'
 import { type Acts, type At, Card, Help } from './cards.tsx'
 import { Cockpit } from './cockpit.ts'
 import { listen } from './input.ts'
@@ -117,6 +118,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         room,
         name,
         token,
+        ticket: ticketIn(location.hash),
         types: TYPES,
         topology: 'mesh',
         playersMax: PLAYERS_MAX,
@@ -125,7 +127,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, watch, show)
+    const play = new Play(session, watch || session.me.watches, show)
     play.seat.birthplace = readPlace(query.get('born') ?? '')
     play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)

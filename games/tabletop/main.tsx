@@ -15,6 +15,7 @@ import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { KEPT, type Kept, personalLink, Tab } from '../tab.ts'
+import { ticketIn } from '../ticket.ts'
 import { Claims } from './away.tsx'
 import { Bar } from './bar.tsx'
 import { type Acts, Card, type Stage } from './cards.tsx'
@@ -122,6 +123,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         room,
         name,
         token,
+        ticket: ticketIn(location.hash),
         types: TYPES,
         playersMax: PLAYERS_MAX,
         server,
@@ -129,7 +131,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, watch, show)
+    const play = new Play(session, watch || session.me.watches, show)
     play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     begin(play)

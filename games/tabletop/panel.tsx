@@ -2,6 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { Expel, Outside } from '../expel.tsx'
 import { Head } from '../head.tsx'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
@@ -94,12 +95,15 @@ export function Side(props: {
 
 function Members({ play }: { play: Play }): ComponentChild {
   return (
-    <ul class="members">
-      {play.session.members.map((member) => (
-        <Member key={member.player} play={play} member={member} />
-      ))}
-      <Absent play={play} />
-    </ul>
+    <>
+      <ul class="members">
+        {play.session.members.map((member) => (
+          <Member key={member.player} play={play} member={member} />
+        ))}
+        <Absent play={play} />
+      </ul>
+      <Outside player={play} />
+    </>
   )
 }
 
@@ -134,6 +138,7 @@ function Member({ play, member }: { play: Play; member: MemberInfo }): Component
       <span class="dot" aria-hidden="true" style={{ background: colourOf(player) }} />
       <span class="name">{name}</span>
       <Badges session={play.session} member={member} />
+      <Expel player={play} member={member} />
       {!plays && <span class="watches">watches</span>}
       {plays && game && !isDuel(game) && <Backs count={play.handOf(player).length} />}
     </li>

@@ -15,6 +15,7 @@ import { type ComponentChild, render } from 'preact'
 import { hubOf, linksInto } from '../links.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
+import { ticketIn } from '../ticket.ts'
 import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
 import { recallGuest, rememberGuest } from './guest.ts'
@@ -106,15 +107,16 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
   const court = new SessionCourt()
   const decided = decisions(court)
   try {
+    const ticket = ticketIn(location.hash)
     const { session, way } = await tab.join((token) =>
-      join({ ...wish(who), token, types: typesOf(decided), signal: giveUp.signal }),
+      join({ ...wish(who), token, ticket, types: typesOf(decided), signal: giveUp.signal }),
     )
     court.session = session
     session.on('primary', () => sound.bell())
     const play = new Play(session, decided, show)
     play.invite({ load: () => import('./bots.ts'), room, server, seats, some: BOTS })
     play.welcome(way)
-    begin(play, watch)
+    begin(play, watch || session.me.watches)
     tab.keep(playerOf(play))
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door' } : { kind: 'failed', error, watch })

@@ -5,6 +5,7 @@
 
 import { type ComponentChild, createRef } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { Expel, Outside } from '../expel.tsx'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Killer, Notes } from '../signs.tsx'
@@ -70,9 +71,11 @@ function Serving({ play }: { play: Play }): ComponentChild {
           <li key={member.player}>
             <span class="name">{member.name}</span>
             <Badges session={session} member={member} />
+            <Expel player={play} member={member} />
           </li>
         ))}
       </ul>
+      <Outside player={play} />
       <p class="fine">
         Epoch {epoch}, role {role}
         {path === 'none' ? '' : `, path ${path}`}.

@@ -4,7 +4,7 @@
 
 import { badValue } from '../machine.ts'
 import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
-import { votesNeeded } from '../session/expelling.ts'
+import { mayExpel, votesNeeded } from '../session/expelling.ts'
 import {
   CONDUCT_PART,
   type ConductWish,
@@ -49,6 +49,12 @@ export interface Ballot {
 
 /** Asks the primary. */
 export type AskPrimary = (part: number, question: Question) => void
+
+/** Whether we may put others out. */
+export function mayExpelIn({ inc, view }: Roster, terms: string): boolean {
+  const row = view.members.find((member) => member.inc === inc)
+  return row !== undefined && mayExpel(terms, row)
+}
 
 /** Who was put out of the session for good. */
 export function bannedIn({ view }: Roster): readonly Banned[] {

@@ -263,6 +263,10 @@ export class Live implements Running {
     return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
   }
 
+  get mayExpel(): boolean {
+    return conduct.mayExpelIn(this.#roster, this.member?.session.terms ?? '')
+  }
+
   get banned(): readonly Banned[] {
     return conduct.bannedIn(this.#roster)
   }

@@ -181,6 +181,9 @@ export interface Session extends Emitter<SessionEvents> {
    */
   vote(target: PlayerTarget, stands?: boolean): Promise<ConductOutcome>
 
+  /** Whether `kick`, `ban` and `pardon` are ours to do: where `vote` is, they are hosts’ alone. */
+  readonly mayExpel: boolean
+
   /** Who was banned. */
   readonly banned: readonly Banned[]
 

@@ -34,6 +34,15 @@ export function expellersOf(terms: string): Expellers {
   return EXPELLERS.find((word) => word === said) ?? 'founder'
 }
 
+/** Whether that member may put others out by itself. */
+export function mayExpel(
+  terms: string,
+  { player, rights }: Pick<Member, 'player' | 'rights'>,
+): boolean {
+  if (!mayPlay(rights)) return false
+  return (rights & RIGHTS.host) !== 0 || (expellersOf(terms) === 'founder' && player === FOUNDER)
+}
+
 /** How many votes put a player out, where so many others are here that may play. */
 export function votesNeeded(others: number): number {
   return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
@@ -60,7 +69,7 @@ function refusalOf(session: Session, wish: ConductWish, by: Member): string {
   const expellers = expellersOf(session.terms)
   if (wish.kind === 'vote') {
     if (expellers !== 'vote') return 'players of this room do not vote'
-  } else if (!isHost && (expellers !== 'founder' || by.player !== FOUNDER)) {
+  } else if (!mayExpel(session.terms, by)) {
     return `${expellers === 'founder' ? 'the founder and hosts' : 'hosts'} put players out here`
   }
   if (wish.kind === 'pardon') return ''

@@ -1,0 +1,116 @@
+// Goal: a person is put out and let in again by those who may, by what the pages offer; and into a
+// closed room one comes by a link that invites, once, until its time is over, or only to watch.
+// Method: each window is a browser process; what is pressed is what a player sees.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { expect, test } from 'vitest'
+import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/tickets.ts'
+import { Crew } from './crew.ts'
+import { freePort, Hub, Window } from './harness.ts'
+
+const crew = Crew.forEachTest()
+
+const dots = (name: string): string => `/dots/?room=people&name=${name}`
+
+/** What a window shows, once it does. */
+async function reads(window: Window, text: string): Promise<void> {
+  await window.page.getByText(text).first().waitFor()
+}
+
+async function press(window: Window, name: string): Promise<void> {
+  await window.page.getByRole('button', { name, exact: true }).click()
+}
+
+async function putOut(window: Window, name: string, how: 'Kick' | 'Ban'): Promise<void> {
+  await window.page.getByLabel(`Put ${name} out`).click()
+  await press(window, `${how} ${name}`)
+}
+
+test('T1: the founder kicks and bans by the list of players, and lets in again (SE-4)', async () => {
+  const ada = await crew.open('Ada', dots('Ada'))
+  await ada.until({ status: 'live' })
+  const grace = await crew.open('Grace', dots('Grace'))
+  await grace.until({ status: 'live', members: '1,2' })
+  const linus = await crew.open('Linus', dots('Linus'))
+  for (const one of [ada, grace, linus]) await one.until({ members: '1,2,3', safety: 'backed-up' })
+  expect(await grace.page.getByLabel('Put Linus out').count()).toBe(0)
+  await ada.page.getByLabel('Put Linus out').click()
+  await ada.shot('people-1-menu')
+  await press(ada, 'Kick Linus')
+  await reads(linus, 'You were put out')
+  await linus.shot('people-2-kicked')
+  for (const one of [ada, grace]) await one.until({ members: '1,2' })
+  await press(linus, 'Join again')
+  await linus.until({ status: 'live', me: '3', members: '1,2,3' })
+
+  // The backup as well: the hub drops it first.
+  await ada.until({ backup: '2', safety: 'backed-up' })
+  await putOut(ada, 'Grace', 'Ban')
+  await reads(grace, 'You were banned')
+  await press(grace, 'Join again')
+  await reads(grace, 'You were banned here')
+  await grace.shot('people-3-banned')
+  await linus.until({ members: '1,3', safety: 'backed-up' })
+  await reads(linus, 'Grace is banned')
+  await press(ada, 'Let Grace in again')
+  await press(grace, 'Try again')
+  await grace.until({ status: 'live', me: '2', members: '1,3,2' })
+  expect(crew.complaints).toEqual([])
+})
+
+/** A hub whose rooms take a ticket, and who mints them. */
+async function closed(): Promise<{
+  hub: Hub
+  link: (more: Partial<TicketOptions>) => Promise<string>
+}> {
+  const { secret, key } = await newTicketKey()
+  const file = join(tmpdir(), `holdfast-e2e-tickets-${await freePort()}.json`)
+  writeFileSync(file, JSON.stringify({ keys: [{ key }] }))
+  const hub = await Hub.start(false, ['--tickets', file])
+  return {
+    hub,
+    link: async (more) => `#ticket=${await mintTicket(secret, { game: 'dots', ...more })}`,
+  }
+}
+
+test('T1: a link that invites lets one browser in, once; others are told why not (SE-18)', async () => {
+  const { hub, link } = await closed()
+  const windows: Window[] = []
+  const open = async (name: string, fragment: string): Promise<Window> => {
+    const window = await Window.open(name, `${hub.url}${dots(name)}${fragment}`)
+    windows.push(window)
+    return window
+  }
+  try {
+    const [host, invited] = [await link({}), await link({})]
+    const ada = await open('Ada', host)
+    await ada.until({ status: 'live' })
+    const grace = await open('Grace', invited)
+    await grace.until({ status: 'live', members: '1,2' })
+    await grace.page.reload()
+    await grace.until({ status: 'live', members: '1,2', me: '2' })
+
+    for (const [fragment, why] of [
+      ['', 'rooms of dots take a ticket'],
+      [invited, 'the ticket was used'],
+      [await link({ room: 'elsewhere' }), 'the ticket is for dots/elsewhere'],
+      [`${invited.slice(0, -4)}AAAA`, 'ticket'],
+    ] as const) {
+      const linus = await open('Linus', fragment)
+      await linus.until({ status: 'failed', error: 'forbidden' })
+      await reads(linus, why)
+      if (fragment === '') await linus.shot('people-4-closed')
+      await linus.end()
+    }
+    const watcher = await open('Eve', await link({ rights: ['watch'] }))
+    await watcher.until({ status: 'live', members: '1,2,4' })
+    await reads(watcher, 'You watch.')
+    expect(await watcher.page.getByRole('button', { name: 'Join the others' }).count()).toBe(0)
+    await watcher.shot('people-5-watching')
+    expect(windows.flatMap(({ complaints }) => complaints)).toEqual([])
+  } finally {
+    await Promise.all(windows.map((window) => window.end()))
+    await hub.end()
+  }
+})
