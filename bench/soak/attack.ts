@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Attack, ATTACKS } from '../../test/attack/attacks.ts'
+import { MORE } from '../../test/attack/reflecting.ts'
 import { type Outcome, Siege } from '../../test/attack/siege.ts'
 import { bundle } from '../../test/conformance/bundle.ts'
 import { startHubIn } from '../../test/conformance/hub-process.ts'
@@ -23,7 +24,7 @@ export const about = 'a hub that is attacked from up to 1,000 addresses, while a
 const MEMBERS = 8
 const MANY = 1_000
 /** The bounds of what other players notice, and of what an attack costs the hub. */
-const BOUNDS = { pauseMs: 1_500, memory: 600, lateMs: 500, share: 0.5 }
+const BOUNDS = { pauseMs: 1_500, memory: 600, lateMs: 500, share: 0.5, freeMs: 15_000 }
 
 /** Attacks. */
 export async function run({ minutes }: { minutes: number }): Promise<BenchReport> {
@@ -56,7 +57,6 @@ function goalsOf([quiet, ...outcomes]: readonly Outcome[]): Goal[] {
   const most = (of: (one: Outcome) => number): number => Math.max(...outcomes.map(of))
   const rate = (one: Outcome): number => one.acknowledged / one.ms
   const least = Math.min(...outcomes.map(rate)) / rate(quiet!)
-  const lost = outcomes.flatMap((one) => one.lost).length
   return [
     atMost(
       'moves with a wrong outcome',
@@ -70,7 +70,8 @@ function goalsOf([quiet, ...outcomes]: readonly Outcome[]): Goal[] {
       0,
       'epochs',
     ),
-    atMost('newcomers who did not get in', lost, 0, 'newcomers'),
+    atMost('newcomers who did not get in', outOf(outcomes), 0, 'newcomers'),
+    ...reflected(outcomes),
     atLeast('fewest moves, of those in quiet', least, BOUNDS.share, 'x'),
     atMost(
       'longest pause of the room',
@@ -90,6 +91,22 @@ function goalsOf([quiet, ...outcomes]: readonly Outcome[]): Goal[] {
       BOUNDS.lateMs,
       'ms',
     ),
+  ]
+}
+
+const outOf = (outcomes: readonly Outcome[]): number =>
+  outcomes.reduce((sum, { lost }) => sum + lost.length, 0)
+
+// What attacks that name others, or fill seats, came to.
+function reflected(outcomes: readonly Outcome[]): Goal[] {
+  const tallies = outcomes.filter(({ tally }) => tally.sent > 0).map(({ tally }) => tally)
+  const most = Math.max(...tallies.map(({ sent, got }) => got / sent))
+  const more = tallies.reduce((sum, { befell }) => sum + (befell[MORE] ?? 0), 0)
+  const freeMs = Math.max(...outcomes.map((one) => one.freeMs))
+  return [
+    atMost('until a seat is free after those who never attach', freeMs, BOUNDS.freeMs, 'ms'),
+    atMost('bytes to whose address others named, of those they sent', most, 1, 'x'),
+    atMost('sources of datagrams that got more bytes than they sent', more, 0, 'sources'),
   ]
 }
 

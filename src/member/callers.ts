@@ -24,11 +24,14 @@ import * as sealing from './sealing.ts'
 import * as sending from './sending.ts'
 import { type Caller, type CurveJob, ENTRANCE_CHANNEL, type Runtime } from './state.ts'
 
-/** Most callers at once; one more takes the place of the oldest that has no link. */
+/**
+ * Most callers at once; one more takes the place of the oldest that was refused, or else of the
+ * oldest that has no link.
+ */
 export const CALLERS_MAX = 64
 /**
  * Most of them by one stream at the hub, with members that have no other way yet; one more takes
- * the place of the oldest of these that has no link.
+ * the place of one of these in the same way.
  */
 export const CALLERS_PER_STREAM = 3
 /** A caller that does not become a member is forgotten after this. */
@@ -44,7 +47,8 @@ export function admit(run: Runtime, { peer: key, address, join: blob }: Request)
   }
   const peer = peers.blank(run, key, false)
   const number = member.nextCaller++
-  const caller = { peer, address, number, join: blob!, until: now + CALLER_MS }
+  const until = now + CALLER_MS
+  const caller = { peer, address, number, join: blob!, refused: false, until }
   member.callers.set(key, caller)
   member.dueAt = Math.min(member.dueAt, caller.until)
   return null
@@ -60,9 +64,10 @@ function makeRoom(run: Runtime, key: PeerKey, address: string): boolean {
   const isCrowd = isKnocking(address) && same.length + ghosts >= CALLERS_PER_STREAM
   if (!isCrowd && callers.size < CALLERS_MAX) return true
   const others = isCrowd ? same : [...callers.values()]
-  const waiting = others.find(({ peer }) => peer.link === null)
-  if (waiting) drop(run, waiting)
-  return waiting !== undefined
+  // Whoever was refused has its answer, and is here only to ask for it again if it was lost.
+  const last = others.find(({ refused }) => refused) ?? others.find(({ peer }) => !peer.link)
+  if (last) drop(run, last)
+  return last !== undefined
 }
 
 /** A caller's link stands: its signature is checked, and then the session hears of it. */
@@ -139,6 +144,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   const bytes = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, answered))
   link.send(peer.link!, now, bytes)
   if (answered.kind !== 'joined') {
+    caller.refused = true
     caller.until = now + CALLER_MS
     return link.flush(peer.link!, now, sending.sinkOf(run, peer))
   }

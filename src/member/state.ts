@@ -119,6 +119,8 @@ export interface Caller {
   number: number
   /** The JOIN that came in its handshake. */
   join: Uint8Array
+  /** It was told that it may not come in. */
+  refused: boolean
   /** Then it is forgotten. */
   until: Millis
 }

@@ -12,6 +12,7 @@ export interface Order {
   net: number
   game: string
   room: string
+  schema: number
   ms: number
 }
 

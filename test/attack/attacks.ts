@@ -5,20 +5,14 @@
 
 import http from 'node:http'
 import net, { type Socket } from 'node:net'
+import type { FromHub } from '../../src/directory/messages.ts'
+import { knocking as door } from '../../src/seal/addresses.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
+import { Ghost, type Goes } from './ghost.ts'
+import { reflecting } from './reflecting.ts'
+import type { Target } from './target.ts'
 import { blank, count, SECRET, Stranger, type Tally } from './stranger.ts'
-
-/** What is attacked, from where, and until when. */
-export interface Target {
-  url: string
-  addresses: readonly string[]
-  /** A room that is played in. */
-  game: string
-  room: string
-  /** As `performance.now()` counts. */
-  until: number
-}
 
 /** Most deeds of one attack. */
 const DEEDS_MAX = 2_000_000
@@ -161,6 +155,42 @@ function shouting(target: Target): Promise<Tally> {
   })
 }
 
+/** Most that one stream brings: one more than a primary lets it. */
+const GHOSTS = 4
+
+/** The room of others is asked by many with keys of their own, who go so far in turn. */
+function ghosts(target: Target, ways: readonly Goes[]): Promise<Tally> {
+  const brought = new WeakMap<Stranger, Ghost[]>()
+  let count = 0
+  return streams(target, few(target), (stranger) => {
+    const own = brought.get(stranger) ?? []
+    brought.set(stranger, own)
+    // One that has brought all it may makes place for another.
+    if (own.length >= GHOSTS) stranger.end()
+    if (own.length >= GHOSTS || !stranger.isOpen) return false
+    const ghost = new Ghost(ways[count++ % ways.length]!)
+    own.push(ghost)
+    stranger.knocked = (bytes) => own.forEach((one) => one.hear(bytes))
+    stranger.once('added', (added) => {
+      const send = (bytes: Uint8Array): void => void stranger.frame(frameKnock(0, bytes))
+      const way = { address: door(0), send }
+      ghost.ask(added as FromHub & { kind: 'added' }, target.schema, way)
+    })
+    stranger.find(target.game, target.room, ghost)
+    return false
+  })
+}
+
+/** Such that never come in. */
+function ghosting(target: Target): Promise<Tally> {
+  return ghosts(target, ['asks', 'stands'])
+}
+
+/** Such that come in, and never attach. */
+function haunting(target: Target): Promise<Tally> {
+  return ghosts(target, ['enters'])
+}
+
 /** Sockets that come to nothing, dialled again as they end. */
 async function sockets(
   target: Target,
@@ -243,7 +273,8 @@ async function fetching(target: Target): Promise<Tally> {
 /** All attacks by name. */
 export const ATTACKS = {
   ...{ founding, attaching, hoarding, halfOpening, unread, slowly },
-  ...{ knocking, listing, fetching, chatting, shouting },
+  ...{ knocking, ghosting, haunting, listing, fetching, chatting },
+  ...{ shouting, reflecting },
 } as const satisfies Record<string, (target: Target) => Promise<Tally>>
 
 /** The name of one. */

@@ -1,10 +1,13 @@
 /** A room of real members that plays on: how many moves were acknowledged, and its pauses. */
 
-import { action, join, type Session } from '../../src/node.ts'
+import { action, join, type NodeJoinOptions, type Session } from '../../src/node.ts'
+import type { Running } from '../../src/faces/live.ts'
 import { until } from '../conformance/until.ts'
 
 /** The game and the room that they play in. */
-export const PLACE = { game: 'band', room: 'main' } as const
+export const PLACE = { game: 'band', room: 'main', udp: null } as const
+/** Of members that reach each other by UDP, all of them. */
+export const MIRROR = { game: 'band', room: 'mirror', topology: 'mesh', udp: {} } as const
 /** A member moves so often. */
 const MOVE_MS = 50
 
@@ -13,6 +16,10 @@ const move = action('move', (table, by: number) => {
   table.set('sum', sum)
   return sum
 })
+
+/** Where they play, and how. */
+type Place = Pick<NodeJoinOptions, 'game' | 'room'> &
+  Partial<Pick<NodeJoinOptions, 'topology' | 'udp'>>
 
 /** How a room fared. */
 export interface Fared {
@@ -30,6 +37,7 @@ export interface Fared {
 /** Members in a room, through a hub, who move in turn. */
 export class Band {
   readonly #url: string
+  readonly #place: Place
   readonly #members: Session[] = []
   #fared: Fared = fresh()
   #lastAt = performance.now()
@@ -37,13 +45,14 @@ export class Band {
   #isOver = false
   #playing: Promise<void> = Promise.resolve()
 
-  private constructor(url: string) {
+  private constructor(url: string, place: Place) {
     this.#url = url
+    this.#place = place
   }
 
   /** All are in, and begin to play. */
-  static async meet(url: string, members: number): Promise<Band> {
-    const band = new Band(url)
+  static async meet(url: string, members: number, place: Place = PLACE): Promise<Band> {
+    const band = new Band(url, place)
     for (let at = 0; at < members; at++) band.#members.push(await band.#enter(`${at}`))
     await until(() => band.#members.every(({ safety }) => safety === 'backed-up'))
     band.#lastAt = performance.now()
@@ -52,8 +61,7 @@ export class Band {
   }
 
   #enter(name: string): Promise<Session> {
-    const { game, room } = PLACE
-    return join({ game, room, name, types: [move], server: this.#url, udp: null })
+    return join({ ...this.#place, name, types: [move], server: this.#url })
   }
 
   async #play(): Promise<void> {
@@ -95,6 +103,11 @@ export class Band {
     this.#fared = fresh()
     this.#lastAt = performance.now()
     return fared
+  }
+
+  /** The schema of their game, as a primary tells it to whoever has another. */
+  schema(): number {
+    return (this.#members[0] as Running).member!.session.schema
   }
 
   /** Which of their roles changed, by epoch. */

@@ -6,13 +6,19 @@ import { constants, setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HubProcess } from '../conformance/hub-process.ts'
 import type { Order } from './attacker.ts'
-import { Band, type Fared, PLACE } from './band.ts'
+import { Band, type Fared, MIRROR, PLACE } from './band.ts'
 import { figuresOf } from './figures.ts'
 import type { Attack } from './attacks.ts'
-import type { Tally } from './stranger.ts'
+import { blank, type Tally } from './stranger.ts'
 
 /** So often the figures of the hub are read, and somebody comes into the room. */
 const LOOK_MS = 250
+
+/** Members that somebody wants to send elsewhere. */
+const MIRRORS = 4
+
+/** Of whoever is told that there is no seat. */
+const FULL = 'the session is full'
 
 /** What became of a hub and a room in one attack. */
 export interface Outcome extends Fared {
@@ -29,6 +35,8 @@ export interface Outcome extends Fared {
   epochs: number
   rooms: number
   streams: number
+  /** How long seats were taken after an attack that fills them, in ms. */
+  freeMs: number
 }
 
 /** A hub, and a room that plays in it. */
@@ -56,6 +64,7 @@ export class Siege {
     const epoch = this.#band.epoch()
     this.#band.take()
     const worst = { memory: 0, lateMs: 0, rooms: 0, streams: 0 }
+    const mirror = attack === 'reflecting' ? await Band.meet(this.#hub.url, MIRRORS, MIRROR) : null
     const until = performance.now() + ms
     const tally = this.#send(attack, addresses, ms)
     for (let at = 0; performance.now() < until; at++) {
@@ -66,10 +75,15 @@ export class Siege {
       worst.rooms = Math.max(worst.rooms, now.get('holdfast_sessions')!)
       worst.streams = Math.max(worst.streams, now.get('holdfast_streams')!)
     }
-    const fared = this.#band.take()
+    const { lost: out, ...fared } = this.#band.take()
     const refused = difference(before, await this.#figures())
     const epochs = this.#band.epoch() - epoch
-    return { attack, addresses, ms, tally: await tally, ...worst, ...fared, refused, epochs }
+    const said = { attack, addresses, ms, tally: await tally, ...worst, ...fared, refused, epochs }
+    await mirror?.end()
+    // Whoever reaches an open room may fill it: that is for a while, and no other way is shut.
+    const fills = attack === 'haunting'
+    const lost = fills ? out.filter((why) => !why.startsWith(FULL)) : out
+    return { ...said, lost, freeMs: fills ? await this.#freed() : 0 }
   }
 
   /** How many rooms the hub has now. */
@@ -84,7 +98,7 @@ export class Siege {
   }
 
   async #send(attack: Attack | 'quiet', addresses: number, ms: number): Promise<Tally> {
-    if (attack === 'quiet') return { done: 0, befell: {} }
+    if (attack === 'quiet') return blank()
     const child = fork(this.#script)
     this.#children.add(child)
     // Attackers elsewhere have processors of their own.
@@ -95,8 +109,10 @@ export class Siege {
       url: this.#hub.url,
       addresses,
       net: this.#attacks++,
+      schema: this.#band.schema(),
       ms,
-      ...PLACE,
+      game: PLACE.game,
+      room: (attack === 'reflecting' ? MIRROR : PLACE).room,
     }
     child.send(order)
     const ended = once(child, 'exit').then(([code]) => {
@@ -106,6 +122,16 @@ export class Siege {
     ended.catch(() => {})
     this.#children.delete(child)
     return tally
+  }
+
+  // How long until somebody gets in again.
+  async #freed(): Promise<number> {
+    const begun = performance.now()
+    while (true) {
+      await this.#band.newcomer('after all')
+      if (this.#band.take().joins.length > 0) return performance.now() - begun
+      await pause(LOOK_MS)
+    }
   }
 
   #figures(): Promise<Map<string, number>> {

@@ -15,12 +15,15 @@ import { frameMessage, readFrame } from '../../src/wire/relay.ts'
 /** What an attack came to: how often it was done, and how often something befell it, by name. */
 export interface Tally {
   done: number
+  /** Bytes of whoever named the addresses of others, and bytes that came there. */
+  sent: number
+  got: number
   befell: Record<string, number>
 }
 
 /** Nothing was done. */
 export function blank(): Tally {
-  return { done: 0, befell: {} }
+  return { done: 0, sent: 0, got: 0, befell: {} }
 }
 
 /** One more of what befell it. */
@@ -37,6 +40,9 @@ const WISH = {
   ...{ hosts: false, ticket: '' },
 }
 
+/** Of whoever asks for a room. */
+type Keys = Pick<ToHub & { kind: 'add' }, 'link' | 'key'>
+
 /** So many bytes may wait in its stream before it does more. */
 const BACKLOG_MAX = 256 * 1024
 
@@ -47,6 +53,8 @@ export class Stranger {
   readonly #waiting = new Map<FromHub['kind'], (message: FromHub) => void>()
   isOpen = false
   isOver = false
+  /** Hears of datagrams that came for it. */
+  knocked: (datagram: Uint8Array) => void = () => {}
   /** The session that it founded or found last. */
   session = ''
 
@@ -86,9 +94,10 @@ export class Stranger {
     return this.say({ kind: 'add', request: 1, game: 'attack', room, ...WISH, playersMax })
   }
 
-  /** It finds the room of others. */
-  find(game: string, room: string): boolean {
-    return this.say({ kind: 'add', request: 1, game, room, ...WISH, playersMax: 0 })
+  /** It finds the room of others, for somebody with those keys. */
+  find(game: string, room: string, keys: Keys = WISH): boolean {
+    const { link, key } = keys
+    return this.say({ kind: 'add', request: 1, game, room, ...WISH, playersMax: 0, link, key })
   }
 
   attach(inc = 1): boolean {
@@ -107,6 +116,7 @@ export class Stranger {
 
   #hear(bytes: Uint8Array): void {
     const frame = readFrame(bytes)
+    if (frame?.kind === 'knock') return this.knocked(frame.bytes)
     const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
     if (!message) return
     if (message.kind === 'added') this.session = message.entry.session

@@ -75,6 +75,16 @@ test('hoarding from one address makes room for itself alone (SE-9)', async () =>
   expect(streams).toBeLessThanOrEqual(STREAMS)
 })
 
+test('those who ask to come in, and never do, keep nobody out (SE-13)', async () => {
+  await borne('ghosting', 1)
+})
+
+test('nobody is sent more bytes than were sent in their name, by members or hub (SE-11)', async () => {
+  const { tally } = await borne('reflecting', 10)
+  expect(tally.got).toBeLessThanOrEqual(tally.sent)
+  expect(tally.befell).toEqual({})
+})
+
 test('ten addresses that shout among themselves are not heard in the room (SE-14, SE-16)', async () => {
   await borne('shouting', 10)
 })

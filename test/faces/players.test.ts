@@ -6,6 +6,7 @@ import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { CALLERS_MAX } from '../../src/member/callers.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import { claimOf, type Join, joinLayout } from '../../src/session/messages.ts'
 import { SESSION_VERSION } from '../../src/session/messages.ts'
@@ -97,6 +98,28 @@ describe('one stream', () => {
     await w.join({ game: 'garden', name: 'Linus' })
     expect(claimed(here)).toBe(3)
   })
+})
+
+test('those who are refused on many streams wait for nothing, and hold up nobody (SE-13)', async () => {
+  const here = await room()
+  const { w, ada, id } = here
+  const crowd: Room[] = []
+  for (let who = 0; who < 30; who++) {
+    crowd.push({ ...here, eve: new Caller(w.sim.node(`eve-${who}`), 'garden', KEY) })
+  }
+  await w.run(200)
+  for (let who = 0; who < 3; who++) {
+    for (const [at, { eve }] of crowd.entries()) eve.becomes(3 * at + who + 1, KEY)
+    await w.run(200)
+    for (const one of crowd) one.eve.ask(signed(id, wishOf(one, { schema: 1 })))
+    await w.run(200)
+  }
+  const { callers } = ada.member!
+  expect(callers.size).toBe(CALLERS_MAX)
+  expect([...callers.values()].every(({ peer }) => peer.link !== null)).toBe(true)
+  const begun = w.sim.now()
+  await w.join({ game: 'garden', name: 'Linus' })
+  expect(w.sim.now() - begun).toBeLessThan(1_000)
 })
 
 describe('a JOIN', () => {

@@ -52,7 +52,14 @@ describe('who is asked for a link', () => {
     expect(peers.find(hand.run, 'no key')).toBe(null)
     const [entrance, asks] = [peers.blank(hand.run, 'a', true), peers.blank(hand.run, 'b', false)]
     own.entrance = entrance
-    const caller = { peer: asks, address: '', number: 1, join: new Uint8Array(0), until: 9 }
+    const caller = {
+      peer: asks,
+      address: '',
+      number: 1,
+      join: new Uint8Array(0),
+      refused: false,
+      until: 9,
+    }
     own.callers.set('b', caller)
     expect([peers.find(hand.run, 'a'), peers.find(hand.run, 'b')]).toEqual([entrance, asks])
     expect(peers.all(hand.run)).toEqual([peer, asks, entrance])

@@ -169,7 +169,14 @@ describe('a member that comes back', () => {
     const { member: own } = bare.run
     const peer = peers.create(bare.run, 4, true)
     own.keys.set('aa', 4)
-    own.callers.set('aa', { peer, address: '', number: 1, join: new Uint8Array(0), until: 9 })
+    own.callers.set('aa', {
+      peer,
+      address: '',
+      number: 1,
+      join: new Uint8Array(0),
+      refused: false,
+      until: 9,
+    })
     own.named = { inc: 4, key: 'aa' }
     own.loopback.push({ channel: 0, bytes: new Uint8Array(1) })
     entry.comeBack(bare.run)

@@ -174,7 +174,14 @@ describe('a link that stands', () => {
     const isTheirs = (asked: boolean): boolean => {
       const { hand, peer } = scene(false)
       const own = peers.blank(hand.run, peer.key, false)
-      const caller = { peer: own, address: 'x', number: 1, join: new Uint8Array(0), until: 999 }
+      const caller = {
+        peer: own,
+        address: 'x',
+        number: 1,
+        join: new Uint8Array(0),
+        refused: false,
+        until: 999,
+      }
       hand.run.member.callers.set(peer.key!, caller)
       tells(hand, up(peer.key!, asked))
       return own.link !== null
@@ -324,7 +331,14 @@ describe('by the clock links', () => {
     const bare = new Bare()
     bare.founds()
     const peer = peers.blank(bare.run, 'aa', false)
-    const caller = { peer, address: 'x', number: 1, join: new Uint8Array(0), until: 500 }
+    const caller = {
+      peer,
+      address: 'x',
+      number: 1,
+      join: new Uint8Array(0),
+      refused: false,
+      until: 500,
+    }
     bare.run.member.callers.set('aa', caller)
     const wake = (now: number, dueAt: number): unknown[] => {
       bare.run.now = now
