@@ -15,7 +15,7 @@ function prepare(order: Order): Promise<(ms: number) => Promise<Did>> {
     case 'rooms':
       return Promise.resolve(() => hold(order))
     case 'registrations':
-      return register(order.url)
+      return register(order.url, order.streams)
     case 'lists':
       return lists(order.url, order.by)
     case 'relay':

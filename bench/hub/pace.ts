@@ -6,6 +6,8 @@ import { type Beside, Bystander } from './bystander.ts'
 import { load } from './loads.ts'
 import type { Order } from './words.ts'
 
+/** A write of the register has at most so many rooms. */
+const MANY = 1_000
 /** One page of the list has so many rooms. */
 const ROOMS = 200
 const ECHO_MS = 10_000
@@ -36,7 +38,9 @@ export async function pace(within: string, ms: number): Promise<Pace[]> {
   try {
     const quiet = await bystander.during(() => pause(ms))
     found.push({ what: 'nothing', rate: 0, lost: 0, beside: quiet.beside })
-    await add('rooms founded and ended', { kind: 'registrations' })
+    for (const streams of [64, MANY]) {
+      await add(`rooms founded and ended, ${streams} at a time`, { kind: 'registrations', streams })
+    }
     const rooms = await load({ kind: 'rooms', url, count: ROOMS, net: 3 })
     await rooms.begin(0)
     await add(`pages of ${ROOMS} rooms by stream`, { kind: 'lists', by: 'stream' })

@@ -7,12 +7,12 @@ import { proofOf } from '../../src/wire/digest.ts'
 import { heard } from './holding.ts'
 import type { Did } from './words.ts'
 
-/** So many are under way. */
-const STREAMS = 64
-
-/** Dials. @returns what founds and ends for so long */
-export async function register(url: string): Promise<(ms: number) => Promise<Did>> {
-  const from = addresses(STREAMS, 200)
+/** Dials; each stream has one under way. @returns what founds and ends for so long */
+export async function register(
+  url: string,
+  streams: number,
+): Promise<(ms: number) => Promise<Did>> {
+  const from = addresses(streams, 200)
   const all = from.map((address) => new Stranger(url, address, blank()))
   await Promise.all(all.map((one) => heard(one, 'welcome')))
   let done = 0

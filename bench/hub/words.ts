@@ -3,7 +3,7 @@
 /** What such a process is to prepare. */
 export type Order = { url: string } & (
   | { kind: 'streams' | 'rooms'; count: number; net: number }
-  | { kind: 'registrations' }
+  | { kind: 'registrations'; streams: number }
   | { kind: 'lists'; by: 'stream' | 'request' }
   | { kind: 'relay' | 'echo'; bytes: number }
 )

@@ -4,7 +4,10 @@ import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { expect, test, vi } from 'vitest'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
-import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
+import * as budgets from '../../src/directory/budgets.ts'
+import { defaults } from '../../src/directory/limits.ts'
+import { HoldfastError } from '../../src/machine.ts'
+import type { Loop, Store, Stream, StreamEvents } from '../../src/ports.ts'
 import {
   type FromHub,
   fromHub,
@@ -21,6 +24,15 @@ const still: Loop = {
   random: (count) => new Uint8Array(count).fill(7),
   soon: (run) => queueMicrotask(run),
   alarm: () => ({ set: () => {}, cancel: () => {} }),
+}
+
+function addOf(request: number): ToHub {
+  const key = new Uint8Array(32)
+  return {
+    ...({ kind: 'add', request, game: 'g', room: `room ${request}`, playersMax: 8 } as const),
+    ...({ recovers: false, topology: 'star', terms: '', hosts: false, ticket: '' } as const),
+    ...{ hash: new Uint8Array(16), link: key, key },
+  }
 }
 
 /** A process at the hub: what it hears, and whether its stream was closed. */
@@ -77,7 +89,6 @@ test('a bug of the hub costs the stream that met it, is counted and reported (SE
 })
 
 test('the key by which a hub signs is made once, however much it signs (SE-10)', async () => {
-  const key = new Uint8Array(32)
   // What is due at once is done soon.
   const alarm: Loop['alarm'] = (run) => ({
     set: (at) => void (at <= 0 && queueMicrotask(run)),
@@ -92,11 +103,7 @@ test('the key by which a hub signs is made once, however much it signs (SE-10)',
   const server = new HubServer(loop, createMemoryStore(), { curves: { ...toyCurves, signing } })
   const founder = new Caller(server)
   for (let request = 1; request <= 3; request++) {
-    founder.say({
-      ...({ kind: 'add', request, game: 'g', room: `room ${request}`, playersMax: 8 } as const),
-      ...({ recovers: false, topology: 'star', terms: '', hosts: false, ticket: '' } as const),
-      ...{ hash: new Uint8Array(16), link: key, key },
-    })
+    founder.say(addOf(request))
   }
   const added = (): FromHub[] => founder.heard.filter(({ kind }) => kind === 'added')
   await vi.waitUntil(() => added().length === 3)
@@ -104,4 +111,77 @@ test('the key by which a hub signs is made once, however much it signs (SE-10)',
     ...[true, true, true],
   ])
   expect(made).toBe(1)
+})
+
+/** A loop whose alarms go off when a test says so. */
+function byHand(): { loop: Loop; turn: () => Promise<void> } {
+  const alarms: { at: number; run: () => void }[] = []
+  const alarm: Loop['alarm'] = (run) => {
+    const own = { at: Infinity, run }
+    alarms.push(own)
+    return { set: (at) => void (own.at = at), cancel: () => void (own.at = Infinity) }
+  }
+  const turn = async (): Promise<void> => {
+    for (const own of alarms.filter(({ at }) => at <= 0)) {
+      own.at = Infinity
+      own.run()
+    }
+    await Promise.resolve()
+  }
+  return { loop: { ...still, alarm }, turn }
+}
+
+/** A hub whose store says how much it is given, and takes it or not; one address founds there. */
+function founding(answer: HoldfastError | null): {
+  founder: Caller
+  writes: number[]
+  turn: () => Promise<void>
+} {
+  const { loop, turn } = byHand()
+  const writes: number[] = []
+  const store: Store = {
+    ...{ entries: () => [], close: () => {} },
+    write: (changes, done) => {
+      writes.push(changes.length)
+      queueMicrotask(() => done(answer))
+    },
+  }
+  const limits = defaults()
+  Object.assign(limits.address, { registrations: { max: 1_000, perSecond: 1 }, rooms: 1_000 })
+  Object.assign(limits.stream, { registrations: 1_000 })
+  const own = budgets.create(limits)
+  const founder = new Caller(new HubServer(loop, store, { curves: toyCurves, budgets: own }))
+  // The seed of the hub's key was written.
+  writes.length = 0
+  return { founder, writes, turn }
+}
+
+test('of 250 rooms that one write made durable a hundred are answered in a turn, and then comes the next write (SE-10)', async () => {
+  const { founder, writes, turn } = founding(null)
+  const found = async (): Promise<unknown[]> => {
+    await turn()
+    return [founder.heard.filter(({ kind }) => kind === 'added').length, ...writes]
+  }
+  for (let request = 1; request <= 250; request++) founder.say(addOf(request))
+  expect(await found()).toEqual([100, 250])
+  // One more asks between two parts.
+  founder.say(addOf(251))
+  expect(await found()).toEqual([200, 250])
+  expect(await found()).toEqual([250, 250])
+  expect(await found()).toEqual([251, 250, 1])
+})
+
+test('where the disk takes nothing a hundred hear so in a turn, each once (SE-5, SE-10)', async () => {
+  const { founder, writes, turn } = founding(new HoldfastError('store', 'the disk is full'))
+  for (let request = 1; request <= 150; request++) founder.say(addOf(request))
+  const refused = (): number[] => {
+    return founder.heard.flatMap((one) => (one.kind === 'refused' ? [one.request] : []))
+  }
+  await turn()
+  expect(refused()).toHaveLength(100)
+  await turn()
+  expect(refused().toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 150 }, (_none, at) => at + 1),
+  )
+  expect(writes).toEqual([150])
 })

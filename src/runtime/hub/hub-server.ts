@@ -9,6 +9,7 @@ import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
 import * as shares from '../../directory/shares.ts'
+import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
 /**
@@ -57,8 +58,10 @@ export class HubServer {
   readonly #diskAlarm: Alarm
   /** Sessions whose records must be written. */
   readonly #owed = new Set<string>()
-  /** The sessions of the write under way. */
+  /** The sessions of the write under way: those who have yet to hear that the disk has answered. */
   #writing: string[] | null = null
+  readonly #answers: Alarm
+  #answer: HoldfastError | null = null
   #trouble: HoldfastError | null = null
   /** When the disk is written or tried next by itself. */
   #diskAt: Millis = Infinity
@@ -86,6 +89,7 @@ export class HubServer {
     }
     this.#alarm = loop.alarm(() => this.#wake())
     this.#diskAlarm = loop.alarm(() => this.#write())
+    this.#answers = loop.alarm(() => this.#tellPart())
     this.#out = {
       send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
       relay: weather((to, from, datagram) => {
@@ -251,17 +255,25 @@ export class HubServer {
     this.#writing = sessions
     try {
       const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
-      this.#store.write(records, (error) => this.#wrote(sessions, error))
+      this.#store.write(records, (error) => this.#wrote(error))
     } catch (error) {
       const known =
         error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
-      this.#loop.soon(() => this.#wrote(sessions, known))
+      this.#loop.soon(() => this.#wrote(known))
     }
   }
 
-  #wrote(sessions: string[], error: HoldfastError | null): void {
-    this.#writing = null
+  #wrote(error: HoldfastError | null): void {
+    this.#answer = error
     this.#trouble = error
+    this.#tellPart()
+  }
+
+  // Of a thousand each is signed for: a part in a turn, and the next write comes after the last.
+  #tellPart(): void {
+    const error = this.#answer
+    const left = this.#writing!
+    const sessions = left.splice(0, PART_MAX)
     const now = this.#loop.now()
     this.#attempt('the disk', () => {
       if (!error) return hub.kept(this.hub, now, sessions, this.#out)
@@ -271,6 +283,8 @@ export class HubServer {
       for (const one of sessions) if (this.hub.directory.rows.has(one)) this.#owed.add(one)
     })
     this.#arm()
+    if (left.length > 0) return this.#answers.set(now)
+    this.#writing = null
     this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
     this.#written?.()
   }
