@@ -182,6 +182,8 @@ function answer(call: Call, message: ToHub): void {
     case 'yes':
       register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
       return
+    case 'invite':
+      return sessions.invite(call, message)
     case 'alive':
       return sessions.alive(call, message)
     case 'ping':

@@ -15,6 +15,8 @@ import type { Exceeded } from './budgets.ts'
 import * as budgets from './budgets.ts'
 import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
+import { INVITATION } from './inviting.ts'
+import * as inviting from './inviting.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
 import { entrantOf } from './rights.ts'
@@ -79,9 +81,23 @@ export function add(call: Call, message: Add): void {
   // Whom a ticket let in before shows it in vain.
   const known = register.living(hub.directory, now, message)
   if (known && entrantOf(known.entrants, message.key)) return comeIn(call, message, null)
+  if (message.ticket.startsWith(INVITATION)) return comeIn(call, message, null)
   if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
   from.asking = message
   out.check(connection, message.ticket)
+}
+
+/** A member makes an invitation: it is told so once the disk has it. */
+export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
+  const { hub, connection, from, out } = call
+  const { session, inc } = from
+  const made = inviting.invite(hub, register.find(hub.directory, session), inc, message)
+  if (made === 'waits') {
+    out.record(session)
+    return wait(call, session, message)
+  }
+  const why = made === 'done' ? '' : made.why
+  say(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
 /** What a ticket says was read; or why it is none. */
@@ -277,6 +293,10 @@ export function refuseEntrants(hub: Hub, session: string, why: string, out: HubO
   const waiting = hub.waiting.get(session)
   if (!row || !waiting) return
   const left = waiting.filter(({ connection, message }) => {
+    if (message.kind === 'invite') {
+      say(connection, { kind: 'invited', request: message.request, why }, out)
+      return false
+    }
     if (message.kind !== 'add' || !admission.mustWait(row, message.key)) return true
     refuse(connection, message.request, why, out)
     return false
