@@ -5,6 +5,7 @@
  */
 
 export type { HubFigures, ListedSession } from './runtime/hub/hub-figures.ts'
+export type { JoinRequest, JoinVerdict, OnJoin } from './faces/on-join.ts'
 export { hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
 export {
   mintTicket,

@@ -15,6 +15,8 @@ import type { Exceeded } from './budgets.ts'
 import * as budgets from './budgets.ts'
 import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
+import type { Applicant } from './applicants.ts'
+import * as consulting from './consulting.ts'
 import { INVITATION } from './inviting.ts'
 import * as inviting from './inviting.ts'
 import * as listing from './listing.ts'
@@ -108,6 +110,16 @@ export function ticketed(call: Call, ticket: string, claims: Claims | string): v
   comeIn(call, asking, claims)
 }
 
+/** The application let somebody in, or says why not. */
+export function consulted(call: Call, about: Applicant, why: string | null): void {
+  const { connection, out } = call
+  const open = consulting.consulted(call, about, why === null)
+  if (!open) return
+  const { message, claims } = open
+  if (why === null) return comeIn(call, message, claims)
+  refuse(connection, message.request, admission.reasonOf(why), out)
+}
+
 // The session exists, or is created once the disk has it.
 function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, now, connection, out } = call
@@ -119,6 +131,9 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   if ('refused' in entrance) {
     return refuse(connection, request, admission.reasonOf(entrance.refused), out)
   }
+  const founding = !known
+  if (founding && !mayOpen(message, entrance)) return refuse(connection, request, NOBODY, out)
+  if (consulting.consult(call, message, claims, { ...entrance, founding })) return
   if (!known) return create(call, message, entrance)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
@@ -131,11 +146,15 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   say(connection, welcome(known, { message, created: false }, out), out)
 }
 
+const NOBODY = 'nobody serves it'
+
+function mayOpen({ hosts, playersMax }: Add, { rights }: admission.Entrance): boolean {
+  return playersMax > 0 && mayLead(rights, hosts)
+}
+
 function create(call: Call, message: Add, entrance: admission.Entrance): void {
   const { hub, now, connection, from, out } = call
-  const { request, hosts, playersMax } = message
-  if (playersMax === 0 || !mayLead(entrance.rights, hosts))
-    return refuse(connection, request, 'nobody serves it', out)
+  const { request } = message
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`

@@ -6,6 +6,7 @@ import * as budgets from './budgets.ts'
 import type { Account, Budgets, Purse } from './budgets.ts'
 import { defaults } from './limits.ts'
 import { type Entry, type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
+import type { Applicant, Consulting } from './applicants.ts'
 import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
@@ -22,6 +23,9 @@ export interface Connection {
   calls: string
   /** What it asks for with a ticket that is being read; null if none is. */
   asking: (ToHub & { kind: 'add' }) | null
+  /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
+  consulting: Consulting | null
+  approved: string
   /** Sessions that the process created. */
   created: number
   /** Of them, those whose disk or founder has still to come. */
@@ -45,6 +49,8 @@ export interface Hub {
   games: ReadonlySet<string> | null
   /** Null where nobody needs a ticket, and none is taken. */
   tickets: Ticketing | null
+  /** The application decides too who comes in. */
+  consults: boolean
   directory: register.Directory
   /** Differs after each start. */
   boot: number
@@ -191,6 +197,8 @@ export interface HubOut {
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The same between a primary and a caller: its number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
+  /** Asks the application about somebody who may come in: `consulted` follows, once. */
+  consult(connection: number, applicant: Applicant): void
   /** Asks what a ticket says: `ticketed` follows, once. */
   check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
@@ -216,6 +224,7 @@ export function create(
   return {
     games,
     tickets: null,
+    consults: false,
     directory: register.create(now),
     boot,
     key,

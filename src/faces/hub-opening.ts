@@ -27,6 +27,7 @@ import {
 import { type HubHealth, HubServer, type Report, type Weather } from '../runtime/hub/hub-server.ts'
 import { type HubLimits, readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
+import { consultWith, type OnJoin } from './on-join.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
@@ -66,6 +67,13 @@ export interface HubOptions {
    * keys at once, so that one can take the place of another. Default: nobody needs a ticket.
    */
   tickets?: readonly TicketKey[]
+  /**
+   * Decides beside tickets who comes in: called for everybody who may by them, each time a process
+   * of theirs comes. A text refuses them, and is what `join` rejects with (`forbidden`). Whoever
+   * cannot be decided about within 5 s, or because it threw, does not come in; `report` hears of
+   * it. Default: everybody comes in who may.
+   */
+  onJoin?: OnJoin
   /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
@@ -106,7 +114,7 @@ export interface InnerOptions {
 }
 
 const OPTIONS = ['server', 'path', 'games', 'store', 'origins'] as const
-const MORE = ['limits', 'trustProxy', 'tickets', 'report'] as const
+const MORE = ['limits', 'trustProxy', 'tickets', 'onJoin', 'report'] as const
 
 /**
  * Opens a hub on a server, whether that listens already or not.
@@ -130,6 +138,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
   checkServer('server', server)
   const paths = [path, ...(inner.paths ?? [])].map(checkPath)
   checkFunction('report', tell)
+  if (options.onJoin !== undefined) checkFunction('onJoin', options.onJoin)
   const allowed = games === undefined ? null : checkGames(games)
   const limits = readLimits('limits', options.limits ?? {})
   const trust = inner.trust ?? readTrust('trustProxy', options.trustProxy)
@@ -141,6 +150,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
       curves: nodeCurves,
       games: allowed,
       tickets,
+      consult: options.onJoin ? consultWith(options.onJoin, loop) : null,
       report: tell,
       weather: inner.weather,
       budgets: inner.budgets ?? budgetsOf(limits),

@@ -5,6 +5,7 @@ import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
 import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
+import type { Applicant } from '../../directory/applicants.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
@@ -39,6 +40,9 @@ export interface HubHealth {
   connections: number
 }
 
+/** Asks the application about somebody who may come in. @returns why not; null lets them in */
+export type Consult = (applicant: Applicant) => Promise<string | null>
+
 /** Reports an unexpected error. */
 export type Report = (error: unknown, where: string) => void
 
@@ -49,6 +53,7 @@ export class HubServer {
   readonly #store: Store
   readonly #report: Report
   readonly #tickets: TicketReader | null
+  readonly #ask: Consult | null
   readonly #streams = new Map<number, Stream>()
   /** Who has what waits in a stream. */
   readonly #shares = new Map<number, shares.Shares>()
@@ -80,6 +85,8 @@ export class HubServer {
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.#tickets = options.tickets ?? null
     this.hub.tickets = this.#tickets
+    this.#ask = options.consult ?? null
+    this.hub.consults = this.#ask !== null
     for (const [key, bytes] of store.entries()) {
       if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -97,6 +104,7 @@ export class HubServer {
         this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
       },
       sign: curves.signing(seed),
+      consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
       close: (connection, closing) => this.#close(connection, closing),
@@ -158,6 +166,21 @@ export class HubServer {
       })
     }
     this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
+  }
+
+  // Whoever cannot be asked about does not come in.
+  #consult(connection: number, applicant: Applicant): void {
+    const told = (why: string | null): void => {
+      this.#guard(connection, () => {
+        const asked = { connection, applicant }
+        hub.consulted(this.hub, this.#loop.now(), asked, why, this.#out)
+        this.#arm()
+      })
+    }
+    this.#ask!(applicant).then(told, (error: unknown) => {
+      this.#report(error, 'onJoin')
+      told('whoever decides it could not be asked: try again later')
+    })
   }
 
   // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
@@ -307,4 +330,6 @@ export interface HubServerOptions {
   budgets?: Budgets
   /** Default: nobody needs a ticket, and none is taken. */
   tickets?: TicketReader | null
+  /** The application decides too who comes in. Default: it does not. */
+  consult?: Consult | null
 }
