@@ -16,6 +16,8 @@ import * as budgets from './budgets.ts'
 import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
 import type { Applicant } from './applicants.ts'
+import * as closing from './closing.ts'
+import { happened, tellMoved } from './room-news.ts'
 import * as consulting from './consulting.ts'
 import { INVITATION } from './inviting.ts'
 import * as inviting from './inviting.ts'
@@ -126,6 +128,8 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   const { request, key } = message
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const shut = closing.whyShut(hub, now, message)
+  if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const known = register.living(hub.directory, now, message)
   const entrance = admission.decide(hub, known, message, claims)
   if ('refused' in entrance) {
@@ -287,7 +291,11 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const row = register.find(hub.directory, session)
   const news: register.News[] = []
   const emit = (event: register.News): void => void news.push(event)
+  const before = row?.entry.register.primary ?? 0
   if (!row || !register.kept(hub.directory, now, session, { emit })) return false
+  const isOver = !hub.directory.rows.has(session)
+  if (isOver) happened(row, 'ended', out)
+  else closing.endIfShut({ hub, now, out }, session)
   challenge.settled(hub.directory, now, session)
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   else attendance.endIfDue(hub, now, session, out)
@@ -296,11 +304,13 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   if (asked?.kind === 'add') {
     const { connection, message } = asked
     say(connection, welcome(row, { message, created: true }, out), out)
+    happened(row, 'founded', out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
+  if (!isOver) tellMoved(row, before, out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
   return true

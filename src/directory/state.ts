@@ -51,6 +51,8 @@ export interface Hub {
   tickets: Ticketing | null
   /** The application decides too who comes in. */
   consults: boolean
+  /** Rooms that are closed, by game and name: why, and until when. */
+  shut: Map<string, { why: string; until: Millis }>
   directory: register.Directory
   /** Differs after each start. */
   boot: number
@@ -190,6 +192,17 @@ export interface HubCounters {
   abandoned: number
 }
 
+/** What happens to a room: to its session, and to the players in it. */
+export type RoomNews = {
+  kind: 'founded' | 'moved' | 'ended' | 'joined' | 'left'
+  session: string
+  game: string
+  room: string
+  /** The number and the public key of the player; but for `joined` and `left`, who serves. */
+  player: number
+  key: Uint8Array
+}
+
 /** The sink of the hub. */
 export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
@@ -206,6 +219,8 @@ export interface HubOut {
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
   close(connection: number, closing: Closing): void
+  /** Something happened to a room. */
+  happened(event: RoomNews): void
 }
 
 /**
@@ -224,7 +239,7 @@ export function create(
   return {
     games,
     tickets: null,
-    consults: false,
+    ...{ consults: false, shut: new Map() },
     directory: register.create(now),
     boot,
     key,

@@ -4,6 +4,7 @@ import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
 import { badValue, type Millis, RIGHTS } from '../machine.ts'
 import type { Loop } from '../ports.ts'
 import type { Consult } from '../runtime/hub/hub-server.ts'
+import { checkFunction } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import { plain } from '../wire/plain.ts'
 
@@ -34,8 +35,15 @@ export type OnJoin = (request: JoinRequest) => JoinVerdict | Promise<JoinVerdict
 /** So long an answer is waited for. */
 export const VERDICT_MS: Millis = 5_000
 
-/** How the hub asks. An answer that is none, a throw, and silence reject: then nobody comes in. */
-export function consultWith(onJoin: OnJoin, loop: Loop): Consult {
+/**
+ * How the hub asks; null where nobody is to be asked. An answer that is none, a throw, and silence
+ * reject: then nobody comes in.
+ *
+ * @throws HoldfastError code `bad-value` for what is no function
+ */
+export function consultWith(onJoin: OnJoin | undefined, loop: Loop): Consult | null {
+  if (onJoin === undefined) return null
+  checkFunction('onJoin', onJoin)
   return async ({ rights, ...rest }) => {
     const request = { ...rest, rights: wordsOf(rights) }
     return verdictOf(await inTime(loop, () => onJoin(request)))

@@ -4,6 +4,7 @@ import type { Applicant } from '../../src/directory/applicants.ts'
 import { create as budgetsOf } from '../../src/directory/budgets.ts'
 import * as hub from '../../src/directory/hub.ts'
 import type { Hub, HubOut } from '../../src/directory/hub.ts'
+import type { RoomNews } from '../../src/directory/state.ts'
 import {
   type FromHub,
   fromHub,
@@ -80,6 +81,7 @@ export class Desk {
   readonly disk = new Map<string, Uint8Array>()
   readonly heard = new Map<number, FromHub[]>()
   /** Tickets that are to be read. */
+  readonly news: RoomNews[] = []
   readonly consulted: { connection: number; applicant: Applicant }[] = []
   readonly tickets: { connection: number; ticket: string }[] = []
   readonly closed = new Map<number, string>()
@@ -101,6 +103,7 @@ export class Desk {
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     sign: (message) => toyCurves.sign(SEED, message),
+    happened: (event) => void this.news.push(event),
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (session) => void this.owed.add(session),

@@ -1,7 +1,9 @@
 /** A hub on streams and a store: the loop around the machine of `directory/`. */
 
 import * as hub from '../../directory/hub.ts'
+import * as closing from '../../directory/closing.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
+import type { RoomNews } from '../../directory/state.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
 import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
@@ -104,6 +106,7 @@ export class HubServer {
         this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
       },
       sign: curves.signing(seed),
+      happened: (event) => options.happened?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
@@ -154,6 +157,14 @@ export class HubServer {
   #message(connection: number, bytes: Uint8Array): void {
     hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
     this.#arm()
+  }
+
+  /** Closes a room for so long. @returns how many sessions end with it */
+  closeRoom(place: { game: string; room: string }, why: string, forMs: Millis): number {
+    const now = this.#loop.now()
+    const ended = closing.close(this.hub, now, place, { why, until: now + forMs }, this.#out)
+    this.#arm()
+    return ended
   }
 
   // What is no ticket is a sentence of the reader's.
@@ -330,6 +341,8 @@ export interface HubServerOptions {
   budgets?: Budgets
   /** Default: nobody needs a ticket, and none is taken. */
   tickets?: TicketReader | null
+  /** Hears what happens to rooms; it does not throw. */
+  happened?: (event: RoomNews) => void
   /** The application decides too who comes in. Default: it does not. */
   consult?: Consult | null
 }
