@@ -142,7 +142,7 @@ export function advice(code: ErrorCode | 'unknown'): string {
     case 'unreachable':
       return 'The hub does not answer. Try again once it runs.'
     case 'forbidden':
-      return 'The hub says why below. Ask whoever runs the room for an invitation, or choose another.'
+      return 'The hub says why below. Ask somebody there for an invitation, or choose another room.'
     case 'banned':
       return 'Who runs this room put you out. Choose another room.'
     case 'timeout':

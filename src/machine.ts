@@ -93,6 +93,11 @@ export function termOf(terms: string, name: string): number | undefined {
   return said ? Number(said[0]) : undefined
 }
 
+/** Whether the terms of a session have that word under that name. */
+export function termsSay(terms: string, name: string, word: string): boolean {
+  return terms.split(';').includes(`${name}=${word}`)
+}
+
 /** The effects of an operation on the durable state of one part. */
 export interface Effects {
   /** Changes of the durable state; `apply` makes them at primary and backup alike. */

@@ -172,6 +172,8 @@ describe('the tables', () => {
         expellers: true,
         watch: true,
         watchersMax: true,
+        entry: true,
+        listed: true,
         objectsPerPlayer: true,
         operationsPerSecond: true,
       },

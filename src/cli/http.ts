@@ -13,6 +13,7 @@ import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Certificate } from '../ports.ts'
 import { fail, say } from './answers.ts'
+import { ROOMS_PATH } from './room-path.ts'
 import { boundSockets, mayAsk, type Spending } from './spending.ts'
 
 /** How long a request may take to come in completely, in milliseconds. */
@@ -84,7 +85,7 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
   const asked: http.RequestListener = (request, response) => {
     if (spending && !mayAsk(spending, request, response, 'requests', 1)) return
     if (!admits(gate, counters, addressOf(server), request, response)) return
-    const [path = ''] = (request.url ?? '').split('?', 1)
+    const path = pathOf(request)
     // A function that throws at once must not end the process either.
     void Promise.resolve()
       .then(() => answer(path, request, response))
@@ -105,6 +106,10 @@ function renewer(secure: SecureServer | null): HttpServer['renew'] {
   }
 }
 
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0]!
+}
+
 /** Whether a request may come in; otherwise it was answered. */
 function admits(
   gate: Gate,
@@ -122,6 +127,8 @@ function admits(
   }
   if (origin !== undefined && gate.names(origin)) share(response, origin)
   if (request.method === 'GET' || request.method === 'HEAD') return true
+  // It asks for more than pages can send by themselves.
+  if (request.method === 'POST' && pathOf(request) === ROOMS_PATH) return true
   refuseMethod(response)
   return false
 }

@@ -37,6 +37,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { type Pages, readPages } from './pages.ts'
 import { checkPolicy, type Policy } from './policy.ts'
 import { reachOf } from './reach.ts'
+import { roomDoor } from './room-door.ts'
 import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** The hub's default port. */
@@ -235,6 +236,7 @@ async function opened(
     shelves: shelves.all,
     health: () => hub.health(),
     metrics: options.metrics === 'here' ? metricsOf(metrics, readersOf(options)) : null,
+    rooms: roomDoor(hub, { token: options.metricsToken, local: true }),
     sessions: (game, after) => hub.page(game, after),
     spending,
     about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },

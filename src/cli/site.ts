@@ -10,6 +10,7 @@ import type { Page as ListPage } from '../directory/state.ts'
 import { listedSession } from '../runtime/hub/hub-figures.ts'
 import { isLoopback, isThisMachine } from '../drivers/net/origins.ts'
 import { fail, say, sayJson } from './answers.ts'
+import { ROOMS_PATH } from './room-path.ts'
 import { give } from './give.ts'
 import type { Answer } from './http.ts'
 import type { Metrics } from './metrics.ts'
@@ -31,6 +32,8 @@ export interface SiteOptions {
   health: () => { ok: boolean }
   /** Answers `/metrics`; null if there is none. */
   metrics: Answer | null
+  /** Answers `/api/rooms`. Default: there is none. */
+  rooms?: Answer
   /** A part of the content of `/api/sessions`: the sessions that the lobby lists. */
   sessions: (game: string, after: string) => ListPage
   /** What lists may cost strangers. */
@@ -45,7 +48,7 @@ export interface SiteOptions {
 
 /** Answers requests for a hub and its pages. */
 export function siteOf(options: SiteOptions): Answer {
-  const { shelves, health, metrics, about, reach } = options
+  const { shelves, health, metrics, rooms, about, reach } = options
   return async (path, request, response) => {
     switch (path) {
       case '/health': {
@@ -59,6 +62,8 @@ export function siteOf(options: SiteOptions): Answer {
           ...about,
           reach: isThisMachine(request.headers.host ?? '') ? (reach?.() ?? []) : [],
         })
+      case ROOMS_PATH:
+        return rooms ? rooms(path, request, response) : fail(response, 404)
       case '/metrics':
         return metrics ? metrics(path, request, response) : fail(response, 404)
       default: {
@@ -122,7 +127,8 @@ export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
   }
 }
 
-function mayRead({ token, local }: Readers, request: IncomingMessage): boolean {
+/** Whether a request comes from this machine, or shows the token. */
+export function mayRead({ token, local }: Readers, request: IncomingMessage): boolean {
   const { authorization = '' } = request.headers
   if (token !== null && isSame(authorization, `Bearer ${token}`)) return true
   return local && isLocal(request)

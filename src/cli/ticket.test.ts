@@ -88,7 +88,7 @@ test('what is wrong with a word is said in a sentence', () => {
     /--expires is a number with s, m, h or/,
   )
   expect(ticket(...duel, '--rights', 'win').err).toBe(
-    'holdfast: rights are of play and host: ["win"]',
+    'holdfast: rights are of play and host, or watch alone: ["win"]',
   )
   expect(ticket(...duel, '--uses', '0').err).toBe('holdfast: uses is 1 to 1000: 0')
   expect(ticket('mint', '--secret', at('none'), '--game', 'g').err).toMatch(

@@ -12,7 +12,8 @@ import { ENTRANTS_MAX } from './records.ts'
 import type { Row } from './register.ts'
 import { entrantOf, rightsOf } from './rights.ts'
 import type { Hub, HubOut } from './state.ts'
-import type { Claims } from './tickets.ts'
+import { idOf, isByInvitation, isSpent, shown } from './inviting.ts'
+import { type Claims, isClosed } from './tickets.ts'
 
 type Add = ToHub & { kind: 'add' }
 /** What a process may do, or why it may not come in. */
@@ -22,6 +23,9 @@ export interface Entrance {
   readonly rights: number
   readonly id: string
 }
+
+// As what the founder of a room by invitation is kept.
+const FOUNDER = 'founder'
 
 /** Decides. @param claims  of the ticket that was shown; or why it is none; null without one */
 export function decide(
@@ -35,8 +39,8 @@ export function decide(
   if (known) return known
   if (typeof claims === 'string') return { refused: claims }
   if (claims) return byTicket(row, wish, claims)
-  if (isClosed(hub, wish.game)) return { refused: `rooms of ${wish.game} take a ticket` }
-  return { rights: RIGHTS.play, id: '' }
+  if (isClosed(hub.tickets, wish.game)) return { refused: `rooms of ${wish.game} take a ticket` }
+  return byInvitation(row, wish)
 }
 
 function byTicket(row: Row | null, wish: Add, claims: Claims): Verdict {
@@ -53,8 +57,16 @@ function byTicket(row: Row | null, wish: Add, claims: Claims): Verdict {
   return { rights, id }
 }
 
-function isClosed({ tickets }: Hub, game: string): boolean {
-  return tickets !== null && (tickets.closed?.has(game) ?? true)
+// Who opens a room comes in by none, and is kept as if it had, to come back by its key.
+function byInvitation(row: Row | null, { terms, ticket }: Add): Verdict {
+  if (!row && ticket !== '') return { refused: 'the room that this invitation is for is over' }
+  if (!row) return { rights: RIGHTS.play, id: isByInvitation(terms) ? FOUNDER : '' }
+  if (!isByInvitation(row.entry.terms)) return { rights: RIGHTS.play, id: '' }
+  const found = shown(row, ticket)
+  if (!found)
+    return { refused: ticket === '' ? 'this room is by invitation' : 'no such invitation' }
+  if (isSpent(row, found)) return { refused: 'the invitation was used' }
+  return { rights: found.rights, id: idOf(found) }
 }
 
 /** A player comes in with these rights. Who has them by a ticket keeps them, on disk too. */
@@ -66,8 +78,9 @@ export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): voi
 }
 
 /** Whether the disk has yet to take that a player came in by a ticket: until then it waits. */
-export function mustWait({ unkept }: Row, key: Uint8Array): boolean {
-  return entrantOf(unkept, key) !== undefined
+export function mustWait({ entrants, unkept }: Row, key: Uint8Array): boolean {
+  const entrant = entrantOf(entrants, key)
+  return entrant !== undefined && unkept.includes(entrant)
 }
 
 /** What the hub says to a process of what it may do. */

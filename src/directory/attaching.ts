@@ -8,6 +8,7 @@ import { leaderOf } from './grants.ts'
 import type { ToHub } from './messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
+import { tellPlayers } from './room-news.ts'
 import { sit } from './seats.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 import { refuse, removedKey, say, tell } from './state.ts'
@@ -75,9 +76,11 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   const { hub, now, from, out } = call
   const { session, members } = message
   const { directory } = hub
+  const before = register.find(directory, session)?.members ?? []
   if (!register.setMembers(directory, session, from.inc, message, directoryOut(hub, out))) {
     return false
   }
+  tellPlayers(register.find(directory, session)!, before, out)
   const listed = new Set(members.map(({ inc }) => inc))
   for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
     if (listed.has(inc)) continue

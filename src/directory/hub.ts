@@ -11,6 +11,7 @@
  * a register that is about to change.
  */
 
+import type { Applicant } from './applicants.ts'
 import type { Claims } from './tickets.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
@@ -46,6 +47,7 @@ export function opened(
     inc: 0,
     calls: '',
     asking: null,
+    ...{ consulting: null, approved: '' },
     created: 0,
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
@@ -182,6 +184,8 @@ function answer(call: Call, message: ToHub): void {
     case 'yes':
       register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
       return
+    case 'invite':
+      return sessions.invite(call, message)
     case 'alive':
       return sessions.alive(call, message)
     case 'ping':
@@ -214,6 +218,18 @@ export function ticketed(
 ): void {
   const from = hub.connections.get(connection)
   if (from) sessions.ticketed({ hub, now, connection, from, out }, ticket, claims)
+}
+
+/** The application has answered about somebody. @param why  not; null lets them in */
+export function consulted(
+  hub: Hub,
+  now: Millis,
+  { connection, applicant }: { connection: number; applicant: Applicant },
+  why: string | null,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (from) sessions.consulted({ hub, now, connection, from, out }, applicant, why)
 }
 
 /** The disk has the records of these sessions as `recordOf` returned them last. */

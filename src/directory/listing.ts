@@ -7,8 +7,9 @@
  * room of a page in that order, and holds though that room is gone.
  */
 
-import type { Millis } from '../machine.ts'
+import { type Millis, termsSay } from '../machine.ts'
 import * as attendance from './attendance.ts'
+import { isByInvitation } from './inviting.ts'
 import type { Entry } from './messages.ts'
 import type { Directory, Row } from './register.ts'
 import type { Hub, Item, Page } from './state.ts'
@@ -59,8 +60,9 @@ export function all({ rows, places }: Directory, game: string): Entry[] {
 }
 
 // It exists on disk, and its founder wants it to be seen.
-function isListed({ pending, listed }: Row): boolean {
-  return listed && !pending?.isNew
+function isListed({ pending, listed, entry }: Row): boolean {
+  const isHidden = isByInvitation(entry.terms) || termsSay(entry.terms, 'listed', 'no')
+  return listed && !pending?.isNew && !isHidden
 }
 
 function look(hub: Hub, now: Millis): void {

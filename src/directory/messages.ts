@@ -169,6 +169,8 @@ export const toHub = message({
   members: [7, record({ session, members: list(listed, MEMBERS_MAX), players: varint })],
   yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
   ping: [11, record({ count: varint })],
+  /** Who shows the secret of that digest comes into the session that this stream speaks in. */
+  invite: [13, record({ request, digest: hash, uses: varint, rights: u8 })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })
@@ -196,6 +198,8 @@ export const fromHub = message({
   challenge: [13, record({ session, epoch: varint, nonce: u32 })],
   /** To who asked for a takeover: the primary lives, and the register stays as it is. */
   alive: [14, record({ request, session })],
+  /** The answer to `invite`, once it is on disk; `why` not, or empty. */
+  invited: [16, record({ request, why: text(REASON_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })

@@ -17,14 +17,15 @@ const ENTRY = {
 const MEMBER = { inc: 2, player: 1, hash: new Uint8Array(16).fill(5) }
 const UNKNOWN = new Uint8Array(32)
 /** What older records have not. */
-const NEW = { hosts: false, entrants: [] }
+const NEW = { hosts: false, entrants: [], invitations: [] }
 
 test('a record is read as it was written, terms and keys and all (PR-2)', () => {
   const link = new Uint8Array(32).fill(9)
   const key = new Uint8Array(32).fill(8)
   const entrants = [{ id: 't', key, rights: 5 }]
   const members = [{ ...MEMBER, link, key }]
-  const kept = { entry: { ...ENTRY, terms: 'a=b' }, members, entrants }
+  const invitations = [{ digest: new Uint8Array(16).fill(9), uses: 2, rights: 1 }]
+  const kept = { entry: { ...ENTRY, terms: 'a=b' }, members, entrants, invitations }
   for (const [recovers, hosts] of [
     [true, false],
     [false, true],

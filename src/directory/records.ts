@@ -26,6 +26,9 @@ export const TICKET_ID_MAX = 64
 /** Most players of a session that came in by tickets. */
 export const ENTRANTS_MAX = 1_024
 
+/** Most invitations of a session that are not spent. */
+export const INVITATIONS_MAX = 64
+
 /** What is kept of one session. */
 export interface Kept {
   entry: Entry
@@ -36,6 +39,8 @@ export interface Kept {
   hosts: boolean
   /** Who came in by a ticket. */
   entrants: Entrant[]
+  /** What lets others in, in a room by invitation. */
+  invitations: Invitation[]
 }
 
 const entrant = record({
@@ -47,6 +52,10 @@ const entrant = record({
 /** A player that came in by a ticket, and comes back by its key. */
 export type Entrant = ValueOf<typeof entrant>
 
+const invitation = record({ digest: hash, uses: varint, rights: u8 })
+/** What lets players into a room by invitation: the digest of its secret, and for how many. */
+export type Invitation = ValueOf<typeof invitation>
+
 const form = word(['terms', 'links'])
 /** One session as the hub keeps it on disk; `form` is `links`. */
 export const stored = record({
@@ -56,6 +65,7 @@ export const stored = record({
   recovers: flag,
   hosts: flag,
   entrants: list(entrant, ENTRANTS_MAX),
+  invitations: list(invitation, INVITATIONS_MAX),
 })
 
 const listedBefore = record({ inc: varint, player: varint, hash })
@@ -78,6 +88,8 @@ export function readRecord(bytes: Uint8Array): Kept | null {
   return kept
 }
 
+const NOBODY = { hosts: false, entrants: [], invitations: [] }
+
 function broughtUp(bytes: Uint8Array): Kept | null {
   const read = decode(storedWithTerms, bytes)
   const before = read?.form === 'terms' ? read : decode(storedBefore, bytes)
@@ -85,5 +97,5 @@ function broughtUp(bytes: Uint8Array): Kept | null {
   const unknown = { link: new Uint8Array(KEY_BYTES), key: new Uint8Array(KEY_BYTES) }
   const members = before.members.map((one) => ({ ...one, ...unknown }))
   const { recovers } = before
-  return { entry: { terms: '', ...before.entry }, members, recovers, hosts: false, entrants: [] }
+  return { entry: { terms: '', ...before.entry }, members, recovers, ...NOBODY }
 }

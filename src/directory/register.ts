@@ -20,7 +20,7 @@ import type { Millis, Out, PeerId } from '../machine.ts'
 import * as rounds from '../rounds.ts'
 import { proves } from '../wire/digest.ts'
 import type { Entry, Leader, Listed, Register, Topology, Why } from './messages.ts'
-import { type Entrant, type Kept, readRecord, writeRecord } from './records.ts'
+import { type Entrant, type Invitation, type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
 import type { Challenge, Veto } from './takeovers.ts'
 
@@ -76,8 +76,8 @@ export interface Row extends Kept {
   pending: Pending | null
   /** Whether lists have it. */
   listed: boolean
-  /** Of its entrants those that the disk has yet to take, and how many are on their way to it. */
-  unkept: Entrant[]
+  /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
+  unkept: (Entrant | Invitation)[]
   writing: number
   /** What the hub signed last of who leads; null before. */
   granted: { epoch: number; leader: Leader } | null
@@ -217,7 +217,7 @@ export function add(
     members: [{ inc: 1, player: 1, hash: wish.hash, link: wish.link, key: wish.key }],
     recovers: wish.recovers,
     hosts: wish.hosts ?? false,
-    entrants: [],
+    ...{ entrants: [], invitations: [] },
     ...lately(now),
   }
   insert(directory, row)
@@ -298,9 +298,9 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   row.writing = row.unkept.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
-  const { members, recovers, hosts, entrants } = row
+  const { members, recovers, hosts, entrants, invitations } = row
   const entry = { ...row.entry, register }
-  return writeRecord({ entry, members, recovers, hosts, entrants })
+  return writeRecord({ entry, members, recovers, hosts, entrants, invitations })
 }
 
 /**

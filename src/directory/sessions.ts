@@ -15,6 +15,12 @@ import type { Exceeded } from './budgets.ts'
 import * as budgets from './budgets.ts'
 import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
+import type { Applicant } from './applicants.ts'
+import * as closing from './closing.ts'
+import { happened, tellMoved } from './room-news.ts'
+import * as consulting from './consulting.ts'
+import { INVITATION } from './inviting.ts'
+import * as inviting from './inviting.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
 import { entrantOf } from './rights.ts'
@@ -79,9 +85,23 @@ export function add(call: Call, message: Add): void {
   // Whom a ticket let in before shows it in vain.
   const known = register.living(hub.directory, now, message)
   if (known && entrantOf(known.entrants, message.key)) return comeIn(call, message, null)
+  if (message.ticket.startsWith(INVITATION)) return comeIn(call, message, null)
   if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
   from.asking = message
   out.check(connection, message.ticket)
+}
+
+/** A member makes an invitation: it is told so once the disk has it. */
+export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
+  const { hub, connection, from, out } = call
+  const { session, inc } = from
+  const made = inviting.invite(hub, register.find(hub.directory, session), inc, message)
+  if (made === 'waits') {
+    out.record(session)
+    return wait(call, session, message)
+  }
+  const why = made === 'done' ? '' : made.why
+  say(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
 /** What a ticket says was read; or why it is none. */
@@ -92,17 +112,32 @@ export function ticketed(call: Call, ticket: string, claims: Claims | string): v
   comeIn(call, asking, claims)
 }
 
+/** The application let somebody in, or says why not. */
+export function consulted(call: Call, about: Applicant, why: string | null): void {
+  const { connection, out } = call
+  const open = consulting.consulted(call, about, why === null)
+  if (!open) return
+  const { message, claims } = open
+  if (why === null) return comeIn(call, message, claims)
+  refuse(connection, message.request, admission.reasonOf(why), out)
+}
+
 // The session exists, or is created once the disk has it.
 function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, now, connection, out } = call
   const { request, key } = message
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const shut = closing.whyShut(hub, now, message)
+  if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const known = register.living(hub.directory, now, message)
   const entrance = admission.decide(hub, known, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, admission.reasonOf(entrance.refused), out)
   }
+  const founding = !known
+  if (founding && !mayOpen(message, entrance)) return refuse(connection, request, NOBODY, out)
+  if (consulting.consult(call, message, claims, { ...entrance, founding })) return
   if (!known) return create(call, message, entrance)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
@@ -115,11 +150,15 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   say(connection, welcome(known, { message, created: false }, out), out)
 }
 
+const NOBODY = 'nobody serves it'
+
+function mayOpen({ hosts, playersMax }: Add, { rights }: admission.Entrance): boolean {
+  return playersMax > 0 && mayLead(rights, hosts)
+}
+
 function create(call: Call, message: Add, entrance: admission.Entrance): void {
   const { hub, now, connection, from, out } = call
-  const { request, hosts, playersMax } = message
-  if (playersMax === 0 || !mayLead(entrance.rights, hosts))
-    return refuse(connection, request, 'nobody serves it', out)
+  const { request } = message
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
@@ -252,7 +291,11 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const row = register.find(hub.directory, session)
   const news: register.News[] = []
   const emit = (event: register.News): void => void news.push(event)
+  const before = row?.entry.register.primary ?? 0
   if (!row || !register.kept(hub.directory, now, session, { emit })) return false
+  const isOver = !hub.directory.rows.has(session)
+  if (isOver) happened(row, 'ended', out)
+  else closing.endIfShut({ hub, now, out }, session)
   challenge.settled(hub.directory, now, session)
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   else attendance.endIfDue(hub, now, session, out)
@@ -261,11 +304,13 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   if (asked?.kind === 'add') {
     const { connection, message } = asked
     say(connection, welcome(row, { message, created: true }, out), out)
+    happened(row, 'founded', out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
+  if (!isOver) tellMoved(row, before, out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
   return true
@@ -277,6 +322,10 @@ export function refuseEntrants(hub: Hub, session: string, why: string, out: HubO
   const waiting = hub.waiting.get(session)
   if (!row || !waiting) return
   const left = waiting.filter(({ connection, message }) => {
+    if (message.kind === 'invite') {
+      say(connection, { kind: 'invited', request: message.request, why }, out)
+      return false
+    }
     if (message.kind !== 'add' || !admission.mustWait(row, message.key)) return true
     refuse(connection, message.request, why, out)
     return false

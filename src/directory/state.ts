@@ -6,6 +6,7 @@ import * as budgets from './budgets.ts'
 import type { Account, Budgets, Purse } from './budgets.ts'
 import { defaults } from './limits.ts'
 import { type Entry, type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
+import type { Applicant, Consulting } from './applicants.ts'
 import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
@@ -22,6 +23,9 @@ export interface Connection {
   calls: string
   /** What it asks for with a ticket that is being read; null if none is. */
   asking: (ToHub & { kind: 'add' }) | null
+  /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
+  consulting: Consulting | null
+  approved: string
   /** Sessions that the process created. */
   created: number
   /** Of them, those whose disk or founder has still to come. */
@@ -45,6 +49,10 @@ export interface Hub {
   games: ReadonlySet<string> | null
   /** Null where nobody needs a ticket, and none is taken. */
   tickets: Ticketing | null
+  /** The application decides too who comes in. */
+  consults: boolean
+  /** Rooms that are closed, by game and name: why, and until when. */
+  shut: Map<string, { why: string; until: Millis }>
   directory: register.Directory
   /** Differs after each start. */
   boot: number
@@ -184,6 +192,17 @@ export interface HubCounters {
   abandoned: number
 }
 
+/** What happens to a room: to its session, and to the players in it. */
+export type RoomNews = {
+  kind: 'founded' | 'moved' | 'ended' | 'joined' | 'left'
+  session: string
+  game: string
+  room: string
+  /** The number and the public key of the player; but for `joined` and `left`, who serves. */
+  player: number
+  key: Uint8Array
+}
+
 /** The sink of the hub. */
 export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
@@ -191,6 +210,8 @@ export interface HubOut {
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The same between a primary and a caller: its number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
+  /** Asks the application about somebody who may come in: `consulted` follows, once. */
+  consult(connection: number, applicant: Applicant): void
   /** Asks what a ticket says: `ticketed` follows, once. */
   check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
@@ -198,6 +219,8 @@ export interface HubOut {
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
   close(connection: number, closing: Closing): void
+  /** Something happened to a room. */
+  happened(event: RoomNews): void
 }
 
 /**
@@ -216,6 +239,7 @@ export function create(
   return {
     games,
     tickets: null,
+    ...{ consults: false, shut: new Map() },
     directory: register.create(now),
     boot,
     key,

@@ -27,6 +27,12 @@ import {
 import { type HubHealth, HubServer, type Report, type Weather } from '../runtime/hub/hub-server.ts'
 import { type HubLimits, readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
+import type { Stop } from './disposing.ts'
+import { type Emitter, type Listen, Listeners } from './emitter.ts'
+import { type CloseOptions, closeRoom, eventOf, HUB_EVENTS } from './hub-rooms.ts'
+import { type HubEvents, roomIn, type RoomView } from './hub-rooms.ts'
+import { Reports } from '../runtime/reports.ts'
+import { consultWith, type OnJoin } from './on-join.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
@@ -66,12 +72,19 @@ export interface HubOptions {
    * keys at once, so that one can take the place of another. Default: nobody needs a ticket.
    */
   tickets?: readonly TicketKey[]
+  /**
+   * Decides beside tickets who comes in: called for everybody who may by them, each time a process
+   * of theirs comes. A text refuses them, and is what `join` rejects with (`forbidden`). Whoever
+   * cannot be decided about within 5 s, or because it threw, does not come in; `report` hears of
+   * it. Default: everybody comes in who may.
+   */
+  onJoin?: OnJoin
   /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
 
 /** A hub that is open. */
-export interface HubHandle {
+export interface HubHandle extends Emitter<HubEvents> {
   /** Where members connect. */
   readonly path: string
   /** How it does; for a check of health. */
@@ -82,6 +95,16 @@ export interface HubHandle {
   metrics(): string
   /** The sessions of one game or of all, as a lobby lists them. */
   sessions(game?: string): ListedSession[]
+  /** One room, listed or not; null if nobody is in it. @throws HoldfastError `bad-value` */
+  room(game: string, room: string): RoomView | null
+  /**
+   * Ends the session of a room. Its members are out within seconds, with `why` (`forbidden`), and
+   * nobody comes in or opens it anew for a while. Forgotten when the hub starts again.
+   *
+   * @returns whether there was a session
+   * @throws HoldfastError `bad-value`
+   */
+  closeRoom(game: string, room: string, options: CloseOptions): boolean
   /**
    * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
    * come back by themselves to the next hub with the same file. The server is yours to close, and
@@ -106,7 +129,7 @@ export interface InnerOptions {
 }
 
 const OPTIONS = ['server', 'path', 'games', 'store', 'origins'] as const
-const MORE = ['limits', 'trustProxy', 'tickets', 'report'] as const
+const MORE = ['limits', 'trustProxy', 'tickets', 'onJoin', 'report'] as const
 
 /**
  * Opens a hub on a server, whether that listens already or not.
@@ -126,7 +149,7 @@ export interface InnerHub extends HubHandle {
 
 /** Opens one. @throws HoldfastError `bad-value` or `store` */
 export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
-  const { server, path = '/hub', games, origins = [], report: tell = report } = options
+  const { server, path = '/hub', games, origins = [], onJoin, report: tell = report } = options
   checkServer('server', server)
   const paths = [path, ...(inner.paths ?? [])].map(checkPath)
   checkFunction('report', tell)
@@ -135,12 +158,14 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
   const trust = inner.trust ?? readTrust('trustProxy', options.trustProxy)
   const tickets = ticketReader('tickets', options.tickets ?? [])
   const loop = createNodeLoop()
+  const consult = consultWith(onJoin, loop)
   const store = openStore(options.store)
   try {
+    const events = eventsOf(loop, tell)
     const hubServer = new HubServer(loop, store, {
+      happened: (news) => events.emit(news.kind, eventOf(news)),
       curves: nodeCurves,
-      games: allowed,
-      tickets,
+      ...{ games: allowed, tickets, consult },
       report: tell,
       weather: inner.weather,
       budgets: inner.budgets ?? budgetsOf(limits),
@@ -157,11 +182,20 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
     })
     // A proxy that is trusted has the TLS.
     if (trust === NOBODY) whenBare(server, (address) => warn(BARE(address)))
-    return new OpenHub(path, loop, { server, hubServer, streams, store })
+    return new OpenHub(path, loop, { server, hubServer, streams, store, events })
   } catch (error) {
     store.close()
     throw error
   }
+}
+
+function eventsOf(loop: Loop, tell: Report): Listeners<HubEvents> {
+  const reports = new Reports({
+    soon: (run) => loop.soon(run),
+    tell: () => false,
+    place: ({ error, where }) => tell(error, where),
+  })
+  return new Listeners<HubEvents>('a hub', HUB_EVENTS, reports)
 }
 
 const BARE = (address: string): string =>
@@ -198,6 +232,7 @@ interface Parts {
   hubServer: HubServer
   streams: StreamServer
   store: Store
+  events: Listeners<HubEvents>
 }
 
 class OpenHub implements InnerHub {
@@ -244,6 +279,22 @@ class OpenHub implements InnerHub {
 
   sessions(game: string = ''): ListedSession[] {
     return all(this.#parts.hubServer.hub.directory, game).map(listedSession)
+  }
+
+  room(game: string, room: string): RoomView | null {
+    return roomIn(this.#parts.hubServer, game, room)
+  }
+
+  closeRoom(game: string, room: string, options: CloseOptions): boolean {
+    return closeRoom(this.#parts.hubServer, game, room, options)
+  }
+
+  on<Name extends keyof HubEvents>(
+    name: Name,
+    listener: (event: HubEvents[Name]) => void,
+    options?: Listen,
+  ): Stop {
+    return this.#parts.events.on(name, listener, options)
   }
 
   page(game: string, after: string): Page {

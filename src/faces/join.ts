@@ -7,7 +7,7 @@ import type { MemberEvent } from '../member/state.ts'
 import { TICKET_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
-import { checkOptions, checkWord } from '../runtime/options.ts'
+import { checkFlag, checkOptions, checkWord } from '../runtime/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/quotas.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
@@ -73,6 +73,16 @@ export interface JoinOptions {
    */
   objectsPerPlayer?: number
   /**
+   * Who comes in, if this call creates the session: all (`open`, default), or whom somebody who
+   * plays there has invited (`invite`: see `session.invite`). A hub may want tickets besides.
+   */
+  entry?: 'open' | 'invite'
+  /**
+   * Whether lists of rooms have it (default), if this call creates the session. Rooms by invitation
+   * are in none.
+   */
+  listed?: boolean
+  /**
    * Who may put players out beside hosts, if this call creates the session: the player that creates
    * it (`founder`, default), more than half of them by `vote`, or nobody (`hosts`).
    */
@@ -107,7 +117,7 @@ const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
-  ...(['watch', 'watchersMax'] as const),
+  ...(['watch', 'watchersMax', 'entry', 'listed'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -162,11 +172,20 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
-  const { expellers = 'founder', watch = false, watchersMax } = options
+  const {
+    expellers = 'founder',
+    watch = false,
+    watchersMax,
+    entry = 'open',
+    listed = true,
+  } = options
+  checkWord('entry', entry, ['open', 'invite'])
   checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond)]
+  if (entry === 'invite') terms.push('entry=invite')
+  if (!checkFlag('listed', listed)) terms.push('listed=no')
   if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
   if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
   return {
@@ -308,12 +327,12 @@ export function hubUrl(server: string | null): string {
   return url.href
 }
 
-// Three parts in base64url, or nothing (RFC 7515).
+// Three parts in base64url (RFC 7515), or what `session.invite` makes, or nothing.
 function checkTicket(ticket: unknown): string {
   const isText = typeof ticket === 'string' && ticket.length <= TICKET_MAX
-  if (isText && /^([\w-]+\.[\w-]+\.[\w-]+)?$/.test(ticket)) return ticket
+  if (isText && /^([\w-]+\.[\w-]+\.[\w-]+|invite\.[0-9a-f]{64})?$/.test(ticket)) return ticket
   throw badValue(
-    `ticket is what mintTicket gives, ${TICKET_MAX} characters at most: ${shown(ticket)}`,
+    `ticket is what mintTicket or invite gives, ${TICKET_MAX} characters at most: ${shown(ticket)}`,
   )
 }
 
@@ -325,9 +344,4 @@ function checkWatchers(count: number): number {
 function checkPlayers(count: number): number {
   if (Number.isInteger(count) && count >= 1 && count <= PLAYERS_MAX) return count
   throw badValue(`playersMax is 1 to ${PLAYERS_MAX}: ${shown(count)}`)
-}
-
-function checkFlag(what: string, flag: unknown): boolean {
-  if (typeof flag === 'boolean') return flag
-  throw badValue(`${what} is true or false: ${shown(flag)}`)
 }

@@ -14,6 +14,7 @@ import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
+import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
@@ -60,6 +61,7 @@ function sameRows(before: readonly object[], now: readonly object[]): boolean {
 export class Live implements Running {
   readonly #events: Listeners<SessionEvents>
   readonly #questions = new Questions()
+  readonly #invites = new Invites()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
   readonly #roster = new Roster()
@@ -263,6 +265,10 @@ export class Live implements Running {
     return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
   }
 
+  async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
+    return this.#invites.make(() => this.#runner, options)
+  }
+
   get mayExpel(): boolean {
     return conduct.mayExpelIn(this.#roster, this.member?.session.terms ?? '')
   }
@@ -350,10 +356,13 @@ export class Live implements Running {
         return this.#fail(event.code, event.why)
       case 'part':
         return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
+      case 'invited':
+        return this.#invites.answered(event.request, event.why)
       case 'role':
       case 'slow':
       case 'leased':
       case 'hub':
+        if (event.kind === 'hub' && !event.up) this.#invites.lose('the hub went away')
         return this.#updateSafety()
       default:
         return
@@ -423,6 +432,7 @@ export class Live implements Running {
     this.#code = code
     this.#setStatus('lost')
     this.#questions.end(why)
+    this.#invites.lose(why)
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
 

@@ -19,6 +19,7 @@ import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
+import type { InviteOptions, InviteOutcome } from './inviting.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { ObjectType } from './object-types.ts'
 import type { ActionOutcome, CallOutcome } from './outcomes.ts'
@@ -180,6 +181,15 @@ export interface Session extends Emitter<SessionEvents> {
    * More than half of the others do it, and two at least.
    */
   vote(target: PlayerTarget, stands?: boolean): Promise<ConductOutcome>
+
+  /**
+   * In a room with `entry: 'invite'`: lets others in. What it gives is a text for `ticket` of their
+   * `join`; put it into the fragment of a link, which browsers send to no server. It counts once
+   * the hub has it on disk, and as long as the session lasts.
+   *
+   * It rejects with a HoldfastError: `bad-value`, `left`.
+   */
+  invite(options?: InviteOptions): Promise<InviteOutcome>
 
   /** Whether `kick`, `ban` and `pardon` are ours to do: where `vote` is, they are hosts’ alone. */
   readonly mayExpel: boolean

@@ -90,6 +90,10 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       // The hub knows from our primary that we are not a member any more.
       if (member.hub === 'attached' && isSelf(member.session, message)) return comeBack(run)
       return session.hubSaid(member.session, run.now, message, run.out)
+    case 'invited': {
+      const { request, why } = message
+      return run.ports.emit({ kind: 'invited', request, why: plain(why) })
+    }
     case 'refused':
       return refused(run, plain(message.why))
     case 'register':

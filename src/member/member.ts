@@ -15,6 +15,7 @@ import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
+import { nextRequest } from '../session/state.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
@@ -276,6 +277,24 @@ export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   const begun = session.handOver(run.member.session, now, run.out, atOnce)
   end(run)
   return begun
+}
+
+/**
+ * Asks the hub that an invitation of ours counts; the event `invited` answers.
+ *
+ * @returns the number of the request; 0 if the hub does not take us for a member just now
+ */
+export function invite(
+  run: Runtime,
+  now: Millis,
+  wish: { digest: Uint8Array; uses: number; rights: number },
+): number {
+  begin(run, now)
+  const { hub, session: own } = run.member
+  const request = hub === 'attached' ? nextRequest(own) : 0
+  if (request !== 0) entry.tellHub(run, { kind: 'invite', request, ...wish })
+  end(run)
+  return request
 }
 
 /** Leaves the session: the primary is asked to remove us, or the role is handed over. */

@@ -263,6 +263,8 @@ export type MemberEvent =
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
+  /** The hub has answered an invitation of ours; `why` not, or empty. */
+  | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
 
 /** The outside of a member: what it needs of the runtime. */

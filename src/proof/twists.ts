@@ -79,6 +79,9 @@ export type SessionBug =
   | 'commit-while-adding'
   | 'dedup-not-replicated'
   | 'hand-over-early'
+  | 'expel-not-replicated'
+  | 'removed-before-dropped'
+  | 'ban-not-enforced'
   | 'no-lease'
   | 'promise-for-ever'
   | 'promise-while-asking'
@@ -112,6 +115,15 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
     },
   },
   'hand-over-early': { mayHandOver: () => true },
+  // The member is removed, and the next primary knows nothing of why.
+  'expel-not-replicated': {
+    make: (own, delta, serves) => {
+      if (serves || delta.kind !== 'expel') durable.apply(own, delta)
+    },
+  },
+  'removed-before-dropped': { mayRemove: () => true },
+  // Who was asked removes; who serves next does not look.
+  'ban-not-enforced': { enforce: () => {} },
   'no-lease': { mayTell: () => true },
   // A promise that was made once is taken for one that is kept.
   'promise-for-ever': {

@@ -35,6 +35,12 @@ export function checkWord(what: string, value: unknown, words: readonly string[]
   throw badValue(`${what} is one of ${words.join(', ')}: ${shown(value)}`)
 }
 
+/** Returns a flag. @throws HoldfastError code `bad-value` */
+export function checkFlag(what: string, flag: unknown): boolean {
+  if (typeof flag === 'boolean') return flag
+  throw badValue(`${what} is true or false: ${shown(flag)}`)
+}
+
 /** Refuses a value that is no function. @throws HoldfastError code `bad-value` */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw badValue(`${what} is a function: ${shown(value)}`)

@@ -16,7 +16,7 @@ import {
   PLAYERS_KEPT_MAX,
 } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
-import { record } from './replicate.ts'
+import { follower, record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
 import { serves, takes, type Session, type SessionOut } from './state.ts'
 
@@ -189,9 +189,9 @@ export function remove(
   if (!takes(session) || inc === session.me) return
   const { server } = session
   if (!server.durable.members.has(inc)) return
-  if (server.role !== 'alone') {
-    if (inc === server.backup) return dropBackup(session, now, out, why)
-  } else if (inc === server.candidate) server.candidate = 0
+  const follows = inc === follower(server)
+  if (!session.rules.mayRemove(server.role, follows)) return dropBackup(session, now, out, why)
+  if (server.role === 'alone' && follows) server.candidate = 0
   record(session, now, { kind: 'remove', inc, why }, out)
   hold(session, now, { kind: 'went', inc, why }, out)
 }

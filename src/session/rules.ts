@@ -5,6 +5,7 @@ import { rulesOf } from '../machine.ts'
 import * as quotas from './quotas.ts'
 import { retry } from './attempts.ts'
 import * as durable from '../replication/durable.ts'
+import { enforce } from './expelling.ts'
 import * as leases from './lease.ts'
 import type { SessionRules } from './state.ts'
 
@@ -16,6 +17,9 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   mayPromise: (role) => role !== 'recovering',
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,
+  // The register may name its backup, or is asked to: such a follower could still take over.
+  mayRemove: (role, follows) => role === 'alone' || !follows,
+  enforce,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,
   cost: (what) => quotas.COSTS[what],

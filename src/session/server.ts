@@ -8,7 +8,6 @@ import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
-import { enforce } from './expelling.ts'
 import { remove } from './membership.ts'
 import type { Member } from '../replication/layouts.ts'
 import { performWaiting } from './operations.ts'
@@ -18,6 +17,7 @@ import { record } from './replicate.ts'
 import * as roles from './roles.ts'
 import {
   is,
+  leadOf,
   mayServe,
   nextRequest,
   type ServerAs,
@@ -68,13 +68,24 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (now < lead.roundAt) return
   lead.roundAt = now + ROUND_MS
   lookAtLease(session, now, out)
-  if ((session.leaving || lead.yields) && handOver(session, now, out)) return
-  enforce(session, now, out)
+  if (seeOff(session, now, out)) return
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
   const { server } = session
   if (server.role === 'alone') seekBackup(session, now, server, out)
   if (server.role === 'backedup') replaceSlow(session, now, server, out)
+}
+
+/**
+ * Whoever is to go does: we ourselves by giving our role away, and others who were put out.
+ *
+ * @returns whether our role is on its way
+ */
+export function seeOff(session: Session, now: Millis, out: SessionOut): boolean {
+  const { leaving, rules } = session
+  if ((leaving || leadOf(session).yields) && handOver(session, now, out)) return true
+  rules.enforce(session, now, out)
+  return false
 }
 
 /** When `wake` is due next. */

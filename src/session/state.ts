@@ -228,6 +228,10 @@ export interface SessionRules {
   mayAdd(held: number, length: number): boolean
   /** Whether the role may go to a backup that lacks so many entries (T4). */
   mayHandOver(lacking: number): boolean
+  /** Whether a member in that role may remove another at once, which follows it or not (S-3b). */
+  mayRemove(role: Role, follows: boolean): boolean
+  /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
+  enforce(session: Session, now: Millis, out: SessionOut): void
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** The number of the allowance out of which an operation is paid. */

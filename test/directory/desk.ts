@@ -1,8 +1,10 @@
 /** Processes at a hub, by hand: each stream says what the test says, and keeps what it hears. */
 
+import type { Applicant } from '../../src/directory/applicants.ts'
 import { create as budgetsOf } from '../../src/directory/budgets.ts'
 import * as hub from '../../src/directory/hub.ts'
 import type { Hub, HubOut } from '../../src/directory/hub.ts'
+import type { RoomNews } from '../../src/directory/state.ts'
 import {
   type FromHub,
   fromHub,
@@ -79,6 +81,8 @@ export class Desk {
   readonly disk = new Map<string, Uint8Array>()
   readonly heard = new Map<number, FromHub[]>()
   /** Tickets that are to be read. */
+  readonly news: RoomNews[] = []
+  readonly consulted: { connection: number; applicant: Applicant }[] = []
   readonly tickets: { connection: number; ticket: string }[] = []
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
@@ -99,6 +103,8 @@ export class Desk {
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     sign: (message) => toyCurves.sign(SEED, message),
+    happened: (event) => void this.news.push(event),
+    consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (session) => void this.owed.add(session),
     close: (connection, closing) => {

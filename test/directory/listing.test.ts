@@ -34,6 +34,19 @@ describe('a page', () => {
     desk.hub.directory.rows.get('g-4')!.entry.standing = 'unreachable'
     expect(shown(desk)).toEqual({ rooms: ['g-1', 'g-3', 'g-2', 'g-0', 'g-4'], next: '' })
   })
+  test('has no room that is by invitation, or whose founder wants none to see it (SE-18)', () => {
+    const desk = new Desk()
+    rooms(desk, [1, 1, 1, 1])
+    for (const [at, terms] of [
+      'entry=invite',
+      'a=1;listed=no',
+      'entry=open;listed=yes',
+    ].entries()) {
+      desk.hub.directory.rows.get(`g-${at}`)!.entry.terms = terms
+    }
+    expect(shown(desk).rooms).toEqual(['g-2', 'g-3'])
+    expect(all(desk.hub.directory, 'g')).toHaveLength(2)
+  })
   test('has 200 rooms, and says how to go on if there is one more (SE-10)', () => {
     const desk = new Desk()
     rooms(

@@ -104,7 +104,7 @@ describe('who has links', () => {
     expect(register.find(again, 's')!.entry.topology).toBe('mesh')
     // Behind it stand no terms, one member of 83 bytes, two flags and nobody with a ticket; one
     // that we do not know is none.
-    const place = bytes.length - 1 - 2 - 83 - 1 - 1
+    const place = bytes.length - 1 - 1 - 2 - 83 - 1 - 1
     expect(bytes[place]).toBe(1)
     const spoilt = bytes.map((byte, i) => (i === place ? 2 : byte))
     expect(register.restore(register.create(0), 0, spoilt)).toBe(false)

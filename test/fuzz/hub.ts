@@ -117,6 +117,8 @@ function outOf(made: Desk): HubOut {
     relay: (to, from) => void made.relayed.push({ to, from }),
     knock: (to, caller, [first]) => void made.knocked.push({ to, caller, first: first! }),
     sign: (message) => toyCurves.sign(LINK, message),
+    happened: () => {},
+    consult: () => {},
     check: (connection, ticket) => {
       hub.ticketed(made.hub, made.now, { connection, ticket }, 'it is none', made.out)
     },

@@ -21,6 +21,7 @@ import type { Topology } from '../../src/directory/messages.ts'
 import { claimOf, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
 import { Caller } from '../member/caller.ts'
 import { openCiphers } from '../open-ciphers.ts'
+import { toyTickets } from '../../src/proof/toy-tickets.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -196,10 +197,8 @@ export function readable(environment: Environment): Environment {
   return { ...environment, crypto: () => ({ ciphers: openCiphers, curves: toyCurves }) }
 }
 
-/** Opens it: a hub, and members as they join. */
-export function open(topology: Topology, types: readonly Definition[] = TYPES_OF_DOTS): Stage {
-  const sim = createWorld({ seed: 28, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
-  const sent: Sent[] = []
+// A hub, of which all that it writes is captured.
+function serve(sim: World, sent: Sent[], closed: readonly string[] | undefined): void {
   sim.node('hub', (node) => {
     const store = {
       ...node.store,
@@ -211,9 +210,21 @@ export function open(topology: Topology, types: readonly Definition[] = TYPES_OF
         node.store.write(changes, done)
       },
     }
-    const hub = new HubServer(node.loop, store, { curves: toyCurves })
+    const tickets = closed ? toyTickets(closed) : null
+    const hub = new HubServer(node.loop, store, { curves: toyCurves, tickets })
     node.listen(HUB_URL, (stream, opening) => hub.accept(stream, opening))
   })
+}
+
+/** Opens it: a hub, and members as they join. @param closed  games that take tickets */
+export function open(
+  topology: Topology,
+  types: readonly Definition[] = TYPES_OF_DOTS,
+  closed?: readonly string[],
+): Stage {
+  const sim = createWorld({ seed: 28, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
+  const sent: Sent[] = []
+  serve(sim, sent, closed)
   const until = async (what: string, holds: () => boolean): Promise<void> => {
     if (!(await sim.runUntil(holds, WAIT_MS))) throw new Error(`it never came to pass: ${what}`)
   }

@@ -1,4 +1,7 @@
-/** Captures how players are put out: by their founder, who does not serve, and by votes. */
+/**
+ * Captures how players are put out, by a founder who does not serve and by votes, and how they are
+ * invited.
+ */
 
 import type { Session } from '../../src/faces/session.ts'
 import { open, type Stage } from './capture.ts'
@@ -15,9 +18,17 @@ async function three(stage: Stage, expellers: 'founder' | 'vote'): Promise<Sessi
   return all
 }
 
-/** Plays it. @returns all that was sent and written, in order, in each of the two rooms */
+/** Plays it. @returns all that was sent and written, in order, in each of the rooms */
 export async function captureConduct(): Promise<Sent[][]> {
-  return [await founding(open('star')), await voting(open('star'))]
+  return [await founding(open('star')), await voting(open('star')), await inviting(open('star'))]
+}
+
+async function inviting(stage: Stage): Promise<Sent[]> {
+  const ada = await stage.join('ada', 'node', { entry: 'invite' })
+  await stage.sim.run(1_000)
+  const made = await stage.settled(ada.invite())
+  await stage.join('bea', 'node', { ticket: made.ok ? made.value : '' })
+  return stage.sent
 }
 
 async function founding(stage: Stage): Promise<Sent[]> {

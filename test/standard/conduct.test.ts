@@ -1,4 +1,5 @@
-// Goal: what members say and keep when a player is put out is as the document has it.
+// Goal: what members and hub say and keep when a player is put out or invited is as the document
+// has it.
 // Method: a reader of the document alone reads what the shipped members sent.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -18,6 +19,8 @@ test('a ban, a pardon and votes are read to the last byte, and so is their refus
     expect(met(`Wish ${what}`).length, `Wish ${what}`).toBeGreaterThan(0)
     expect(met(`Delta ${what}`).length, `Delta ${what}`).toBeGreaterThan(0)
   }
+  expect(met('ToHub invite')).toMatchObject([{ uses: 1, rights: 1 }])
+  expect(met('FromHub invited')).toMatchObject([{ why: '' }])
   expect(met('record Conduct')).toContainEqual({ done: true, why: '' })
   expect(met('Joined denied')).toMatchObject([
     { code: 'banned', why: 'this player was banned: caps lock' },

@@ -36,7 +36,8 @@ export const PIECE_TYPES = [Card.schema.text, Chip.schema.text]
 /** What no member may find in what it was sent, before it holds the card. */
 export const FACES = ['queen-hearts', 'ten-diamonds', 'ace-of-clubs', 'two-of-stars']
 
-const deal = action('deal', (table) => {
+/** Lays them out. */
+export const deal = action('deal', (table) => {
   for (const face of FACES) table.create(Card, { at: [10, 10], face })
   for (let worth = 1; worth <= 40; worth++) table.create(Chip, { at: [worth, 0], worth })
   table.set('dealt', FACES.length)

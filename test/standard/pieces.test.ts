@@ -11,6 +11,7 @@ import { piece, secret } from '../../src/faces/pieces.ts'
 import { vec2, u8 } from '../../src/wire/schema.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'
+import { has } from './bits.ts'
 import { hearers, type Ledger, type Met, readCapture } from './ledger.ts'
 import {
   captureTable,
@@ -214,15 +215,6 @@ describe('a captured table', () => {
     expect(malformed).toBeLessThan(5_500)
   })
 })
-
-/** Whether a text stands in those bytes, wherever between two bits it begins. */
-function has(bytes: Uint8Array, word: string): boolean {
-  for (let shift = 0; shift < 8; shift++) {
-    const moved = bytes.map((byte, at) => (byte << shift) | ((bytes[at + 1] ?? 0) >> (8 - shift)))
-    if (Buffer.from(moved).includes(word)) return true
-  }
-  return false
-}
 
 // Without what a player may not see.
 function seen(row: Read): string {

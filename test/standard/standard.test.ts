@@ -99,6 +99,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
 
 const LIMITS: Record<string, number> = {
   ...{ ENTRANTS_MAX: records.ENTRANTS_MAX, TICKET_ID_MAX: records.TICKET_ID_MAX },
+  INVITATIONS_MAX: records.INVITATIONS_MAX,
   ...pick(machine),
   ...pick(replication),
   ...pick(session),
@@ -293,7 +294,8 @@ describe('a captured session', () => {
   test('is read to the last byte, and every kind of message was in it', () => {
     // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts), and
     // parts by others are in no session that is ours (test/faces/part.test.ts), and nothing is
-    // sealed yet (seal.test.ts). Nobody is put out (conduct.test.ts).
+    // sealed yet (seal.test.ts). Nobody is put out or invited
+    // (conduct.test.ts).
     const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom|Seal)/.test(set))
     const kinds = sets.flatMap(([set, messages]) =>
       [...messages.values()].map(({ kind }) => `${set} ${kind}`),
@@ -313,7 +315,7 @@ describe('a captured session', () => {
       'refuse denied',
       'refuse gone',
     )
-    const conduct = /^(Wish |Delta (expel|pardon|vote))/
+    const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one) && !conduct.test(one),
     )

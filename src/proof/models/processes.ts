@@ -15,11 +15,13 @@ import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, PeerMessage } from '../../session/messages.ts'
 import type { Member } from '../../replication/layouts.ts'
-import { SESSION_VERSION } from '../../session/messages.ts'
+import { CONDUCT_PART, conductLayout, SESSION_VERSION } from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
 import { ATTEMPT_MS } from '../../session/attempts.ts'
+import { encode } from '../../wire/layout.ts'
 import { handOver, HANDOVER_MS, proceed } from '../../session/handover.ts'
 import * as roles from '../../session/roles.ts'
+import { seeOff } from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
 import type { Parts, Session, SessionOut } from '../../session/state.ts'
@@ -45,7 +47,12 @@ export type Input =
   | { kind: 'remove'; peer: PeerId }
   | { kind: 'relinked'; peer: PeerId }
   | { kind: 'hub'; up: boolean }
-  | { kind: 'join'; asker: number }
+  /** `key`: it asks by the key of the process with that number, if not by its own. */
+  | { kind: 'join'; asker: number; key?: number }
+  /** A member asks that another is banned. */
+  | { kind: 'kick'; by: PeerId; who: PeerId }
+  /** The members are looked over. */
+  | { kind: 'round' }
   | { kind: 'hand-over' }
   /** It took too long, and the primary keeps its role. */
   | { kind: 'keep-role' }
@@ -85,7 +92,8 @@ export function secretOf(asker: number): Uint8Array {
   return new Uint8Array(16).fill(asker + 1)
 }
 
-function keyOf(asker: number): Uint8Array {
+/** The key of the player of the process with that number. */
+export function keyOf(asker: number): Uint8Array {
   return new Uint8Array(KEY_BYTES).fill(asker + 1)
 }
 
@@ -138,11 +146,8 @@ function take(own: Session, input: Input, out: SessionOut): void {
       return roles.suspect(own, 0, input.peer, out)
     case 'heard':
       return roles.heardPrimary(own, 0, out)
-    case 'vetoed': {
-      const request = 'attempt' in own.server ? own.server.attempt.request : 0
-      const alive = { kind: 'alive', request, session: SESSION_ID } as const
-      return machine.hubSaid(own, 0, alive, out)
-    }
+    case 'vetoed':
+      return machine.hubSaid(own, 0, alive(own), out)
     case 'offer':
       return roles.offer(own, 0, input.peer, out)
     case 'remove':
@@ -152,7 +157,11 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'hub':
       return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
     case 'join':
-      return void membership.join(own, 0, input.asker, wishOf(input.asker), out)
+      return void membership.join(own, 0, input.asker, wishOf(input), out)
+    case 'kick':
+      return operate(own, 0, input.by, kickOf(input.who), out)
+    case 'round':
+      return void seeOff(own, 0, out)
     case 'hand-over':
       return void handOver(own, 0, out)
     case 'keep-role':
@@ -162,15 +171,27 @@ function take(own: Session, input: Input, out: SessionOut): void {
   }
 }
 
+// The first operation of its player, and the only one.
+function kickOf(player: number): PeerMessage & { kind: 'operation' } {
+  const body = encode(conductLayout, { kind: 'expel', player, ban: true, why: '' })
+  return { kind: 'operation', seq: 1, part: CONDUCT_PART, body }
+}
+
+function alive({ server }: Session): FromHub {
+  const request = 'attempt' in server ? server.attempt.request : 0
+  return { kind: 'alive', request, session: SESSION_ID }
+}
+
 function said(register: Register): FromHub {
   return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, leader: null }
 }
 
-function wishOf(asker: number): Join {
+function wishOf({ asker, key = asker }: Input & { kind: 'join' }): Join {
   return {
     version: SESSION_VERSION,
     schema: fingerprint(LIMITS.types),
     ...describe(asker),
+    key: keyOf(key),
     watches: false,
     resume: null,
     admission: new Uint8Array(SIGNATURE_BYTES),

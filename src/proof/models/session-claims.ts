@@ -23,7 +23,7 @@ import {
 
 /** Nothing was seen but the founder, as the primary of the first epoch. */
 export function firstSeen(tables: Tables): number {
-  const seen = { primaries: [0, 1], views: [], acknowledged: [], broken: '' }
+  const seen = { primaries: [0, 1], views: [], acknowledged: [], expelled: false, broken: '' }
   return interned.numberOf(tables.seen, seen)
 }
 
@@ -36,12 +36,12 @@ export function see(tables: Tables, scene: Scene, number: number): void {
     scene[at] = known
     return
   }
-  const { primaries, views, acknowledged, broken } = interned.valueOf(tables.seen, before)
+  const { primaries, views, acknowledged, ...rest } = interned.valueOf(tables.seen, before)
   const seen = {
     primaries: [...primaries],
     views: [...views],
-    broken,
     acknowledged: [...acknowledged],
+    ...rest,
   }
   hear(seen, interned.valueOf(tables.news, number))
   scene[at] = memo.keep(tables.seenAfter, before, number, interned.numberOf(tables.seen, seen))
@@ -55,6 +55,10 @@ function hear(seen: Seen, news: News): void {
       return hearView(seen, news.mv, news.members)
     case 'done':
       return hearDone(seen, news)
+    case 'expelled':
+      seen.expelled = true
+      if (!news.done) seen.broken ||= 'kick.once: it was done, and was told as refused'
+      return
     case 'broken':
       seen.broken ||= news.why
   }
@@ -201,7 +205,7 @@ export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']
     'a primary deposed': () => tables.passed.deposed,
     'all operations acknowledged': (scene) => acknowledged(scene) === (scope.operations ?? 0),
   }
-  if (scope.resends) {
+  if (scope.resends && scope.operations) {
     claims['an operation acknowledged in two epochs'] = () => tables.passed.twoEpochs
   }
   if (scope.vetoes) claims['a takeover taken back'] = () => tables.passed.vetoed

@@ -17,6 +17,7 @@ import { type Effects, type Input, type Process, SESSION_ID, type Told } from '.
 import * as queues from './queues.ts'
 import { firstSeen, judgeDone, see } from './session-claims.ts'
 import {
+  type Budgets,
   faceOf,
   isUp,
   keep,
@@ -28,7 +29,9 @@ import {
   registered,
   registerNow,
   type Scene,
+  type Scope,
   spend,
+  type Step,
   type Tables,
   variantOf,
 } from './session-tables.ts'
@@ -50,9 +53,40 @@ export function begin(tables: Tables): Scene {
   for (let i = 1; i < members; i++) {
     act(tables, scene, 0, inputOf(tables, { kind: 'join', asker: i }))
   }
-  while (scene[place.toHub] !== queues.EMPTY) reachHub(tables, scene, 0)
+  drain(tables, scene)
+  if (tables.scope.start) give(tables, scene, tables.scope.start)
   tables.passed = nothing()
   return scene
+}
+
+// The founder gives its role away, and who has it then takes a backup.
+function give(tables: Tables, scene: Scene, { primary, backup }: Required<Scope>['start']): void {
+  const offer = (i: number, peer: PeerId): void => {
+    act(tables, scene, i, inputOf(tables, { kind: 'offer', peer }))
+    drain(tables, scene)
+  }
+  if (primary !== 1) {
+    offer(0, primary)
+    act(tables, scene, 0, inputOf(tables, { kind: 'hand-over' }))
+    drain(tables, scene)
+  }
+  offer(primary - 1, backup)
+}
+
+// All that is under way arrives.
+function drain(tables: Tables, scene: Scene): void {
+  const { members, place } = tables
+  const isDue = (at: number): boolean => scene[at] !== queues.EMPTY
+  // Queues are the last of what a scene has.
+  while (scene.subarray(place.toHub).some((queue) => queue !== queues.EMPTY)) {
+    for (let i = 0; i < members; i++) {
+      if (isDue(place.toHub + i)) reachHub(tables, scene, i)
+      if (isDue(place.fromHub + i)) hearHub(tables, scene, i)
+      for (let from = 0; from < members; from++) {
+        if (isDue(place.link + from * members + i)) arrive(tables, scene, from, i, true)
+      }
+    }
+  }
 }
 
 function foundDirectory(founder: Process): Directory {
@@ -139,6 +173,10 @@ function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][numbe
     case 'view':
       return { kind: 'news', number: interned.numberOf(news, told) }
     case 'done': {
+      if (scope.kick?.by === told.to) {
+        const expelled = { kind: 'expelled', done: told.outcome === 1 } as const
+        return { kind: 'news', number: interned.numberOf(news, expelled) }
+      }
       const id = operationOf(scope, told.to, told.seq)
       const done = { kind: 'done', id, place: told.outcome, epoch } as const
       return { kind: 'news', number: interned.numberOf(news, done) }
@@ -345,4 +383,29 @@ export function relink(tables: Tables, scene: Scene, i: number, j: number): void
   const [one, other] = [faceOf(tables, scene, i).me, faceOf(tables, scene, j).me]
   act(tables, scene, i, inputOf(tables, { kind: 'relinked', peer: other }))
   act(tables, scene, j, inputOf(tables, { kind: 'relinked', peer: one }))
+}
+
+// What members do of themselves.
+const CHOSEN: readonly (keyof Budgets)[] = ['operations', 'offers', 'joins', 'kicks']
+
+/** Process i takes an input, which may not happen for ever. */
+export function spending(
+  tables: Tables,
+  i: number,
+  budget: keyof Budgets,
+  input: Input,
+): Pick<Step, 'environment' | 'next'> {
+  const environment = !CHOSEN.includes(budget)
+  const does = doing(tables, i, input)
+  const next = (copy: Scene): void => {
+    spend(tables, copy, budget)
+    does(copy)
+  }
+  return { environment, next }
+}
+
+/** Process i takes an input. */
+export function doing(tables: Tables, i: number, input: Input): Step['next'] {
+  const number = inputOf(tables, input)
+  return (copy) => act(tables, copy, i, number)
 }

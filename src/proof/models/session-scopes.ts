@@ -26,6 +26,24 @@ export interface PlantedScope {
 const THREE = { members: 3, operations: 1, offers: 2 } as const
 const TWO = { members: 2, operations: 2, offers: 2 } as const
 
+// One is put out on another's wish.
+const KICKING = { members: 3, kicks: 1, suspicions: 1, crashes: 1 } as const
+const KICK_PLAYER = {
+  ...KICKING,
+  start: { primary: 1, backup: 2 },
+  kick: { by: 1, who: 3 },
+} as const
+const KICK_BACKUP = {
+  ...{ ...KICKING, offers: 1, handovers: 1 },
+  start: { primary: 1, backup: 2 },
+  kick: { by: 1, who: 2 },
+} as const
+const KICK_PRIMARY = {
+  ...{ ...KICKING, offers: 1, handovers: 1 },
+  start: { primary: 2, backup: 3 },
+  kick: { by: 1, who: 2 },
+} as const
+
 /** Scopes that hold, by name. */
 export const GOOD: Record<string, GoodScope> = {
   F1: {
@@ -110,6 +128,30 @@ export const GOOD: Record<string, GoodScope> = {
     states: 74_000,
     deep: false,
   },
+  'kick-player': {
+    says: 'a player is put out by the founder, who serves, is asked twice, and may die',
+    scope: { name: 'kick-player', ...KICK_PLAYER, offers: 1, resends: 1 },
+    states: 94_000,
+    deep: false,
+  },
+  'kick-return': {
+    says: 'a player who is out comes again by its key, beside an operation',
+    scope: { name: 'kick-return', ...KICK_PLAYER, operations: 1, resends: 1, returns: 1 },
+    states: 328_000,
+    deep: false,
+  },
+  'kick-backup': {
+    says: 'the registered backup is put out, which may take over before it is dropped',
+    scope: { name: 'kick-backup', ...KICK_BACKUP },
+    states: 333_000,
+    deep: false,
+  },
+  'kick-primary': {
+    says: 'the primary is put out by the founder, who does not serve',
+    scope: { name: 'kick-primary', ...KICK_PRIMARY },
+    states: 365_000,
+    deep: false,
+  },
   'F1-deep': {
     says: 'F1 with operations sent again',
     scope: { name: 'F1-deep', ...THREE, resends: 1, suspicions: 2, crashes: 1 },
@@ -146,6 +188,30 @@ export const GOOD: Record<string, GoodScope> = {
       crashes: 1,
     },
     states: 574_000,
+    deep: true,
+  },
+  'kick-player-deep': {
+    says: 'kick-player, and the player comes again',
+    scope: { name: 'kick-player-deep', ...KICK_PLAYER, offers: 1, resends: 1, returns: 1 },
+    states: 1_380_000,
+    deep: true,
+  },
+  'kick-backup-deep': {
+    says: 'kick-backup, and the backup comes again',
+    scope: { name: 'kick-backup-deep', ...KICK_BACKUP, returns: 1 },
+    states: 4_067_000,
+    deep: true,
+  },
+  'kick-primary-deep': {
+    says: 'kick-primary, beside an operation',
+    scope: { name: 'kick-primary-deep', ...KICK_PRIMARY, operations: 1 },
+    states: 3_559_000,
+    deep: true,
+  },
+  'kick-primary-twice': {
+    says: 'kick-primary with a second hand-over, should the first come to nothing',
+    scope: { name: 'kick-primary-twice', ...KICK_PRIMARY, handovers: 2 },
+    states: 1_354_000,
     deep: true,
   },
 }
@@ -229,5 +295,35 @@ export const PLANTED: Record<string, PlantedScope> = {
       variant: 'keep-identity',
     },
     violates: [['commit.kept', 4]],
+  },
+  'expel-not-replicated': {
+    says: 'a player is removed, and the backup is not told why',
+    scope: {
+      name: 'expel-not-replicated',
+      ...KICK_PLAYER,
+      returns: 1,
+      variant: 'expel-not-replicated',
+    },
+    violates: [['kick.kept', 16]],
+  },
+  'removed-before-dropped': {
+    says: 'a registered backup is removed before the register has dropped it',
+    scope: { name: 'removed-before-dropped', ...KICK_BACKUP, variant: 'removed-before-dropped' },
+    violates: [['kick.kept', 8]],
+  },
+  'ban-not-enforced': {
+    says: 'the next primary does not look for who was put out',
+    scope: { name: 'ban-not-enforced', ...KICK_PRIMARY, variant: 'ban-not-enforced' },
+    violates: [['kick.kept', 14]],
+  },
+  'kick-not-counted': {
+    says: 'as F-X6, with the operation that puts the primary out',
+    scope: {
+      name: 'kick-not-counted',
+      ...KICK_PRIMARY,
+      resends: 1,
+      variant: 'dedup-not-replicated',
+    },
+    violates: [['kick.once', 7]],
   },
 }

@@ -45,6 +45,15 @@ export interface Budgets {
   vetoes: number
   /** Primaries that begin to give their role to the backup. */
   handovers: number
+  /** Members put out, and times that such a one asks to be let in again by its key. */
+  kicks: number
+  returns: number
+}
+
+/** Who is put out, and who asks for it. */
+export interface Kick {
+  by: PeerId
+  who: PeerId
 }
 
 /** How much may happen in one model; what is not given does not happen. */
@@ -54,6 +63,9 @@ export interface Scope extends Partial<Budgets> {
   members: number
   /** Members that have operations: the last ones, in turn. By default one. */
   clients?: number
+  /** Who serves at the start, and with whom; by default the founder, alone. */
+  start?: { primary: PeerId; backup: PeerId }
+  kick?: Kick
   variant?: SessionBug | 'keep-identity'
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
@@ -86,6 +98,8 @@ export interface Seen {
   views: string[]
   /** By number of an operation: the place it was acknowledged with, and the epoch. */
   acknowledged: { place: number; epoch: number }[]
+  /** Who asked for it was told that somebody is put out. */
+  expelled: boolean
   /** A claim that was broken by what was told, and how. */
   broken: string
 }
@@ -95,6 +109,7 @@ export type News =
   | { kind: 'primary'; primary: PeerId }
   | { kind: 'view'; mv: number; members: PeerId[] }
   | { kind: 'done'; id: number; place: number; epoch: number }
+  | { kind: 'expelled'; done: boolean }
   | { kind: 'broken'; why: string }
 
 /** What happened at least once on some way; beside the states, which it need not tell apart. */
@@ -211,6 +226,8 @@ function budgetsOf(scope: Scope): Budgets {
     relinks: scope.relinks ?? 0,
     breaks: scope.breaks ?? 0,
     handovers: scope.handovers ?? 0,
+    kicks: scope.kicks ?? 0,
+    returns: scope.returns ?? 0,
     vetoes: scope.vetoes ?? 0,
   }
 }

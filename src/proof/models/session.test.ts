@@ -1,5 +1,5 @@
-// Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once and
-// view.linear hold in every interleaving of small scopes of the shipped session.
+// Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once, view.linear, and
+// kick.kept and kick.once hold in every interleaving of small scopes of the shipped session.
 // Method: the checker over `session/` with `replication/` and `directory/`; each claim fails for a
 // planted bug, after as few steps as are known to be enough.
 import { describe, expect, test } from 'vitest'
@@ -7,13 +7,16 @@ import { check } from '../../sim/checker.ts'
 import { LARGE } from './index.ts'
 import { createModel } from './session.ts'
 import { GOOD, PLANTED } from './session-scopes.ts'
+import type { Scope } from './session-tables.ts'
 
 const STATES_MAX = 3_000_000
+
+const findingOf = ({ kick }: Scope): string => (kick ? ' (SE-4)' : '')
 
 describe('session', () => {
   for (const [name, { scope, says, states, deep }] of Object.entries(GOOD)) {
     if (deep || LARGE.has(name)) continue
-    test(`T29, T43: ${name} holds in every interleaving: ${says}`, () => {
+    test(`T29, T43: ${name} holds in every interleaving: ${says}${findingOf(scope)}`, () => {
       const report = check(createModel(scope), { statesMax: STATES_MAX })
       expect(report.violation).toBe(null)
       expect(report.complete).toBe(true)
@@ -34,7 +37,8 @@ const PROVES: Record<string, string> = {
 describe('a planted bug is found', () => {
   for (const [name, { scope, says, violates }] of Object.entries(PLANTED)) {
     for (const [claim, steps] of violates) {
-      test(`${PROVES[name] ?? ''}${name} breaks ${claim} after ${steps} steps: ${says}`, () => {
+      const what = `${name} breaks ${claim} after ${steps} steps: ${says}`
+      test(`${PROVES[name] ?? ''}${what}${findingOf(scope)}`, () => {
         const model = createModel({ ...scope, claims: [claim] })
         const { violation } = check(model, { statesMax: STATES_MAX })
         expect(violation?.property).toBe(claim)

@@ -19,27 +19,27 @@ import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import type { Input } from './processes.ts'
 import * as queues from './queues.ts'
-import { always, sometimes } from './session-claims.ts'
+import { always, type Claims, sometimes } from './session-claims.ts'
+import * as kicks from './session-kicks.ts'
 import {
-  act,
   arrive,
   askerOf,
   begin,
   breakHub,
   crash,
+  doing,
   hearHub,
-  inputOf,
   mayVeto,
   push,
   reachHub,
   relink,
   restart,
   shift,
+  spending,
   tidings,
   veto,
 } from './session-scene.ts'
 import {
-  type Budgets,
   clientOf,
   createTables,
   type Face,
@@ -62,13 +62,17 @@ export function createModel(scope: Scope): Model<Scene> {
   const tables = createTables(scope)
   const network = networkOf(tables)
   const { claims } = scope
-  const all = Object.entries(always(tables))
+  const judged = (all: Claims): Claims => {
+    const named = Object.entries(all).filter(([name]) => !claims || claims.includes(name))
+    return Object.fromEntries(named)
+  }
   return {
     name: scope.name,
     init: () => begin(tables),
     actions: (scene) => actions(tables, network, scene),
-    always: Object.fromEntries(claims ? all.filter(([name]) => claims.includes(name)) : all),
-    sometimes: sometimes(tables),
+    always: judged({ ...always(tables), ...kicks.always(tables) }),
+    settled: judged(kicks.settled(tables)),
+    sometimes: { ...sometimes(tables), ...kicks.sometimes(tables) },
     flat: tables.place.size,
     show: (scene) => show(tables, scene),
   }
@@ -81,6 +85,7 @@ function actions(tables: Tables, network: Network, scene: Scene): Step[] {
     if (isUp(tables, scene, i)) {
       for (const step of choices(tables, scene, i)) steps.push(step)
       amongOthers(tables, network, scene, i, steps)
+      for (const step of kicks.finding(tables, scene, i)) steps.push(step)
     } else if (leftOf(tables, scene).restarts > 0) steps.push(network.restarts[i]!)
   }
   return steps
@@ -204,7 +209,10 @@ function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Step> {
   const { server } = session
   const who = nameOf(tables, scene, i)
   const left = leftOf(tables, scene)
-  if (face.serves) yield* ofPrimary(tables, face, left, i)
+  if (face.serves) {
+    yield* ofPrimary(tables, face, left, i)
+    yield* kicks.roundOf(tables, face, scene, i)
+  }
   const peer = watched(session)
   if (left.suspicions > 0 && peer !== 0) {
     const suspects = spending(tables, i, 'suspicions', { kind: 'suspect', peer })
@@ -307,24 +315,4 @@ function amongOthers(
   for (let j = 0; j < i; j++) {
     if (isUp(tables, scene, j)) steps.push(network.relinks[i * tables.members + j]!)
   }
-}
-
-function spending(
-  tables: Tables,
-  i: number,
-  budget: keyof Budgets,
-  input: Input,
-): Pick<Step, 'environment' | 'next'> {
-  const environment = budget !== 'operations' && budget !== 'offers' && budget !== 'joins'
-  const does = doing(tables, i, input)
-  const next = (copy: Scene): void => {
-    spend(tables, copy, budget)
-    does(copy)
-  }
-  return { environment, next }
-}
-
-function doing(tables: Tables, i: number, input: Input): Step['next'] {
-  const number = inputOf(tables, input)
-  return (copy) => act(tables, copy, i, number)
 }

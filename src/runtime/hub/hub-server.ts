@@ -1,10 +1,13 @@
 /** A hub on streams and a store: the loop around the machine of `directory/`. */
 
 import * as hub from '../../directory/hub.ts'
+import * as closing from '../../directory/closing.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
+import type { RoomNews } from '../../directory/state.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
 import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
+import type { Applicant } from '../../directory/applicants.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
@@ -40,6 +43,9 @@ export interface HubHealth {
   connections: number
 }
 
+/** Asks the application about somebody who may come in. @returns why not; null lets them in */
+export type Consult = (applicant: Applicant) => Promise<string | null>
+
 /** Reports an unexpected error. */
 export type Report = (error: unknown, where: string) => void
 
@@ -50,6 +56,7 @@ export class HubServer {
   readonly #store: Store
   readonly #report: Report
   readonly #tickets: TicketReader | null
+  readonly #ask: Consult | null
   readonly #streams = new Map<number, Stream>()
   /** Who has what waits in a stream. */
   readonly #shares = new Map<number, shares.Shares>()
@@ -61,7 +68,6 @@ export class HubServer {
   /** The sessions of the write under way: those who have yet to hear that the disk has answered. */
   #writing: string[] | null = null
   readonly #answers: Alarm
-  #answer: HoldfastError | null = null
   #trouble: HoldfastError | null = null
   /** When the disk is written or tried next by itself. */
   #diskAt: Millis = Infinity
@@ -83,6 +89,8 @@ export class HubServer {
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.#tickets = options.tickets ?? null
     this.hub.tickets = this.#tickets
+    this.#ask = options.consult ?? null
+    this.hub.consults = this.#ask !== null
     for (const [key, bytes] of store.entries()) {
       if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -95,12 +103,10 @@ export class HubServer {
       relay: weather((to, from, datagram) => {
         this.#pass(to, `member ${from}`, frameRelay(from, datagram))
       }),
-      knock: (to, caller, datagram) => {
-        // Whoever has many streams is one source.
-        const place = this.hub.connections.get(caller)?.account.place ?? ''
-        this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
-      },
+      knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
       sign: curves.signing(seed),
+      happened: (event) => options.happened?.(event),
+      consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
       close: (connection, closing) => this.#close(connection, closing),
@@ -152,6 +158,14 @@ export class HubServer {
     this.#arm()
   }
 
+  /** Closes a room for so long. @returns how many sessions end with it */
+  closeRoom(place: { game: string; room: string }, why: string, forMs: Millis): number {
+    const now = this.#loop.now()
+    const ended = closing.close(this.hub, now, place, { why, until: now + forMs }, this.#out)
+    this.#arm()
+    return ended
+  }
+
   // What is no ticket is a sentence of the reader's.
   #check(connection: number, ticket: string): void {
     const told = (claims: Claims | string): void => {
@@ -162,6 +176,21 @@ export class HubServer {
       })
     }
     this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
+  }
+
+  // Whoever cannot be asked about does not come in.
+  #consult(connection: number, applicant: Applicant): void {
+    const told = (why: string | null): void => {
+      this.#guard(connection, () => {
+        const asked = { connection, applicant }
+        hub.consulted(this.hub, this.#loop.now(), asked, why, this.#out)
+        this.#arm()
+      })
+    }
+    this.#ask!(applicant).then(told, (error: unknown) => {
+      this.#report(error, 'onJoin')
+      told('whoever decides it could not be asked: try again later')
+    })
   }
 
   // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
@@ -187,6 +216,12 @@ export class HubServer {
     const stream = this.#streams.get(connection)
     if (stream && this.#hasRoom(connection, stream.backlog(), source, frame)) stream.send(frame)
     else this.hub.counters.congested++
+  }
+
+  // Whoever has many streams is one source.
+  #knock(connection: number, caller: number, datagram: Uint8Array): void {
+    const place = this.hub.connections.get(caller)?.account.place ?? ''
+    this.#pass(connection, `caller ${place}`, frameKnock(caller, datagram))
   }
 
   #hasRoom(connection: number, backlog: number, source: string, frame: Uint8Array): boolean {
@@ -264,14 +299,13 @@ export class HubServer {
   }
 
   #wrote(error: HoldfastError | null): void {
-    this.#answer = error
     this.#trouble = error
     this.#tellPart()
   }
 
   // Of a thousand each is signed for: a part in a turn, and the next write comes after the last.
   #tellPart(): void {
-    const error = this.#answer
+    const error = this.#trouble
     const left = this.#writing!
     const sessions = left.splice(0, PART_MAX)
     const now = this.#loop.now()
@@ -321,4 +355,8 @@ export interface HubServerOptions {
   budgets?: Budgets
   /** Default: nobody needs a ticket, and none is taken. */
   tickets?: TicketReader | null
+  /** Hears what happens to rooms; it does not throw. */
+  happened?: (event: RoomNews) => void
+  /** The application decides too who comes in. Default: it does not. */
+  consult?: Consult | null
 }

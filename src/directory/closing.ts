@@ -1,0 +1,55 @@
+/**
+ * Rooms that the owner of the hub has closed: their sessions end, and for a while nobody comes in
+ * or opens the room anew; all of them read why.
+ */
+
+import type { Millis } from '../machine.ts'
+import { detach } from './attaching.ts'
+import * as register from './register.ts'
+import { type Call, directoryOut, type Hub, type HubOut, say } from './state.ts'
+
+type Place = Pick<register.Wish, 'game' | 'room'>
+
+function keyOf({ game, room }: Place): string {
+  return `${game.length} ${game} ${room}`
+}
+
+/** Closes a room. @returns how many sessions end with it: one, or none */
+export function close(
+  hub: Hub,
+  now: Millis,
+  place: Place,
+  { why, until }: { why: string; until: Millis },
+  out: HubOut,
+): number {
+  for (const [key, shut] of hub.shut) if (shut.until <= now) hub.shut.delete(key)
+  hub.shut.set(keyOf(place), { why, until })
+  const rows = register.inRoom(hub.directory, place)
+  for (const { entry } of rows) end(hub, now, entry.session, out)
+  return rows.length
+}
+
+// Its members find that they are in no session any more, and are told why as they come back.
+function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
+    const from = hub.connections.get(connection)!
+    detach({ hub, now, connection, from, out })
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
+  register.forget(hub.directory, session, directoryOut(hub, out))
+}
+
+/** Why nobody comes into a room now; null if it is not closed. */
+export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
+  const shut = hub.shut.get(keyOf(place))
+  return shut && shut.until > now ? shut.why : null
+}
+
+/** The disk has a change of a session; one of a closed room ends now, if it did not before. */
+export function endIfShut(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  session: string,
+): void {
+  const row = register.find(hub.directory, session)
+  if (row && whyShut(hub, now, row.entry) !== null) end(hub, now, session, out)
+}

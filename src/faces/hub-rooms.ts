@@ -1,0 +1,118 @@
+/** The rooms of a hub, as its owner sees them, hears of them, and closes them. */
+
+import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
+import * as register from '../directory/register.ts'
+import type { RoomNews } from '../directory/state.ts'
+import { badValue, type PeerId } from '../machine.ts'
+import type { HubServer } from '../runtime/hub/hub-server.ts'
+import { checkOptions } from '../runtime/options.ts'
+import { shown } from '../wire/fields.ts'
+import { toHex } from '../wire/hex.ts'
+import { isName } from '../wire/plain.ts'
+import { checkName } from './names.ts'
+
+/** A player in a room, as the hub knows it. */
+export interface RoomPlayer {
+  /** The number of the player in its session. */
+  readonly player: number
+  /** Its public key, in hexadecimal digits. */
+  readonly key: string
+}
+
+/** Something happened to a room. */
+export interface RoomEvent extends RoomPlayer {
+  /** The game. */
+  readonly game: string
+  /** The room of it. */
+  readonly room: string
+  /** The session that runs in it. */
+  readonly session: string
+}
+
+/** What a hub tells of its rooms: of `joined` and `left` the player, else who serves. */
+export interface HubEvents {
+  /** A session began. */
+  founded: RoomEvent
+  /** A player came in. */
+  joined: RoomEvent
+  /** A player went. */
+  left: RoomEvent
+  /** Another member serves. */
+  moved: RoomEvent
+  /** The session is over: nobody is in the room. */
+  ended: RoomEvent
+}
+
+/** The names of HubEvents. */
+export const HUB_EVENTS = ['founded', 'joined', 'left', 'moved', 'ended'] as const
+
+/** One room, as it is now. */
+export interface RoomView {
+  /** The session that runs in it. */
+  readonly session: string
+  /** Who is in it. */
+  readonly players: readonly RoomPlayer[]
+  /** Who serves; null while the hub does not know them. */
+  readonly primary: RoomPlayer | null
+  /** Whether it has room, is full, or whoever serves does not answer. */
+  readonly standing: 'open' | 'full' | 'unreachable'
+}
+
+/** How a room is closed. */
+export interface CloseOptions {
+  /** What its players are shown. */
+  why: string
+  /** How long nobody may open it anew, in seconds: 0 to 86,400. Default 60. */
+  seconds?: number
+}
+
+const SECONDS_MAX = 86_400
+
+/** The event of a room, for its listener. */
+export function eventOf({ game, room, session, player, key }: RoomNews): RoomEvent {
+  return { game, room, session, player, key: toHex(key) }
+}
+
+/** A room; null if nobody is in it. @throws HoldfastError `bad-value` */
+export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
+  const place = placeOf(game, room)
+  const [row] = register.inRoom(hub.directory, place).filter(({ pending }) => !pending?.isNew)
+  if (!row) return null
+  const { session, register: now, standing } = row.entry
+  const players = new Map(row.members.map((member) => [member.player, member]))
+  const shownAs = ({ player, key }: { player: number; key: Uint8Array }): RoomPlayer => {
+    return { player, key: toHex(key) }
+  }
+  const find = (inc: PeerId) => row.members.find((member) => member.inc === inc)
+  const primary = find(now.primary)
+  return {
+    session,
+    players: [...players.values()].map(shownAs),
+    primary: primary ? shownAs(primary) : null,
+    standing,
+  }
+}
+
+/** Closes a room. @returns whether a session ended @throws HoldfastError `bad-value` */
+export function closeRoom(
+  server: HubServer,
+  game: string,
+  room: string,
+  options: CloseOptions,
+): boolean {
+  checkOptions('closeRoom', options, ['why', 'seconds'])
+  const { why, seconds = 60 } = options
+  const most = REASON_MAX - NOT_ADMITTED.length
+  const bytes = typeof why === 'string' ? new TextEncoder().encode(why).length : 0
+  if (bytes < 1 || bytes > most || !isName(why)) {
+    throw badValue(`why is a line of 1 to ${most} bytes: ${shown(why)}`)
+  }
+  if (!Number.isFinite(seconds) || seconds < 0 || seconds > SECONDS_MAX) {
+    throw badValue(`seconds is 0 to ${SECONDS_MAX}: ${shown(seconds)}`)
+  }
+  return server.closeRoom(placeOf(game, room), why, seconds * 1_000) > 0
+}
+
+function placeOf(game: string, room: string): { game: string; room: string } {
+  return { game: checkName('game', game), room: checkName('room', room) }
+}

@@ -1,0 +1,4 @@
+/** What an application gives and gets where it invites players and puts them out. */
+
+export type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+export type { InviteOptions, InviteOutcome } from './inviting.ts'

@@ -1,0 +1,68 @@
+// Goal: a room that its owner closed is over whatever is under way, and stays closed as long as it
+// was said, for that room alone (SE-4).
+// Method: the hub's machine at a desk whose disk the test writes.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { close } from '../../src/directory/closing.ts'
+import type { FromHub } from '../../src/directory/messages.ts'
+import { Desk, proof } from './desk.ts'
+
+const PLACE = { game: 'g', room: 'main' }
+
+let desk: Desk
+beforeEach(() => {
+  desk = new Desk()
+})
+
+function shut(forMs: number): number {
+  const until = desk.now + forMs
+  const ended = close(desk.hub, desk.now, PLACE, { why: 'closed', until }, desk.out)
+  if (desk.atOnce) desk.write()
+  return ended
+}
+
+const found = (room = 'main'): FromHub | undefined => desk.add(desk.open(), room).at(-1)
+
+describe('a closed room', () => {
+  test('ends its session, tells each attached member, and takes nobody until its time is over (SE-4)', () => {
+    const { id, streams } = desk.session(2)
+    expect(shut(1_000)).toBe(1)
+    for (const [at, stream] of streams.entries()) {
+      const said = desk.heard.get(stream)!
+      expect(said).toContainEqual({ kind: 'present', session: id, inc: at + 1, here: false })
+    }
+    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(found()).toMatchObject({ kind: 'refused', why: 'not admitted: closed' })
+    expect(found('beside')).toMatchObject({ kind: 'added' })
+    desk.now += 1_000
+    expect(found()).toMatchObject({ kind: 'added', created: true })
+  })
+
+  test('is over too where a change was on its way to the disk (SE-4)', () => {
+    const { id, streams } = desk.session(2)
+    desk.atOnce = false
+    const { epoch } = desk.hub.directory.rows.get(id)!.entry.register
+    const change = { kind: 'change', request: 9, session: id, inc: 1, why: 'add' } as const
+    desk.say(streams[0]!, { ...change, proof: proof(1), expect: epoch, primary: 1, backup: 2 })
+    shut(1_000)
+    desk.write()
+    desk.write()
+    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.news.map(({ kind }) => kind).at(-1)).toBe('ended')
+  })
+
+  test('that nobody is in is closed as well, and what was closed is forgotten (SE-4)', () => {
+    expect(shut(1_000)).toBe(0)
+    expect(found()).toMatchObject({ why: 'not admitted: closed' })
+    desk.now += 2_000
+    for (let room = 0; room < 50; room++) {
+      close(
+        desk.hub,
+        desk.now,
+        { game: 'g', room: `${room}` },
+        { why: 'x', until: desk.now },
+        desk.out,
+      )
+    }
+    expect(desk.hub.shut.size).toBe(1)
+  })
+})
