@@ -2,9 +2,14 @@
  * What has been spent of the limits in limits.ts, and by whom.
  *
  * Each spender has a purse: a stream, its address, the room that it is about, and the hub as a
- * whole. What is asked for is paid from all of them or from none. The last half of what the hub
- * has for all is kept for addresses that spent little themselves, so that a thousand addresses
- * that spend all they may leave something for one that comes to play.
+ * whole. What is asked for is paid from all of them or from none.
+ *
+ * What a room or the hub has is shared. While there is enough, whoever comes is served. When there
+ * is not, whoever spent less of late than others is served all the same, on credit, and all others
+ * are refused: so the spenders go first, though each of them stays within its own limit, and a
+ * thousand addresses that spend all there is keep nobody out who comes to play. What an address
+ * spent is divided by its members, for a school that plays is no flood, and members are dearer
+ * than addresses.
  */
 
 import * as bucket from '../bucket.ts'
@@ -16,21 +21,29 @@ import { type Found, inWords, type Limits, rowsOf, type What, type Who } from '.
 export const ACCOUNTS_MAX = 16_384
 /** Old accounts that are looked at when a new one is opened. */
 const LOOKS = 4
-/** An address has spent little while it has so much of its own limit left. */
-const MODEST_SHARE = 7 / 8
-/** What of a limit of the hub is for those alone. */
-const KEPT_SHARE = 1 / 2
+/** Those below this part of what all spent of late, as water fills a vessel, spent little. */
+const LEVEL_SHARE = 3 / 4
+/** So long a level holds. */
+const LEVEL_MS: Millis = 100
 /** Under this name the addresses beyond ACCOUNTS_MAX are counted as one. */
 const CROWD = 'crowd'
 
 /** Token buckets by what is spent. */
 export type Purse = Partial<Record<string, Bucket>>
 
+/** What an address spent of late of something that is shared: it fades. */
+interface Recent {
+  spent: number
+  at: Millis
+}
+
 /** What is known of one address. */
 export interface Account {
   /** The address: see `placeOf`. */
   readonly place: string
   purse: Purse
+  /** By what is shared. */
+  recent: Partial<Record<string, Recent>>
   /** Its TCP connections that are open, where somebody counts them. */
   sockets: number
   /** Its streams that are open. */
@@ -52,6 +65,8 @@ export interface Budgets {
   accounts: Map<string, Account>
   rooms: Map<string, Purse>
   hub: Purse
+  /** By what is shared: whoever spent less of late is served on credit, and when that was found. */
+  levels: Partial<Record<string, { level: number; at: Millis }>>
   /** After so long without a word all buckets of an account are full again. */
   readonly fullMs: Millis
   /** How often something was refused, by `codeOf`. */
@@ -87,6 +102,7 @@ export function create(limits: Limits): Budgets {
     accounts: new Map(),
     rooms: new Map(),
     hub: {},
+    levels: {},
     fullMs: Math.max(...full),
     refused: { ...refused, 'address.idle': 0, 'hub.idle': 0 },
     reasons: new Map(rows.map((row) => [`${row.who}.${row.what}`, sentence(row)])),
@@ -109,8 +125,9 @@ export function accountOf(budgets: Budgets, now: Millis, place: string): Account
   }
   forget(budgets, now)
   if (accounts.size >= ACCOUNTS_MAX && place !== CROWD) return accountOf(budgets, now, CROWD)
-  const none = { purse: {}, sockets: 0, streams: new Set<number>(), speaking: 0, rooms: 0 }
-  const account = { place, ...none, seats: new Map<string, number>(), at: now }
+  const none = { purse: {}, recent: {}, sockets: 0, speaking: 0, rooms: 0, at: now }
+  const streams = new Set<number>()
+  const account = { place, ...none, streams, seats: new Map<string, number>() }
   accounts.set(place, account)
   return account
 }
@@ -144,12 +161,54 @@ export function spend(
   const ofAddress = cellOf(account.purse, rateOf(budgets, 'address', what), what, now)
   const ofRoom = session === undefined ? null : roomCell(budgets, now, session, what)
   const ofHub = cellOf(budgets.hub, rateOf(budgets, 'hub', what), what, now)
+  const shared = (ofRoom ?? ofHub)?.rate
+  const recent = shared && recentOf(account, now, what, shared)
   if (ofStream && !pays(ofStream, now, cost)) return refuse(budgets, 'stream', what)
   if (ofAddress && !pays(ofAddress, now, cost)) return refuse(budgets, 'address', what)
-  if (ofRoom && !pays(ofRoom, now, cost)) return refuse(budgets, 'room', what)
-  if (ofHub && !hubPays(ofHub, now, cost, ofAddress)) return refuse(budgets, 'hub', what)
+  const each = recent ? eachOf(account, recent) : 0
+  const isServed = (cell: Cell): boolean => {
+    if (pays(cell, now, cost)) return true
+    return cell.bucket.left > -cell.rate.max && each < levelOf(budgets, now, what, cell.rate)
+  }
+  if (ofRoom && !isServed(ofRoom)) return refuse(budgets, 'room', what)
+  if (ofHub && !isServed(ofHub)) return refuse(budgets, 'hub', what)
   for (const cell of [ofStream, ofAddress, ofRoom, ofHub]) if (cell) cell.bucket.left -= cost
+  if (recent) recent.spent += cost
   return null
+}
+
+// What was spent fades by half in the time in which all of a shared limit comes back.
+function recentOf({ recent }: Account, now: Millis, what: string, rate: Rate): Recent {
+  const known = (recent[what] ??= { spent: 0, at: now })
+  const passed = Math.max(0, now - known.at) / ((rate.max / rate.perSecond) * 1_000)
+  known.spent *= 0.5 ** passed
+  known.at = now
+  return known
+}
+
+function eachOf({ speaking }: Account, { spent }: Recent): number {
+  return spent / (1 + speaking)
+}
+
+function levelOf(budgets: Budgets, now: Millis, what: string, rate: Rate): number {
+  const known = budgets.levels[what]
+  if (known && now - known.at < LEVEL_MS) return known.level
+  const all = [...budgets.accounts.values()].filter(({ recent }) => recent[what])
+  const each = all.map((one) => eachOf(one, recentOf(one, now, what, rate)))
+  const level = fill(each.toSorted((a, b) => a - b))
+  budgets.levels[what] = { level, at: now }
+  return level
+}
+
+// The level up to which so many, least first, hold that part of what they hold in all.
+function fill(each: readonly number[]): number {
+  let left = LEVEL_SHARE * each.reduce((sum, one) => sum + one, 0)
+  for (const [at, one] of each.entries()) {
+    const rest = each.length - at
+    if (one * rest >= left) return left / rest
+    left -= one
+  }
+  return 0
 }
 
 interface Cell {
@@ -178,18 +237,14 @@ function pays({ bucket: own, rate }: Cell, now: Millis, cost: number): boolean {
   return bucket.has(own, rate, now, cost)
 }
 
-function hubPays(cell: Cell, now: Millis, cost: number, ofAddress: Cell | null): boolean {
-  if (!pays(cell, now, cost)) return false
-  if (cell.bucket.left - cost >= cell.rate.max * KEPT_SHARE || !ofAddress) return true
-  return ofAddress.bucket.left >= ofAddress.rate.max * MODEST_SHARE
-}
-
 /** Gives back what was spent for nothing, to an address and the hub. */
 export function giveBack(budgets: Budgets, account: Account, what: What, cost: number): void {
   for (const purse of [account.purse, budgets.hub]) {
     const own = purse[what]
     if (own) own.left += cost
   }
+  const recent = account.recent[what]
+  if (recent) recent.spent = Math.max(0, recent.spent - cost)
 }
 
 /** Counts what was refused. @returns the limit that was met */

@@ -1,6 +1,14 @@
-/** A room of real members that plays on: how many moves were acknowledged, and its pauses. */
+/**
+ * A room of real members that plays on: how many moves were acknowledged, and its pauses. Members
+ * share an address, as in a house; each newcomer comes from one of its own.
+ */
 
-import { action, join, type NodeJoinOptions, type Session } from '../../src/node.ts'
+import { WebSocket } from 'ws'
+import { connectWith } from '../../src/drivers/net/websocket.ts'
+import { metByError } from '../../src/drivers/net/met.ts'
+import { nodeEnvironment } from '../../src/drivers/node.ts'
+import { joinIn } from '../../src/faces/join.ts'
+import { action, type NodeJoinOptions, type Session } from '../../src/node.ts'
 import type { Running } from '../../src/faces/live.ts'
 import { until } from '../conformance/until.ts'
 
@@ -8,6 +16,8 @@ import { until } from '../conformance/until.ts'
 export const PLACE = { game: 'band', room: 'main', udp: null } as const
 /** Of members that reach each other by UDP, all of them. */
 export const MIRROR = { game: 'band', room: 'mirror', topology: 'mesh', udp: {} } as const
+/** Members are there, and no attacker. */
+const HOUSE = '127.0.0.1'
 /** A member moves so often. */
 const MOVE_MS = 50
 
@@ -42,6 +52,7 @@ export class Band {
   #fared: Fared = fresh()
   #lastAt = performance.now()
   #moves = 0
+  #came = 0
   #isOver = false
   #playing: Promise<void> = Promise.resolve()
 
@@ -53,15 +64,20 @@ export class Band {
   /** All are in, and begin to play. */
   static async meet(url: string, members: number, place: Place = PLACE): Promise<Band> {
     const band = new Band(url, place)
-    for (let at = 0; at < members; at++) band.#members.push(await band.#enter(`${at}`))
+    for (let at = 0; at < members; at++) band.#members.push(await band.#enter(`${at}`, HOUSE))
     await until(() => band.#members.every(({ safety }) => safety === 'backed-up'))
     band.#lastAt = performance.now()
     band.#playing = band.#play()
     return band
   }
 
-  #enter(name: string): Promise<Session> {
-    return join({ ...this.#place, name, types: [move], server: this.#url })
+  #enter(name: string, localAddress: string): Promise<Session> {
+    const { udp, ...place } = this.#place
+    const dial = (url: string): WebSocket => {
+      return new WebSocket(url, { localAddress, perMessageDeflate: false })
+    }
+    const environment = { ...nodeEnvironment(udp), connect: connectWith(dial, metByError) }
+    return joinIn(environment, { ...place, name, types: [move], server: this.#url })
   }
 
   async #play(): Promise<void> {
@@ -86,8 +102,9 @@ export class Band {
   /** Somebody comes in, and goes. */
   async newcomer(name: string): Promise<void> {
     const begun = performance.now()
+    const at = this.#came++
     try {
-      const session = await this.#enter(name)
+      const session = await this.#enter(name, `127.252.${Math.floor(at / 250)}.${1 + (at % 250)}`)
       this.#fared.joins.push(performance.now() - begun)
       await session.leave()
     } catch (error) {

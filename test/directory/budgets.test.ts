@@ -36,7 +36,6 @@ describe.each(rates)('$who.$what', ({ who, what, limit }) => {
   test('pays its maximum at once, and not one more; what comes back in a second is paid again (SE-9, SE-16)', () => {
     const own = budgets.create(onlyOne(who, what))
     const by = spender(own)
-    // The second half of the hub's is for those who spent little: here everybody has.
     const spend = (now: number, cost: number): budgets.Exceeded | null => {
       return budgets.spend(own, now, by, what as What, cost)
     }
@@ -70,25 +69,80 @@ describe('who pays', () => {
     const own = with_({ room: KNOCKS })
     const [one, two] = ['192.0.2.1', '192.0.2.2'].map((at) => spender(own, at))
     expect(budgets.spend(own, 0, one!, 'joins', 10)).toBe(null)
+    expect(budgets.spend(own, 0, one!, 'joins', 1)).toEqual({ who: 'room', what: 'joins' })
+    expect(budgets.spend(own, 0, { ...one!, session: 'other' }, 'joins', 10)).toBe(null)
+    // Who spent nothing so far knocks on credit.
+    expect(budgets.spend(own, 0, two!, 'joins', 10)).toBe(null)
     expect(budgets.spend(own, 0, two!, 'joins', 1)).toEqual({ who: 'room', what: 'joins' })
-    expect(budgets.spend(own, 0, { ...two!, session: 'other' }, 'joins', 10)).toBe(null)
     budgets.roomEnded(own, 's')
     expect(own.rooms.size).toBe(1)
   })
-  test('the last half of what the hub has is for addresses that spent little (SE-8)', () => {
-    const own = with_({
-      hub: { registrations: { max: 100, perSecond: 1 } },
-      address: { registrations: { max: 64, perSecond: 1 } },
-    })
-    const [greedy, modest] = ['192.0.2.1', '192.0.2.2'].map((at) => spender(own, at))
-    const ask = (by: Spender): budgets.Exceeded | null => {
-      return budgets.spend(own, 0, by, 'registrations', 1)
+})
+
+describe('what all share', () => {
+  const place = (at: number): string => `10.0.${Math.floor(at / 256) % 256}.${at % 256}`
+
+  test('is served to whoever comes while there is enough; then on credit to who spent less than others (SE-8)', () => {
+    const own = with_({ hub: { registrations: { max: 60, perSecond: 1 } } })
+    const [greedy, modest, other] = [1, 2, 3].map((at) => spender(own, place(at)))
+    const ask = (by: Spender, now = 0): boolean => {
+      return budgets.spend(own, now, by, 'registrations', 1) === null
     }
-    for (let room = 0; room < 50; room++) expect(ask(greedy!)).toBe(null)
-    expect(ask(greedy!)).toEqual({ who: 'hub', what: 'registrations' })
-    // Of its 64 an eighth is little.
-    for (let room = 0; room < 9; room++) expect([room, ask(modest!)]).toEqual([room, null])
-    expect(ask(modest!)).toEqual({ who: 'hub', what: 'registrations' })
+    for (let room = 0; room < 10; room++) expect(ask(modest!)).toBe(true)
+    for (let room = 0; room < 50; room++) expect(ask(greedy!)).toBe(true)
+    expect(budgets.spend(own, 0, greedy!, 'registrations', 1)).toEqual({
+      ...{ who: 'hub', what: 'registrations' },
+    })
+    expect([ask(modest!), ask(other!), own.hub['registrations']!.left]).toEqual([true, true, -2])
+    // What the greedy one spent has faded, and what comes back pays the credit first.
+    expect([ask(greedy!, 2_500), ask(greedy!, 3_500)]).toEqual([false, true])
+  })
+
+  test('is refused to all when there is no credit either, and a crowd of members counts by the head (SE-8, SE-10)', () => {
+    const own = with_({ hub: { messages: { max: 50, perSecond: 1 } } })
+    const [greedy, school, class_] = [1, 2, 3].map((at) => spender(own, place(at)))
+    school!.account.speaking = 9
+    const said = (by: Spender, cost: number): boolean => {
+      return budgets.spend(own, 0, by, 'messages', cost) === null
+    }
+    expect([said(greedy!, 10), said(school!, 40)]).toEqual([true, true])
+    expect([said(greedy!, 1), said(school!, 1), said(class_!, 50)]).toEqual([false, true, true])
+    expect(own.hub['messages']!.left).toBeLessThanOrEqual(-50)
+    expect([said(school!, 1), said(spender(own, place(4)), 1)]).toEqual([false, false])
+  })
+
+  test.each<[What, number, number, number]>([
+    ['messages', 1, 8, 1_000],
+    ['lists', 0.5, 1, 400],
+    ['joins', 1_200, 3_000, 300],
+    ['joins', 400, 600, 1_000],
+    ['opens', 0.25, 2, 1_000],
+  ])(
+    'many who ask for %s, %s each 10 ms, leave %d to a newcomer, be they %d (SE-10, SE-13)',
+    (what, each, little, many) => {
+      const own = budgets.create(defaults())
+      const all = Array.from({ length: many }, (_none, at) => spender(own, place(at)))
+      let next = 0
+      for (let now = 0; now < 6_000; now++) {
+        for (let n = 0; n < many / 10; n++) budgets.spend(own, now, all[next++ % many]!, what, each)
+        if (now < 2_000 || now % 101 !== 0) continue
+        const newcomer = spender(own, `192.0.2.${Math.floor(now / 101)}`)
+        expect([now, budgets.spend(own, now, newcomer, what, little)]).toEqual([now, null])
+      }
+      // None of them met its own limit.
+      const met = Object.entries(own.refused).filter(([, times]) => times > 0)
+      expect(met.map(([code]) => code)).toEqual([what === 'joins' ? 'room.joins' : `hub.${what}`])
+    },
+  )
+
+  test('what was given back does not count as spent (SE-5)', () => {
+    const own = with_({ hub: { registrations: { max: 8, perSecond: 1 } } })
+    const [one, other, third] = [1, 2, 3].map((at) => spender(own, place(at)))
+    for (const by of [one, other]) budgets.spend(own, 0, by!, 'registrations', 4)
+    budgets.giveBack(own, one!.account, 'registrations', 4)
+    budgets.spend(own, 0, third!, 'registrations', 4)
+    const met = [one, other].map((by) => budgets.spend(own, 0, by!, 'registrations', 1))
+    expect(met.map((each) => each?.who ?? null)).toEqual([null, 'hub'])
   })
 })
 
