@@ -176,8 +176,10 @@ export interface Listening {
 
 /** A store of small records by key, which are durable when `write` reports it. */
 export interface Store {
-  /** All records, in key order. */
-  entries(): Iterable<readonly [key: string, value: Uint8Array]>
+  /** All records, in key order; with `before`, those whose keys come before it. */
+  entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]>
+  /** The record of that key; null where there is none. @throws HoldfastError `store` */
+  read(key: string): Uint8Array | null
   /**
    * Writes all of the changes or none; null removes. One write at a time: `done` is called once,
    * later, with null when all of them are durable, or with the error `store` when none is. A write

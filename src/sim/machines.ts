@@ -144,9 +144,13 @@ export function storeOf(ground: Ground, machine: Machine): Store {
     alarmOf(ground, machine, life, () => open && run(), 0).set(at)
   }
   return {
-    *entries() {
-      for (const key of [...records.keys()].sort()) yield [key, records.get(key)!.slice()] as const
+    *entries(before) {
+      for (const key of [...records.keys()].sort()) {
+        if (before !== undefined && key >= before) return
+        yield [key, records.get(key)!.slice()] as const
+      }
     },
+    read: (key) => records.get(key)?.slice() ?? null,
     write(changes, done) {
       if (!open || life !== machine.life) return
       const copies = changes.map(([key, value]) => [key, value?.slice() ?? null] as const)

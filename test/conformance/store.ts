@@ -98,6 +98,24 @@ export function storeConformance(
       expect([...store.entries()].map(([key]) => key)).toEqual(order)
     })
 
+    test('one record is read by its key, and those before a key without the others', async () => {
+      const store = fresh()
+      const keys = ['a', 'b', 'b 1', '~a 0', '～']
+      await written(
+        store,
+        keys.map((key, at) => [key, Uint8Array.of(at)]),
+      )
+      expect([store.read('b 1'), store.read('~a 0')]).toEqual([Uint8Array.of(2), Uint8Array.of(3)])
+      expect([store.read('b 2'), store.read('')]).toEqual([null, null])
+      store.read('a')!.fill(9)
+      expect(store.read('a')).toEqual(Uint8Array.of(0))
+      const before = (key: string): string[] => [...store.entries(key)].map(([own]) => own)
+      expect(before('~')).toEqual(['a', 'b', 'b 1'])
+      expect([before('a'), before('\u{10ffff}')]).toEqual([[], keys])
+      await written(store, [['b', null]])
+      expect([store.read('b'), before('~')]).toEqual([null, ['a', 'b 1']])
+    })
+
     test('values come back as they were: empty, a view, large', async () => {
       const store = fresh()
       const large = Uint8Array.from({ length: 1024 * 1024 }, (_, i) => (i * 31) & 0xff)
@@ -169,6 +187,7 @@ export function storeConformance(
       store.close()
       expect(codeOf(() => store.write([['a', Uint8Array.of(1)]], () => {}))).toBe('store')
       expect(codeOf(() => store.entries())).toBe('store')
+      expect(codeOf(() => store.read('a'))).toBe('store')
     })
 
     const keeps = cannot.keep === undefined

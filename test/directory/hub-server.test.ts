@@ -140,7 +140,7 @@ function founding(answer: HoldfastError | null): {
   const { loop, turn } = byHand()
   const writes: number[] = []
   const store: Store = {
-    ...{ entries: () => [], close: () => {} },
+    ...{ entries: () => [], read: () => null, close: () => {} },
     write: (changes, done) => {
       writes.push(changes.length)
       queueMicrotask(() => done(answer))

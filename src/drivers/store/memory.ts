@@ -13,11 +13,18 @@ class MemoryStore implements Store {
   readonly #records = new Map<string, Uint8Array>()
   #open = true
 
-  entries(): Iterable<readonly [key: string, value: Uint8Array]> {
+  entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]> {
     this.#check()
     return [...this.#records]
+      .filter(([key]) => before === undefined || compareKeys(key, before) < 0)
       .sort(([a], [b]) => compareKeys(a, b))
       .map(([key, value]) => [key, new Uint8Array(value)] as const)
+  }
+
+  read(key: string): Uint8Array | null {
+    this.#check()
+    const value = this.#records.get(key)
+    return value ? new Uint8Array(value) : null
   }
 
   write(changes: Changes, done: (error: HoldfastError | null) => void): void {

@@ -61,6 +61,8 @@ class SqliteStore implements Store {
   readonly #name: string
   readonly #sync: Sync
   readonly #all: Statement
+  readonly #before: Statement
+  readonly #one: Statement
   readonly #put: Statement
   readonly #remove: Statement
   /** The inode of the file that we opened, to distinguish it from another of its name. */
@@ -82,6 +84,10 @@ class SqliteStore implements Store {
     // The name is part of errors, which strangers may see: they must not see our folders.
     this.#name = basename(path)
     this.#all = database.prepare<unknown[]>('SELECT key, value FROM records ORDER BY key').raw()
+    this.#before = database
+      .prepare<unknown[]>('SELECT key, value FROM records WHERE key < ? ORDER BY key')
+      .raw()
+    this.#one = database.prepare<unknown[]>('SELECT value FROM records WHERE key = ?').raw()
     this.#put = database.prepare<unknown[]>(PUT)
     this.#remove = database.prepare<unknown[]>('DELETE FROM records WHERE key = ?')
     database.pragma('synchronous = OFF')
@@ -91,13 +97,19 @@ class SqliteStore implements Store {
     this.#database = openSync(path, 'r+')
   }
 
-  entries(): Iterable<readonly [key: string, value: Uint8Array]> {
+  entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]> {
     this.#check()
-    const rows = attempt(this.#file.path, () => this.#all.all()) as [
-      key: string,
-      value: Uint8Array,
-    ][]
+    const rows = attempt(this.#file.path, () => {
+      return before === undefined ? this.#all.all() : this.#before.all(before)
+    }) as [key: string, value: Uint8Array][]
     return rows.map(([key, value]) => [key, new Uint8Array(value)] as const)
+  }
+
+  read(key: string): Uint8Array | null {
+    this.#check()
+    // All rows are read, for an unfinished statement keeps a lock.
+    const rows = attempt(this.#file.path, () => this.#one.all(key)) as [value: Uint8Array][]
+    return rows[0] ? new Uint8Array(rows[0][0]) : null
   }
 
   write(changes: Changes, done: Done): void {
