@@ -130,7 +130,11 @@ export const SAFETY_WORDS: Readonly<Record<Safety, readonly [word: string, meani
     'Alone',
     'Only the server has what happened here: if it goes now, what nobody else saw is lost.',
   ],
-  waiting: ['Waiting', 'Changes wait until the backup has them.'],
+  kept: [
+    'Kept',
+    'The hub keeps everything that was acknowledged: whoever opens the room later goes on with it.',
+  ],
+  waiting: ['Waiting', 'Changes wait until somebody else has them: the backup, or the hub.'],
   slow: ['Slow', 'The backup is behind: changes take long to be safe.'],
 }
 

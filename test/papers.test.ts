@@ -171,6 +171,7 @@ describe('the tables', () => {
         serves: true,
         expellers: true,
         watch: true,
+        keepRoom: true,
         watchersMax: true,
         entry: true,
         listed: true,

@@ -12,7 +12,7 @@
 import * as buckets from '../bucket.ts'
 import type { Bucket, Rate } from '../bucket.ts'
 import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import * as chunks from '../replication/chunks.ts'
+import * as chunks from '../wire/chunks.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   customAnswer,

@@ -8,7 +8,7 @@
 import { RIGHTS } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { type Admission, admissionOf, NOT_ADMITTED, type ToHub } from './messages.ts'
-import { ENTRANTS_MAX } from './records.ts'
+import { ENTRANTS_MAX, type Kept } from './records.ts'
 import type { Row } from './register.ts'
 import { entrantOf, rightsOf } from './rights.ts'
 import type { Hub, HubOut } from './state.ts'
@@ -30,7 +30,7 @@ const FOUNDER = 'founder'
 /** Decides. @param claims  of the ticket that was shown; or why it is none; null without one */
 export function decide(
   hub: Hub,
-  row: Row | null,
+  row: Kept | null,
   wish: Add,
   claims: Claims | string | null,
 ): Verdict {
@@ -43,7 +43,7 @@ export function decide(
   return byInvitation(row, wish)
 }
 
-function byTicket(row: Row | null, wish: Add, claims: Claims): Verdict {
+function byTicket(row: Kept | null, wish: Add, claims: Claims): Verdict {
   const { game, room, key, rights, id, uses } = claims
   if (game !== wish.game || (room !== null && room !== wish.room)) {
     return { refused: `the ticket is for ${game}${room === null ? '' : `/${room}`}` }
@@ -58,7 +58,7 @@ function byTicket(row: Row | null, wish: Add, claims: Claims): Verdict {
 }
 
 // Who opens a room comes in by none, and is kept as if it had, to come back by its key.
-function byInvitation(row: Row | null, { terms, ticket }: Add): Verdict {
+function byInvitation(row: Kept | null, { terms, ticket }: Add): Verdict {
   if (!row && ticket !== '') return { refused: 'the room that this invitation is for is over' }
   if (!row) return { rights: RIGHTS.play, id: isByInvitation(terms) ? FOUNDER : '' }
   if (!isByInvitation(row.entry.terms)) return { rights: RIGHTS.play, id: '' }

@@ -65,6 +65,17 @@ export function detach(call: Call): void {
   tell(hub, session, { kind: 'present', session, inc, here: false }, out)
 }
 
+/** Whoever is attached to a session speaks for nobody any more, and is told so. */
+export function dismiss(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  session: string,
+): void {
+  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
+    detach({ hub, now, connection, from: hub.connections.get(connection)!, out })
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
+}
+
 /**
  * Takes the list of members of a session from its primary. A member that is not in it any more can
  * neither relay nor get the news of the session; messages of its primary still reach it for a

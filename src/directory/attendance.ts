@@ -9,6 +9,7 @@
  */
 
 import type { Millis } from '../machine.ts'
+import { SILENT_MS } from './archive.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'
@@ -63,7 +64,12 @@ export function left(hub: Hub, now: Millis, session: string): void {
   own.total += now - own.since
   own.since = null
   own.awayAt = now
-  own.until = now + Math.min(ABSENT_MAX_MS, Math.max(ABSENT_MIN_MS, own.total))
+  own.until = now + Math.min(ABSENT_MAX_MS, Math.max(leastOf(hub, session), own.total))
+}
+
+// Members of a room that is kept may go on without the hub for so long.
+function leastOf({ archive: { rooms } }: Hub, session: string): Millis {
+  return rooms.has(session) ? Math.max(ABSENT_MIN_MS, SILENT_MS) : ABSENT_MIN_MS
 }
 
 /** The stream that added sessions is gone: those that nobody attended end. */
@@ -103,7 +109,8 @@ export function mostAbsent(hub: Hub, now: Millis): string | null {
   let oldest = now - NEVER_MS
   for (const session of hub.directory.rows.keys()) {
     const { since, awayAt } = of(hub, now, session)
-    if (since === null && awayAt < oldest) [found, oldest] = [session, awayAt]
+    const isSafe = !hub.archive.rooms.has(session) || now - awayAt > SILENT_MS
+    if (since === null && isSafe && awayAt < oldest) [found, oldest] = [session, awayAt]
   }
   return found
 }

@@ -1,12 +1,14 @@
 /**
- * Rooms that the owner of the hub has closed: their sessions end, and for a while nobody comes in
- * or opens the room anew; all of them read why.
+ * Rooms that the owner of the hub has closed: their sessions end, nothing of them is kept, and for
+ * a while nobody comes in or opens the room anew; all of them read why.
  */
 
 import type { Millis } from '../machine.ts'
-import { detach } from './attaching.ts'
+import * as archive from './archive.ts'
+import { dismiss } from './attaching.ts'
+import * as keeping from './keeping.ts'
 import * as register from './register.ts'
-import { type Call, directoryOut, type Hub, type HubOut, say } from './state.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 
 type Place = Pick<register.Wish, 'game' | 'room'>
 
@@ -24,6 +26,8 @@ export function close(
 ): number {
   for (const [key, shut] of hub.shut) if (shut.until <= now) hub.shut.delete(key)
   hub.shut.set(keyOf(place), { why, until })
+  const kept = archive.find(hub.archive, place)
+  if (kept) keeping.drop(hub, kept.session.entry.session, out)
   const rows = register.inRoom(hub.directory, place)
   for (const { entry } of rows) end(hub, now, entry.session, out)
   return rows.length
@@ -31,11 +35,7 @@ export function close(
 
 // Its members find that they are in no session any more, and are told why as they come back.
 function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
-  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
-    const from = hub.connections.get(connection)!
-    detach({ hub, now, connection, from, out })
-    say(connection, { kind: 'present', session, inc, here: false }, out)
-  }
+  dismiss({ hub, now, out }, session)
   register.forget(hub.directory, session, directoryOut(hub, out))
 }
 

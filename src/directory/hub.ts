@@ -20,11 +20,13 @@ import * as register from './register.ts'
 import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'
 import { placeOf } from '../wire/ip.ts'
+import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
 import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as crowding from './crowding.ts'
+import * as keeping from './keeping.ts'
 import * as refusals from './refusals.ts'
 import { rise } from './seats.ts'
 import * as sessions from './sessions.ts'
@@ -52,7 +54,7 @@ export function opened(
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
     purse: {},
-    seat: '',
+    ...{ seat: '', sheet: null },
     heardAt: now,
     usedAt: now,
     told: new Map(),
@@ -186,6 +188,8 @@ function answer(call: Call, message: ToHub): void {
       return
     case 'invite':
       return sessions.invite(call, message)
+    case 'keep':
+      return keeping.keep(call, message)
     case 'alive':
       return sessions.alive(call, message)
     case 'ping':
@@ -232,9 +236,27 @@ export function consulted(
   if (from) sessions.consulted({ hub, now, connection, from, out }, applicant, why)
 }
 
-/** The disk has the records of these sessions as `recordOf` returned them last. */
+/** What the disk shall have of a session, all of it or nothing; then `kept` or `unkept` follows. */
+export function changesOf(hub: Hub, session: string): Changes {
+  return [
+    [session, register.recordOf(hub.directory, session)],
+    ...archive.changesOf(hub.archive, session),
+  ]
+}
+
+type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
+
+/** Takes one record from disk; of sheets none is needed. @returns false if it is not one of ours */
+export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
+  if (key.startsWith(archive.SHEETS_PREFIX)) return true
+  if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
+  return register.restore(hub.directory, now, bytes)
+}
+
+/** The disk has the records of these sessions as `changesOf` returned them last. */
 export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
   for (const session of ids) {
+    keeping.kept(hub, session, out)
     sessions.kept(hub, now, session, out)
     goOn(hub, now, session, out)
   }
@@ -251,6 +273,7 @@ export function unkept(
 ): void {
   for (const session of ids) {
     sessions.refuseEntrants(hub, session, why, out)
+    keeping.unkept(hub, session, why, out)
     if (sessions.unkept(hub, session, why, out)) goOn(hub, now, session, out)
   }
 }
@@ -278,6 +301,7 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
   }
   crowding.sweep({ hub, now, out })
   attendance.sweep(hub, now, out)
+  keeping.sweep(hub, now, out)
   tellRemoved(hub, now, out)
   sessions.grantDue(hub, now, out)
   register.wake(hub.directory, now, directoryOut(hub, out))
@@ -290,5 +314,6 @@ export function deadline(hub: Hub): Millis {
   const muteAt = oldest === undefined ? Infinity : oldest + hello
   const [gone] = hub.removed.values()
   const due = Math.min(register.deadline(hub.directory), challenge.deadline(hub.directory))
-  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt)
+  const archivedAt = hub.archive.rooms.size === 0 ? Infinity : hub.archivedAt
+  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt)
 }

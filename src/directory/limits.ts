@@ -141,6 +141,17 @@ export const TABLE = {
       of: 'relayed packets',
       why: '64 players in 8 rooms send 14,400 at 60 a second to primary and backup',
     },
+    keeps: {
+      max: 16 * MEGA,
+      perSecond: MEGA,
+      of: 'bytes that are kept',
+      why: '64 rooms that go on after a restart write 100 kB each at once',
+    },
+    kept: {
+      max: 512,
+      of: 'rooms kept',
+      why: 'a class of 64 that opens a room each on every day of a week',
+    },
   },
   key: {},
   room: {
@@ -149,6 +160,17 @@ export const TABLE = {
       perSecond: 256 * KILO,
       of: 'bytes to its primary before joining',
       why: `${MEMBERS_MAX} joins at once are 800 kB at worst`,
+    },
+    keeps: {
+      max: 4 * MEGA,
+      perSecond: 256 * KILO,
+      of: 'bytes that are kept',
+      why: 'a room of 16 that acts ten times a second each writes 30 kB',
+    },
+    kept: {
+      max: MEGA,
+      of: 'bytes kept of one room',
+      why: 'who opens it again reads all of it; a table of 10,000 keys is 400 kB',
     },
   },
   hub: {
@@ -184,6 +206,17 @@ export const TABLE = {
       max: SESSIONS_MAX,
       of: 'rooms',
       why: 'each is some kilobytes of memory and of disk',
+    },
+    keeps: {
+      max: 64 * MEGA,
+      perSecond: 8 * MEGA,
+      of: 'bytes that are kept',
+      why: 'a disk takes more, and the loop gives 0.1 s a second for so many',
+    },
+    kept: {
+      max: 10_000,
+      of: 'rooms kept',
+      why: 'each is 2 kB of memory, and of disk what it holds',
     },
     registrations: {
       max: 1_024,

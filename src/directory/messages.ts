@@ -10,6 +10,7 @@ import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
+  blob,
   encode,
   fixed,
   flag,
@@ -26,7 +27,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages in this file. */
-export const HUB_VERSION = 3
+export const HUB_VERSION = 4
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
 /** Longest terms of a session, in bytes. */
@@ -35,12 +36,22 @@ export const TERMS_MAX = 256
 export const REASON_MAX = 200
 /** Longest cursor of a list, in bytes. */
 export const CURSOR_MAX = 24
+/** Largest piece of a sheet in one message, in bytes. */
+export const SHEET_PIECE_MAX: number = 32 * 1024
+/** Most pieces of one sheet. */
+export const SHEET_PIECES_MAX = 32
 /** Longest ticket, in bytes. */
 export const TICKET_MAX = 2_048
 /** Beginning of the reason with which a hub refuses whom it does not admit. */
 export const NOT_ADMITTED = 'not admitted: '
 /** Beginning of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
+
+/** Beginning of the reason with which a hub refuses a kept room that may still be played in. */
+export const LATER = 'its members may still play: it opens again in '
+
+/** The reason that has a primary write the whole state anew. */
+export const NOT_NEXT = 'it does not follow on what is kept'
 
 /** Layout of the hash of a proof. */
 export const hash = fixed(DIGEST_BYTES)
@@ -171,11 +182,26 @@ export const toHub = message({
   ping: [11, record({ count: varint })],
   /** Who shows the secret of that digest comes into the session that this stream speaks in. */
   invite: [13, record({ request, digest: hash, uses: varint, rights: u8 })],
+  /**
+   * A piece of a sheet that the primary wants to be kept: the whole state, or entries of the log
+   * from `from` on. With the sheet the log has `index` entries. No member has the number `next` or
+   * a larger one; `lone`: there is none but the primary.
+   */
+  keep: [
+    14,
+    record({
+      ...{ session, from: maybe(varint), index: varint, time: varint, next: varint, lone: flag },
+      ...{ piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) },
+    }),
+  ],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })
 /** From a member to the hub. */
 export type ToHub = ValueOf<typeof toHub>
+
+/** As whom its founder goes on, at what session time, and how many sheets the room has. */
+const opened = record({ inc: varint, time: varint, sheets: varint })
 
 /** From the hub to a member. */
 export const fromHub = message({
@@ -184,7 +210,8 @@ export const fromHub = message({
   entry: [2, record({ request, entry })],
   /** `next` goes on with the list, and is empty at its end. */
   last: [3, record({ request, next: cursor })],
-  added: [4, record({ request, created: flag, entry, leader, admission })],
+  /** `opened`: a room that was kept is opened again, and `sheets` follow. */
+  added: [4, record({ request, created: flag, entry, leader, admission, opened: maybe(opened) })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
   register: [5, record({ request, session, ok: flag, register, leader })],
   attached: [6, record({ request, session, register, leader, present: list(varint, MEMBERS_MAX) })],
@@ -200,6 +227,10 @@ export const fromHub = message({
   alive: [14, record({ request, session })],
   /** The answer to `invite`, once it is on disk; `why` not, or empty. */
   invited: [16, record({ request, why: text(REASON_MAX) })],
+  /** The disk has sheets up to `index`, as `lone` or not; `why` not, or empty. */
+  kept: [17, record({ session, index: varint, lone: flag, why: text(REASON_MAX) })],
+  /** A piece of a sheet, for who opens the room again. */
+  sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })

@@ -19,13 +19,13 @@
 import type { Millis, Out, PeerId } from '../machine.ts'
 import * as rounds from '../rounds.ts'
 import { proves } from '../wire/digest.ts'
-import type { Entry, Leader, Listed, Register, Topology, Why } from './messages.ts'
-import { type Entrant, type Invitation, type Kept, readRecord, writeRecord } from './records.ts'
+import type { Listed, Register, Topology, Why } from './messages.ts'
+import { type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
-import type { Challenge, Veto } from './takeovers.ts'
+import { ASK_MS, type Directory, erase, inRoom, insert, lately, type Row } from './rows.ts'
 
-/** How often each primary is asked ARE_YOU_ALIVE. */
-export const ASK_MS: Millis = 2_000
+export { ASK_MS, create, type Directory, inRoom, type Row } from './rows.ts'
+
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
 /**
@@ -43,59 +43,6 @@ export const EPOCH_MAX: number = 2 ** 21 - 1
 
 // How much a new round trip counts beside those before.
 const RTT_WEIGHT = 1 / 8
-
-/** A change that waits for the disk. */
-export interface Pending {
-  /** The register after the change; null removes the session. */
-  register: Register | null
-  /** The change creates the session: before it, there is none. */
-  isNew: boolean
-  /** The change is on its way to the disk. */
-  isWriting: boolean
-}
-
-/** One session: its record on disk, and how its primary has answered lately. */
-export interface Row extends Kept {
-  /** Members whose streams are attached. */
-  present: Set<PeerId>
-  /** The nonce of the last YES_I_AM. */
-  heard: number
-  /** When the primary last sent YES_I_AM, or when this process first knew the session. */
-  lastYes: Millis
-  /** The nonce of the question that is open. */
-  nonce: number
-  /** Questions since the last answer. */
-  missed: number
-  /** When the question under way was asked. */
-  askedAt: Millis
-  /** Round trip to the primary, smoothed; null until it is known. */
-  rttMs: Millis | null
-  /** When the primary's stream to the hub was lost; Infinity while it is attached. */
-  goneAt: Millis
-  /** The change that the disk has yet to take. */
-  pending: Pending | null
-  /** Whether lists have it. */
-  listed: boolean
-  /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
-  unkept: (Entrant | Invitation)[]
-  writing: number
-  /** What the hub signed last of who leads; null before. */
-  granted: { epoch: number; leader: Leader } | null
-}
-
-/** All sessions of one directory. */
-export interface Directory {
-  rows: Map<string, Row>
-  /** By session: what challenge.ts asks, and what was answered. */
-  challenges: Map<string, Challenge>
-  /** By session: the newest of its epoch. */
-  vetoes: Map<string, Veto>
-  /** The ids of the sessions of each game, and of each room of a game. */
-  places: Map<string, Set<string>>
-  /** By session: whose primary is asked next. */
-  asking: rounds.Rounds<string>
-  nonce: number
-}
 
 /** A message that a directory sends by itself. */
 export type Question =
@@ -138,49 +85,12 @@ export interface Wish {
   key: Uint8Array
 }
 
-/** An empty directory. */
-export function create(now: Millis): Directory {
-  const asked = { challenges: new Map(), vetoes: new Map() }
-  const asking = rounds.create<string>(now + ASK_MS)
-  return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
-}
-
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
   const kept = readRecord(bytes)
   if (!kept) return false
   insert(directory, { ...kept, ...lately(now) })
   return true
-}
-
-function insert(directory: Directory, row: Row): void {
-  const { entry } = row
-  directory.rows.set(entry.session, row)
-  for (const place of placesOf(entry)) {
-    const ids = directory.places.get(place) ?? new Set()
-    directory.places.set(place, ids.add(entry.session))
-  }
-}
-
-function erase(directory: Directory, { entry }: Row): void {
-  directory.rows.delete(entry.session)
-  for (const place of placesOf(entry)) {
-    const ids = directory.places.get(place)
-    ids?.delete(entry.session)
-    if (ids?.size === 0) directory.places.delete(place)
-  }
-}
-
-// The length distinguishes a game whose name ends like a room from that room.
-function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
-  return [`game ${game}`, `room ${game.length} ${game} ${room}`]
-}
-
-// State that nobody needs after a restart.
-function lately(now: Millis): Omit<Row, keyof Kept> {
-  const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
-  const unknown = { present: new Set<PeerId>(), askedAt: now, rttMs: null, pending: null }
-  return { ...silent, ...unknown, listed: true, unkept: [], writing: 0, granted: null }
 }
 
 /**
@@ -202,27 +112,32 @@ export function add(
   // A process that may not serve does not open a session.
   if (wish.playersMax === 0) return null
   if (directory.rows.size >= SESSIONS_MAX) return null
-  const row: Row = {
-    entry: {
-      session,
-      game: wish.game,
-      room: wish.room,
-      register: { epoch: 1, primary: 1, backup: 0 },
-      players: 1,
-      playersMax: wish.playersMax,
-      standing: 'open',
-      topology: wish.topology,
-      terms: wish.terms,
-    },
-    members: [{ inc: 1, player: 1, hash: wish.hash, link: wish.link, key: wish.key }],
-    recovers: wish.recovers,
-    hosts: wish.hosts ?? false,
-    ...{ entrants: [], invitations: [] },
-    ...lately(now),
-  }
+  const { game, room, playersMax, topology, terms, recovers, hosts = false } = wish
+  const register = { epoch: 1, primary: 1, backup: 0 }
+  const place = { session, game, room, playersMax, topology, terms }
+  const entry = { ...place, register, players: 1, standing: 'open' } as const
+  const none = { members: [], entrants: [], invitations: [] }
+  const row = begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
+  return { created: true, row }
+}
+
+/**
+ * The founder of a session leads it: a new one, or one that was kept, which goes on. It waits for
+ * the disk.
+ */
+export function begin(
+  directory: Directory,
+  now: Millis,
+  kept: Kept,
+  { hash, link, key }: Pick<Wish, 'hash' | 'link' | 'key'>,
+  out: Pick<DirectoryOut, 'record'>,
+): Row {
+  const inc = kept.entry.register.primary
+  const members = [{ inc, player: inc, hash, link, key }]
+  const row: Row = { ...kept, members, ...lately(now) }
   insert(directory, row)
   propose(row, row.entry.register, true, out)
-  return { created: true, row }
+  return row
 }
 
 /** The session of a room that somebody serves or will serve; null if `add` would make one. */
@@ -232,12 +147,6 @@ export function living(
   place: Pick<Wish, 'game' | 'room'>,
 ): Row | null {
   return inRoom(directory, place).find((row) => !isDead(row, now)) ?? null
-}
-
-/** The sessions of a room, dead ones too. */
-export function inRoom(directory: Directory, place: Pick<Wish, 'game' | 'room'>): Row[] {
-  const ids = directory.places.get(placesOf(place)[1]) ?? []
-  return [...ids].map((id) => directory.rows.get(id)!)
 }
 
 /**

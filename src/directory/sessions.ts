@@ -21,12 +21,23 @@ import { happened, tellMoved } from './room-news.ts'
 import * as consulting from './consulting.ts'
 import { INVITATION } from './inviting.ts'
 import * as inviting from './inviting.ts'
+import * as keeping from './keeping.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
 import { entrantOf } from './rights.ts'
 import { sit } from './seats.ts'
 import { isName } from '../wire/plain.ts'
-import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
+import {
+  type Asked,
+  type Call,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  say,
+  tell,
+  type Opening,
+} from './state.ts'
 
 type Add = ToHub & { kind: 'add' }
 
@@ -131,14 +142,19 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   const shut = closing.whyShut(hub, now, message)
   if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const known = register.living(hub.directory, now, message)
-  const entrance = admission.decide(hub, known, message, claims)
+  const kept = known ? null : keeping.openingOf(hub, now, message)
+  if (typeof kept === 'number') return refuse(connection, request, keeping.laterIn(kept), out)
+  const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, admission.reasonOf(entrance.refused), out)
   }
   const founding = !known
-  if (founding && !mayOpen(message, entrance)) return refuse(connection, request, NOBODY, out)
+  const { hosts } = kept?.stand.session ?? message
+  if (founding && !mayOpen({ ...message, hosts }, entrance)) {
+    return refuse(connection, request, NOBODY, out)
+  }
   if (consulting.consult(call, message, claims, { ...entrance, founding })) return
-  if (!known) return create(call, message, entrance)
+  if (!known) return create(call, message, entrance, kept)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
   admission.enroll(known, key, entrance)
@@ -147,40 +163,59 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
     return wait(call, known.entry.session, message)
   }
   call.from.calls = known.entry.session
-  say(connection, welcome(known, { message, created: false }, out), out)
+  say(connection, welcome(call, known, message, 'found'), out)
 }
 
 const NOBODY = 'nobody serves it'
 
-function mayOpen({ hosts, playersMax }: Add, { rights }: admission.Entrance): boolean {
+function mayOpen(
+  { hosts, playersMax }: Pick<Add, 'hosts' | 'playersMax'>,
+  { rights }: admission.Entrance,
+): boolean {
   return playersMax > 0 && mayLead(rights, hosts)
 }
 
-function create(call: Call, message: Add, entrance: admission.Entrance): void {
-  const { hub, now, connection, from, out } = call
+function create(
+  call: Call,
+  message: Add,
+  entrance: admission.Entrance,
+  kept: Opening | null,
+): void {
+  const { hub, now, connection, from } = call
   const { request } = message
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
-  const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
-  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
-  if (!added) return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
-  admission.enroll(added.row, message.key, entrance)
-  hub.created++
+  const row = kept ? keeping.open(call, kept, message) : anew(call, message)
+  if (!row) return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
+  const id = row.entry.session
+  admission.enroll(row, message.key, entrance)
   from.created++
   from.founded.add(id)
+  if (hub.attendance.has(id)) attendance.ended(hub, id)
   attendance.added(hub, now, id, from.account)
-  hub.asked.set(id, { connection, kind: 'add', message })
+  hub.asked.set(id, { connection, kind: 'add', message, opened: kept })
+}
+
+function anew({ hub, now, out }: Call, message: Add): register.Row | null {
+  const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
+  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
+  if (added) hub.created++
+  return added?.row ?? null
 }
 
 function welcome(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
   row: register.Row,
-  { message, created }: { message: Add; created: boolean },
-  out: HubOut,
+  message: Add,
+  as: 'found' | 'new' | Opening,
 ): FromHub {
-  const { request } = message
   const leader = leaderOf(row, out)
   const admitted = admission.admissionFor(row, message, out)
-  return { kind: 'added', request, created, entry: row.entry, leader, admission: admitted }
+  const created = as !== 'found'
+  const opened = typeof as === 'string' ? null : keeping.toldOf(hub, now, as)
+  const { request } = message
+  const { entry } = row
+  return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
 }
 
 // A room costs a place on disk, however short it lives.
@@ -294,17 +329,17 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const before = row?.entry.register.primary ?? 0
   if (!row || !register.kept(hub.directory, now, session, { emit })) return false
   const isOver = !hub.directory.rows.has(session)
-  if (isOver) happened(row, 'ended', out)
-  else closing.endIfShut({ hub, now, out }, session)
+  if (isOver) {
+    happened(row, 'ended', out)
+    keeping.ended(hub, now, row, out)
+  } else closing.endIfShut({ hub, now, out }, session)
   challenge.settled(hub.directory, now, session)
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   else attendance.endIfDue(hub, now, session, out)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
-    const { connection, message } = asked
-    say(connection, welcome(row, { message, created: true }, out), out)
-    happened(row, 'founded', out)
+    founded({ hub, now, out }, row, asked)
     return true
   }
   hub.counters.changes++
@@ -314,6 +349,26 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
   return true
+}
+
+// Whoever opened a kept room gets all of it, or is told that it cannot be read.
+function founded(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  row: register.Row,
+  { connection, message, opened }: Asked & { kind: 'add' },
+): void {
+  const { session } = row.entry
+  const from = hub.connections.get(connection)
+  if (!from) return
+  const sheets = opened && keeping.read(hub, session, out)
+  if (opened && !sheets) {
+    refuse(connection, message.request, keeping.UNREADABLE, out)
+    register.forget(hub.directory, session, directoryOut(hub, out))
+    return
+  }
+  say(connection, welcome({ hub, now, out }, row, message, opened ?? 'new'), out)
+  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
+  happened(row, 'founded', out)
 }
 
 /** The disk did not take who came in by a ticket: they are told so, and may ask again. */

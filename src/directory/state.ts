@@ -7,6 +7,9 @@ import type { Account, Budgets, Purse } from './budgets.ts'
 import { defaults } from './limits.ts'
 import { type Entry, type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
 import type { Applicant, Consulting } from './applicants.ts'
+import * as archive from './archive.ts'
+import type { Archive, Stand } from './archive.ts'
+import type { Incoming } from '../wire/chunks.ts'
 import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
@@ -34,6 +37,8 @@ export interface Connection {
   account: Account
   /** What it has left to spend itself. */
   purse: Purse
+  /** A sheet of which pieces are still to come. */
+  sheet: Incoming | null
   /** The session in which it has a seat, or ''. */
   seat: string
   /** When it sent anything, and when it asked for something last. */
@@ -54,6 +59,10 @@ export interface Hub {
   /** Rooms that are closed, by game and name: why, and until when. */
   shut: Map<string, { why: string; until: Millis }>
   directory: register.Directory
+  /** Rooms that outlive their members; and when they are looked through next. */
+  archive: Archive
+  archivedAt: Millis
+  startedAt: Millis
   /** Differs after each start. */
   boot: number
   /** By which members check what it signs (Ed25519). */
@@ -156,8 +165,16 @@ export function removedKey(session: string, inc: PeerId): string {
 
 /** Where the answer to a change goes. */
 export type Asked =
-  | { connection: number; kind: 'add'; message: ToHub & { kind: 'add' } }
+  | { connection: number; kind: 'add'; message: ToHub & { kind: 'add' }; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
+
+/** A room that may be opened again: how it stands, and since when who leads it. */
+export interface Opening {
+  readonly stand: Stand
+  readonly epoch: number
+  /** The number of who opens it. */
+  readonly inc: PeerId
+}
 
 /** A message that waits for the disk. */
 export interface Waiting {
@@ -216,8 +233,13 @@ export interface HubOut {
   check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
   sign(message: Uint8Array): Uint8Array
-  /** The record of this session must be written: `record`, then `kept` or `unkept`. */
+  /**
+   * What is owed of this session must be written, all of it or nothing: `recordOf` and `changesOf`,
+   * then `kept` or `unkept`.
+   */
   record(session: string): void
+  /** What the disk has under that key; null for nothing, or what cannot be read. */
+  read(key: string): Uint8Array | null
   close(connection: number, closing: Closing): void
   /** Something happened to a room. */
   happened(event: RoomNews): void
@@ -241,6 +263,7 @@ export function create(
     tickets: null,
     ...{ consults: false, shut: new Map() },
     directory: register.create(now),
+    ...{ archive: archive.create(), archivedAt: now, startedAt: now },
     boot,
     key,
     connections: new Map(),

@@ -13,8 +13,8 @@ export type { Reported } from '../runtime/reports.ts'
 
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'
-/** How safe what is acknowledged is: held twice, once, waiting for it, or late with it. */
-export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
+/** How safe what is acknowledged is: held twice, once, at the hub, waiting for it, or late. */
+export type Safety = 'backed-up' | 'alone' | 'kept' | 'waiting' | 'slow'
 
 /** What may be listened to, and what the listener gets. */
 export interface SessionEvents {

@@ -2,6 +2,7 @@
 
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
+import { standing } from '../session/keeping.ts'
 import { patience } from '../session/server.ts'
 import { serves, type Session } from '../session/state.ts'
 import type { Safety, SessionFigures, Status } from './events.ts'
@@ -34,6 +35,8 @@ export function safetyOf(session: Session, view: View, status: Status): Safety {
     ? !session.server.lead.leased || server.role === 'dropping'
     : isSeen && status !== 'live'
   if (waits) return 'waiting'
+  const kept = view.members.length > 1 ? null : standing(session)
+  if (kept) return kept
   // Nothing is called backed up before `backup` says by whom.
   if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'
   return 'lead' in server && server.lead.slow ? 'slow' : 'backed-up'

@@ -12,10 +12,13 @@ import { OPERATIONS_PER_SECOND_MAX } from '../session/quotas.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
+import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
 import { parseToken } from './token.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
+
+export type { KeepOptions, KeepRoom, KeepTime } from './keep-room.ts'
 
 /** What `join` takes. */
 export interface JoinOptions {
@@ -78,6 +81,12 @@ export interface JoinOptions {
    */
   entry?: 'open' | 'invite'
   /**
+   * For how long the hub keeps the room after its last member, if this call creates it: such as
+   * `30d`; by default ten minutes, and with `false` not at all. Whoever comes meanwhile goes on
+   * with the same players, table, timers and pieces; others, objects too, begin anew.
+   */
+  keepRoom?: KeepRoom
+  /**
    * Whether lists of rooms have it (default), if this call creates the session. Rooms by invitation
    * are in none.
    */
@@ -117,7 +126,7 @@ const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
-  ...(['watch', 'watchersMax', 'entry', 'listed'] as const),
+  ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -168,7 +177,8 @@ function checkRead(options: JoinOptions, { kinds }: Definitions): void {
   }
 }
 
-function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptions['wish'] {
+function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['wish'] {
+  const { kinds, text } = definitions
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
@@ -184,6 +194,8 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond)]
+  const kept = keepingOf(options.keepRoom, hides(definitions))
+  terms.push(...kept.terms)
   if (entry === 'invite') terms.push('entry=invite')
   if (!checkFlag('listed', listed)) terms.push('listed=no')
   if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
@@ -197,12 +209,17 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
     ticket: checkTicket(options.ticket ?? ''),
+    roomKey: kept.key,
     watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
     token: token === undefined ? null : parseToken(token),
   }
+}
+
+function hides({ kinds }: Definitions): boolean {
+  return [...kinds].some(([kind, own]) => own.some((one) => kind.hides?.(one) ?? false))
 }
 
 function termsOf(most: unknown): string {

@@ -32,6 +32,8 @@ export interface Kind<Word extends string = string> {
   readonly options?: readonly string[]
   /** What two builds must agree on about a definition. */
   text(definition: Definition): string
+  /** Whether what is kept of it must not be read by whoever runs the hub. */
+  hides?(definition: Definition): boolean
   /** Of the options of `join`: what whoever founds a session settles for all, `name=value`. */
   terms?(options: Readonly<Record<string, unknown>>): string
   /** Makes the part and its face for one session. */

@@ -14,6 +14,7 @@ import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
+import { notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
@@ -60,6 +61,7 @@ function sameRows(before: readonly object[], now: readonly object[]): boolean {
 /** See the head of this file. */
 export class Live implements Running {
   readonly #events: Listeners<SessionEvents>
+  readonly #reports: Reports
   readonly #questions = new Questions()
   readonly #invites = new Invites()
   readonly #kinds = new Map<Kind, Opened>()
@@ -83,6 +85,7 @@ export class Live implements Running {
     options: object,
   ) {
     this.#events = events
+    this.#reports = reports
     const shared: Shared = {
       reports,
       options: options as Shared['options'],
@@ -336,12 +339,8 @@ export class Live implements Running {
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered': {
         const { epoch, gone, silent } = event
-        return this.#emit('recovered', {
-          epoch,
-          witness: this.#roster.find(event.witness),
-          gone,
-          silent,
-        })
+        const witness = this.#roster.find(event.witness)
+        return this.#emit('recovered', { epoch, witness, gone, silent })
       }
       case 'view':
         return this.#viewed(event.view, event.before)
@@ -358,6 +357,9 @@ export class Live implements Running {
         return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
       case 'invited':
         return this.#invites.answered(event.request, event.why)
+      case 'kept':
+        if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
+        return this.#updateSafety()
       case 'role':
       case 'slow':
       case 'leased':

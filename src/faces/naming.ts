@@ -1,5 +1,6 @@
 /** @module What a game names once, and gives to `join`. */
 
+export { newRoomKey } from '../drivers/crypto/room-keys.ts'
 export { action } from './actions.ts'
 export type { ActionType } from './action-types.ts'
 export type { Definition } from './kind.ts'

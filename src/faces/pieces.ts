@@ -25,6 +25,9 @@ export const piecesKind: Kind<'piece'> = {
     const { name, schema } = definition as PieceType
     return `${name} ${schema.text} piece`
   },
+  hides: (definition) => {
+    return Object.values((definition as PieceType).schema.fields).some((field) => 'sees' in field)
+  },
   open: (definitions, host) => open(definitions as readonly PieceType[], host),
 }
 

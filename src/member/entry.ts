@@ -2,6 +2,7 @@
  * How a process gets into a session, and back into it.
  *
  *     finding   the hub is asked for the game and room: ADD_SERVER creates it or finds it
+ *     opening   the hub sends what is kept of a room that nobody is in; we go on as its primary
  *     asking    the primary is asked on a link of its own to let us in: JOIN, JOINED
  *     in        attached to the hub as that member; more links follow
  *
@@ -14,8 +15,14 @@
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { BASE_POINT } from '../ports.ts'
-import type { Entry, Leader } from '../directory/messages.ts'
-import { type FromHub, fromHub, HUB_VERSION, NO_GAME, NOT_ADMITTED } from '../directory/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  LATER,
+  NO_GAME,
+  NOT_ADMITTED,
+} from '../directory/messages.ts'
 import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
@@ -24,7 +31,8 @@ import { nameOf } from '../seal/seal.ts'
 import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
-import { found } from '../session/roles.ts'
+import { ANEW, found } from '../session/roles.ts'
+import type { Read } from '../session/sheets.ts'
 import * as session from '../session/session.ts'
 import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
@@ -35,11 +43,14 @@ import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
 import { compute } from './curves.ts'
 import * as entrance from './entrance.ts'
+import { SILENT_MS } from '../directory/archive.ts'
+import * as opening from './opening.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
+import { fits } from './room-key.ts'
 import * as sealing from './sealing.ts'
 import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS, mayFound } from './state.ts'
-import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
+import type { LinkKey, Opening, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -65,7 +76,8 @@ export function hubClosed(run: Runtime): void {
   member.hub = 'closed'
   session.hubDown(member.session)
   member.askAt = Infinity
-  if (member.phase === 'asking') member.phase = 'finding'
+  if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
+  member.opening = null
   entrance.leave(run)
   if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
 }
@@ -84,6 +96,8 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return
     case 'added':
       return added(run, message)
+    case 'sheet':
+      return sheet(run, message)
     case 'attached':
       return attached(run, message)
     case 'present':
@@ -218,7 +232,9 @@ function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
   }
 }
 
-function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
+type Added = FromHub & { kind: 'added' }
+
+function added(run: Runtime, answer: Added): void {
   const { member } = run
   // Nothing was asked before our key is made.
   if (member.phase !== 'finding' || member.linkKey.point === null) return
@@ -227,8 +243,10 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   member.admission = answer.admission
   member.session.topology = entry.topology
   member.session.terms = entry.terms
+  member.session.keeps = fits(run.ports.ciphers, member.wish.roomKey, entry.terms)
   member.session.playersMax = entry.playersMax
-  if (answer.created) return become(run, entry, answer.leader)
+  if (answer.opened) return opening.begin(run, answer)
+  if (answer.created) return become(run, answer)
   named(run, { register: entry.register, leader: answer.leader })
   // The hub does not know who serves: it may in a moment.
   if (!member.named) return
@@ -236,18 +254,35 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   ask(run)
 }
 
+// All that is kept of a room has come: it goes on, with us as its primary.
+function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
+  const opened = opening.take(run, message)
+  if (!opened) return
+  const found = opening.read(run, opened)
+  if ('code' in found) return fail(run, found.code, found.why)
+  become(run, opened.answer, { opened, found })
+}
+
+interface Opened {
+  opened: Opening
+  found: Read
+}
+
 // We created the session, and are its primary, sole server and first client (T13).
-function become(run: Runtime, { session: id, register }: Entry, leader: Leader | null): void {
+function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = null): void {
   const { member, now, out } = run
   const { session: own, wish } = member
+  const { session: id, register } = entry
   own.id = id
   session.keepGrant(own, { register, leader })
-  own.me = 1
-  own.player = 1
-  renumber(own, false, 0, out)
+  own.me = register.primary
+  own.player = (kept && opening.formerOf(run, kept.found)) ?? own.me
+  const lastSeq = kept?.found.state.players.get(own.player)?.lastSeq ?? 0
+  const resume = kept && isSame(member.resume, own) ? member.resume : null
+  renumber(own, resume !== null, lastSeq, out)
   const self: SessionMember = {
-    inc: 1,
-    player: 1,
+    inc: own.me,
+    player: own.player,
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
@@ -256,11 +291,15 @@ function become(run: Runtime, { session: id, register }: Entry, leader: Leader |
     key: wish.identity.key,
     rights: member.admission.rights,
   }
-  inside(run, 0)
+  inside(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
   // Session time is our clock, or goes on as it was.
+  if (kept) opening.goOn(run, kept.opened)
   member.clock.set = true
-  found(own, now, out)
-  enter(own, now, self, 0, out)
+  const state = kept && opening.restore(run, kept.found)
+  if (kept && !state) return fail(run, 'store', opening.UNREADABLE.why)
+  found(own, now, out, state ? { epoch: register.epoch, state, length: kept!.found.length } : ANEW)
+  enter(own, now, self, resume?.settled ?? 0, out)
+  if (kept) out.emit({ kind: 'welcome', to: [own.me] })
 }
 
 /** The primary that we asked to let us in has answered. */
@@ -340,6 +379,7 @@ function refused(run: Runtime, why: string): void {
   const { member } = run
   if (member.phase === 'finding') {
     member.unfound = why
+    if (why.startsWith(LATER)) waitLonger(run, why.slice(LATER.length))
     // Asking again would change nothing.
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
     if (why.startsWith(NOT_ADMITTED)) return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length))
@@ -349,6 +389,12 @@ function refused(run: Runtime, why: string): void {
     return lookAgain(run)
   }
   if (member.phase === 'in' && member.hub === 'open') comeBack(run)
+}
+
+// A room whose members may still play is opened when they cannot any more.
+function waitLonger({ member, now }: Runtime, seconds: string): void {
+  const wait = Math.min(Number.parseInt(seconds, 10) * 1_000 || 0, SILENT_MS)
+  member.giveUpAt = Math.max(member.giveUpAt, now + wait + JOIN_MS)
 }
 
 /** We are outside the session: comes back as the same player with a new incarnation. */

@@ -27,6 +27,7 @@ import * as curves from './curves.ts'
 import * as entrance from './entrance.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
+import * as opening from './opening.ts'
 import * as paths from './paths.ts'
 import * as sending from './sending.ts'
 import { steerClock } from './steering.ts'
@@ -65,6 +66,8 @@ function createOut(run: Runtime): SessionOut {
       deliver(run, to, lastBytes)
     },
     hub: (message) => entry.tellHub(run, message),
+    time: () => sessionTime(run, run.now),
+    seal: (sheet, index) => opening.seal(run, sheet, index),
     answer: (asker, joined) => callers.answer(run, asker, joined),
     emit: (event) => happened(run, event),
     parts: partsOf(run),
@@ -367,6 +370,7 @@ function end(run: Runtime): void {
     part.flush?.(state, run.now, partOut(run, part.channel))
     for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
   }
+  session.flush(member.session, run.now, run.out)
   sending.flush(run)
 }
 

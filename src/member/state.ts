@@ -10,7 +10,8 @@ import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
-import type { Admission, Topology } from '../directory/messages.ts'
+import type { Admission, FromHub, Topology } from '../directory/messages.ts'
+import type { Incoming } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
@@ -43,6 +44,8 @@ export interface Wish {
   watches: boolean
   /** What lets us in where not everybody may come; empty for none. */
   ticket: string
+  /** What is kept of the room is sealed with it; null for none. */
+  roomKey: Uint8Array | null
   /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
   /** Which members get links to each other, if this process opens the session. */
@@ -78,7 +81,7 @@ export interface Resume {
 export const CLOSE = { leaving: 1, idle: 2 } as const
 
 /** How far a process has got into its session. */
-export type Phase = 'finding' | 'asking' | 'in' | 'out'
+export type Phase = 'finding' | 'opening' | 'asking' | 'in' | 'out'
 
 /** One peer and the paths to it. */
 export interface Peer {
@@ -123,6 +126,15 @@ export interface Caller {
   refused: boolean
   /** Then it is forgotten. */
   until: Millis
+}
+
+/** A kept room that we open: the sheets that have come. */
+export interface Opening {
+  readonly answer: FromHub & { kind: 'added' }
+  readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
+  readonly sheets: Uint8Array[]
+  bytes: number
+  incoming: Incoming | null
 }
 
 /** Whose key a hub told us: the primary of the register. */
@@ -215,6 +227,8 @@ export interface Member {
   entropy: Entropy
   curves: CurveWork
   hub: 'closed' | 'open' | 'attached'
+  /** Null while we open no kept room. */
+  opening: Opening | null
   /** The session that we ask to join. */
   found: string
   askAt: Millis
@@ -330,7 +344,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     entropy,
     curves: { jobs: new Map(), next: 1 },
     hub: 'closed',
-    found: '',
+    ...{ opening: null, found: '' },
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
     met: null,

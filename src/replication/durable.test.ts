@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import * as prng from '../faults/prng.ts'
 import { calmly } from '../../test/calmly.ts'
-import * as chunks from './chunks.ts'
+import * as chunks from '../wire/chunks.ts'
 import * as durable from './durable.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { type Delta, deltaLayout, type Member, OUTCOMES_MAX } from './layouts.ts'

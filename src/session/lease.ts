@@ -28,6 +28,8 @@ const SENT_MAX = 16
 export interface Lease {
   /** The session may be recovered; if not, only the register can name another primary. */
   counts: boolean
+  /** By promises it is held for so long beyond `until`, and no longer. */
+  most: Millis
   /** Counted from the last YES_I_AM that is known to have reached the hub. */
   until: Millis
   /** When each YES_I_AM was sent, by its nonce. */
@@ -41,10 +43,10 @@ export interface Lease {
   askAt: Millis
 }
 
-/** A lease until that instant. */
-export function create(counts: boolean, until: Millis): Lease {
+/** A lease until that instant. @param most  for so long beyond it by promises */
+export function create(counts: boolean, until: Millis, most: Millis = Infinity): Lease {
   return {
-    counts,
+    ...{ counts, most },
     until,
     sent: new Map(),
     known: false,
@@ -57,7 +59,7 @@ export function create(counts: boolean, until: Millis): Lease {
 /** Whether committed changes may be published now. @param others  all members but the primary */
 export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean {
   if (!lease.counts || now < lease.until) return true
-  if (!lease.known || lease.removed.size > 0) return false
+  if (!lease.known || lease.removed.size > 0 || now >= lease.until + lease.most) return false
   for (const inc of others) {
     const until = lease.promises.get(inc)
     if (until === undefined || now >= until) return false

@@ -54,8 +54,9 @@ export function releaseAll(session: Session, now: Millis, out: SessionOut): void
   commit.release(log, commit.lengthOf(log), (effect) => leave(session, now, effect, out))
 }
 
-function safeLength({ rules, server }: Session): number {
-  return rules.safeLength(server.role, server.log)
+function safeLength(session: Session): number {
+  const { rules, server } = session
+  return Math.min(rules.safeLength(server.role, server.log), rules.keptLength(session))
 }
 
 /**

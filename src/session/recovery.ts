@@ -26,14 +26,13 @@ import {
 } from './messages.ts'
 import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { attempt } from './attempts.ts'
-import * as leases from './lease.ts'
+import * as keeping from './keeping.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as chunks from '../replication/chunks.ts'
+import * as chunks from '../wire/chunks.ts'
 import { record } from './replicate.ts'
 import {
   blank,
   type Client,
-  createLead,
   type Effect,
   is,
   type ServerAs,
@@ -88,7 +87,7 @@ export function gather(
   const told = new Map(durable.members)
   const conduct = { ...durable.conduct }
   const own = {
-    lead: createLead(since, leases.create(true, asked.sentAt + leases.LEASE_MS)),
+    lead: keeping.leads(session, since, asked.sentAt),
     until: now + GATHER_MS,
     answers: new Map([[session.me, ownAnswer(session)]]),
     witness: 0,

@@ -10,8 +10,9 @@ import { EPOCH_MAX } from '../directory/register.ts'
 import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
 import { type Delta, deltaLayout } from '../replication/layouts.ts'
+import * as keeping from './keeping.ts'
 import { become } from './output.ts'
-import * as chunks from '../replication/chunks.ts'
+import * as chunks from '../wire/chunks.ts'
 import {
   blank,
   type Effect,
@@ -35,6 +36,7 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   const { server } = session
   const bytes = encode(deltaLayout, delta)
   const index = commit.append(server.log, now, bytes)
+  keeping.note(server.lead, now, bytes)
   make(session, delta, out)
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })

@@ -5,11 +5,14 @@
  */
 
 import * as commit from '../replication/log.ts'
+import * as durable from '../replication/durable.ts'
+import type { Durable } from '../replication/durable.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import type { FromHub, Register } from '../directory/messages.ts'
 import { attempt } from './attempts.ts'
 import { proceed, stepDown } from './handover.ts'
 import { BOUND_MAX_MS } from './failure-detector.ts'
+import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import { gather } from './recovery.ts'
 import type { PeerMessage } from './messages.ts'
@@ -19,7 +22,6 @@ import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts
 import {
   type Beginning,
   blank,
-  createLead,
   type Effect,
   idleServer,
   is,
@@ -36,15 +38,32 @@ import { sighted } from './trust.ts'
 /** After a takeover waiting members are served first; a backup is sought after this. */
 export const SERVE_FIRST_MS: Millis = 20
 
-/** The founder takes its role, after ADD_SERVER (T13). */
-export function found(session: Session, now: Millis, out: SessionOut): void {
+/**
+ * The founder takes its role, after ADD_SERVER (T13).
+ *
+ * @param from  what is kept of the session, which goes on; the founder enters as its next entry
+ */
+export function found(session: Session, now: Millis, out: SessionOut, from: Kept = ANEW): void {
+  const { epoch, state, length } = from
   session.client.published = { ...session.client.published, coming: [], waiting: false }
-  const lease = leases.create(session.recovers, now + leases.LEASE_MS)
-  const lead = createLead(now, lease)
+  const lead = keeping.leads(session, now, now, { founds: true, free: length + 1 })
   session.server = idleServer()
-  become(session, now, 'founded', { ...nobodyBeside(lead, now), epoch: 1 }, out)
+  const begun = { log: commit.create<Effect>(length), durable: state ?? durable.create(), epoch }
+  become(session, now, 'founded', { ...nobodyBeside(lead, now), ...begun }, out)
   out.emit({ kind: 'caught-up' })
 }
+
+/** The session as its founder finds it. */
+export interface Kept {
+  epoch: number
+  /** Null for a new one. */
+  state: Durable | null
+  /** Of the log. */
+  length: number
+}
+
+/** A new session. */
+export const ANEW: Kept = { epoch: 1, state: null, length: 0 }
 
 // The state of a primary that is alone, and has no candidate for backup.
 function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
@@ -269,8 +288,7 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
   // A member that was handed the role does not know when; it was after its last ack.
   const heardAt = why ? sentAt : ackedAt
-  const lease = leases.create(session.recovers, heardAt + leases.LEASE_MS)
-  const own = { ...createLead(now, lease), roundAt: now + SERVE_FIRST_MS }
+  const own = { ...keeping.leads(session, now, heardAt), roundAt: now + SERVE_FIRST_MS }
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
   become(session, now, 'leads', { ...nobodyBeside(own, now), log }, out)
   const { server } = session

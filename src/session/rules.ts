@@ -6,12 +6,14 @@ import * as quotas from './quotas.ts'
 import { retry } from './attempts.ts'
 import * as durable from '../replication/durable.ts'
 import { enforce } from './expelling.ts'
+import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import type { SessionRules } from './state.ts'
 
 /** The rules of every real session. */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
+  keptLength: keeping.limitOf,
   mayTell: leases.holds,
   // A member that has asked the register already cannot promise that it will not be granted.
   mayPromise: (role) => role !== 'recovering',

@@ -3,13 +3,13 @@
  * backup.
  */
 
-import { mayPlay, type Millis, type PeerId } from '../machine.ts'
+import { mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
 import { remove } from './membership.ts'
-import type { Member } from '../replication/layouts.ts'
+import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { performWaiting } from './operations.ts'
 import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
@@ -147,19 +147,26 @@ function removeSilent(session: Session, now: Millis, out: SessionOut): void {
 }
 
 function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
-  const { durable } = session.server
-  const { absent } = session.server.lead
+  const { durable, lead } = session.server
+  const { absent, allowances } = lead
   const here = new Set([...durable.members.values()].map((member) => member.player))
   for (const player of durable.players.keys()) {
     if (here.has(player)) absent.delete(player)
-    else if (!absent.has(player)) absent.set(player, now)
-    else if (out.parts.keeps(player)) absent.set(player, now)
-    else if (now - absent.get(player)! > GRACE_MS) {
-      absent.delete(player)
-      session.server.lead.allowances.delete(player)
-      record(session, now, { kind: 'forget', player }, out)
-    }
+    else if (!absent.has(player) || out.parts.keeps(player)) absent.set(player, now)
   }
+  // Who went first is forgotten first.
+  for (const [player, since] of absent) {
+    if (now - since <= graceOf(session)) continue
+    absent.delete(player)
+    allowances.delete(player)
+    if (durable.players.has(player)) record(session, now, { kind: 'forget', player }, out)
+  }
+}
+
+// Players of a kept room are forgotten only where there are too many.
+function graceOf({ server }: Serving): Millis {
+  const isFull = server.durable.players.size > PLAYERS_KEPT_MAX - MEMBERS_MAX
+  return server.lead.keeping.on && !isFull ? Infinity : GRACE_MS
 }
 
 /**

@@ -11,10 +11,11 @@ import type { FromHub } from '../directory/messages.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'
 import * as handover from './handover.ts'
+import * as keeping from './keeping.ts'
 import { remove } from './membership.ts'
 import type { PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
-import { tellOne } from './output.ts'
+import { releaseHeld, tellOne } from './output.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
 import * as roles from './roles.ts'
@@ -137,6 +138,9 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       return roles.challenged(session, message, out)
     case 'alive':
       return roles.vetoed(session, now, message, out)
+    case 'kept':
+      keeping.answered(session, message, out)
+      return releaseHeld(session, now, out)
     default:
       // The other messages answer questions of the layer above.
       return
@@ -158,6 +162,7 @@ export function hubUp(session: Session, now: Millis, out: SessionOut): void {
   session.hub = { up: true, since: now }
   if (is(session, 'asks')) session.server.attempt.againAt = now
   if (serves(session)) server.tellMembersAgain(session, out)
+  keeping.attached(session)
   session.client.askAt = now
   retry(session, now, out)
 }
@@ -165,6 +170,12 @@ export function hubUp(session: Session, now: Millis, out: SessionOut): void {
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
 export function hubDown(session: Session): void {
   session.hub.up = false
+  keeping.detached(session)
+}
+
+/** At the end of each call: what is to outlive us is written at the hub. */
+export function flush(session: Session, now: Millis, out: SessionOut): void {
+  keeping.flush(session, now, out)
 }
 
 /** A valid message came from a peer. */
@@ -256,7 +267,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
 /** When `wake` is due next. */
 export function deadline(session: Session): Millis {
   if (session.me === 0) return Infinity
-  return Math.min(server.deadline(session), client.deadline(session))
+  return Math.min(server.deadline(session), client.deadline(session), keeping.deadline(session))
 }
 
 /** The peers that we need a link with for our role: the primary and the backup (T12). */
@@ -293,5 +304,7 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  if (!handover.handOver(session, now, out)) server.end(session, out)
+  if (handover.handOver(session, now, out)) return
+  keeping.leave(session, now, out)
+  server.end(session, out)
 }

@@ -12,13 +12,14 @@ import type { Bucket } from '../bucket.ts'
 import { assert, type Charge, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
+import type { Keeping } from './sheets.ts'
 import type { Conduct } from '../replication/conduct.ts'
 import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
 import type { Change, Delta, Gone, Member } from '../replication/layouts.ts'
-import type { Incoming } from '../replication/chunks.ts'
+import type { Incoming } from '../wire/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
@@ -65,6 +66,8 @@ interface Common {
 export interface Lead {
   /** Until when we may publish what we commit. */
   lease: Lease
+  /** How far the hub has what is to outlive us all: keeping.ts. */
+  keeping: Keeping
   /** Whether the lease was held when we looked last. */
   leased: boolean
   /** Candidates that did not answer, and until when they are passed over. */
@@ -220,6 +223,8 @@ export interface Published {
 export interface SessionRules {
   /** The length of the log up to which effects may be released, in that role (T78). */
   safeLength(role: Role, log: commit.Log<Effect>): number
+  /** The same as far as the hub must have it, because nobody else does. */
+  keptLength(session: Session): number
   /** Whether nobody can have recovered the session without us (T43). */
   mayTell(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
   /** Whether a member in that role may promise not to recover the session. */
@@ -263,6 +268,8 @@ export interface Session {
   topology: Topology
   /** The options that the session's founder set for all, from the register. */
   terms: string
+  /** We have the key with which what is kept of the room is sealed, or it needs none. */
+  keeps: boolean
   /** What the hub signed last of who leads, and since which epoch; null before it did. */
   grant: { epoch: number; bytes: Uint8Array } | null
   server: Server
@@ -311,6 +318,8 @@ export type SessionEvent =
   | Recovered
   /** The hub was asked about that peer, primary or backup: packets to it shall take the relay. */
   | { kind: 'unheard'; peer: PeerId }
+  /** As primary of a room that is kept: the hub does so again; or not, and why. */
+  | { kind: 'kept'; why: string }
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
@@ -318,6 +327,10 @@ export type SessionEvent =
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** Sends a message to the hub, in order. */
   hub(message: ToHub): void
+  /** A sheet as it is to be kept, with which the log has so many entries. */
+  seal(sheet: Uint8Array, index: number): Uint8Array
+  /** Session time now; our own clock while it is not known. */
+  time(): Millis
   /** Answers a process that asked to join, by the number that it was given with its JOIN. */
   answer(asker: number, joined: Joined): void
   /** All parts of this member. */
@@ -375,7 +388,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     recovers: options.recovers ?? false,
     hosts: options.hosts ?? false,
     topology: 'star',
-    terms: '',
+    ...{ terms: '', keeps: true },
     grant: null,
     server: idleServer(),
     client: {
@@ -422,10 +435,9 @@ export function blank(): Common {
 }
 
 /** The state of a member that begins to lead. */
-export function createLead(since: Millis, lease: Lease): Lead {
+export function createLead(since: Millis, lease: Lease, keeping: Keeping): Lead {
   return {
-    lease,
-    leased: true,
+    ...{ lease, keeping, leased: true },
     passedOver: new Map(),
     allowances: new Map(),
     waiting: new Map(),
@@ -434,8 +446,7 @@ export function createLead(since: Millis, lease: Lease): Lead {
     absent: new Map(),
     roundAt: since,
     since,
-    yields: false,
-    slow: false,
+    ...{ yields: false, slow: false },
   }
 }
 

@@ -15,7 +15,6 @@ import {
   type ToHub,
   toHub,
 } from '../../src/directory/messages.ts'
-import { recordOf, restore } from '../../src/directory/register.ts'
 import { type Closing, KEY_BYTES } from '../../src/ports.ts'
 import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
@@ -107,6 +106,7 @@ export class Desk {
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (session) => void this.owed.add(session),
+    read: (key) => this.disk.get(key) ?? null,
     close: (connection, closing) => {
       const { why } = closing
       this.ear?.closed(connection, why)
@@ -185,17 +185,15 @@ export class Desk {
     while (this.owed.size > 0) {
       const sessions = [...this.owed]
       this.owed.clear()
-      const records = sessions.map((one) => {
-        return [one, calmly(() => recordOf(this.hub.directory, one))] as const
-      })
+      const records = sessions.flatMap((one) => calmly(() => hub.changesOf(this.hub, one)))
       if (trouble !== null) {
         return calmly(() => hub.unkept(this.hub, this.now, sessions, trouble, this.out))
       }
-      for (const [session, bytes] of records) {
-        if (bytes) this.disk.set(session, bytes)
-        else this.disk.delete(session)
-        this.ear?.kept(session)
+      for (const [key, bytes] of records) {
+        if (bytes) this.disk.set(key, bytes)
+        else this.disk.delete(key)
       }
+      for (const session of sessions) this.ear?.kept(session)
       calmly(() => hub.kept(this.hub, this.now, sessions, this.out))
     }
   }
@@ -204,8 +202,8 @@ export class Desk {
   restart(): void {
     const { limits } = this.hub.budgets
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
-    for (const bytes of this.disk.values()) {
-      const isOurs = calmly(() => restore(this.hub.directory, this.now, bytes))
+    for (const [key, bytes] of this.disk) {
+      const isOurs = calmly(() => hub.restore(this.hub, this.now, key, bytes))
       if (!isOurs) expect.fail('the hub does not read what it wrote')
     }
   }

@@ -67,7 +67,7 @@ async function done<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Va
 async function scene(): Promise<Scene> {
   const w = world({ seed: 3, conditions: 'rtt=40' })
   const all: Session[] = []
-  for (const name of NAMES) all.push(await w.join({ game: 'holds', types, name }))
+  for (const name of NAMES) all.push(await w.join({ game: 'holds', types, name, keepRoom: false }))
   const [, , alice, bob] = all as [Session, Session, Session, Session]
   await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
   await done(w, alice.act(setUp, alice.me.player))

@@ -7,7 +7,7 @@ import type { JoinOptions } from '../../src/index.ts'
 import type { InviteOptions } from '../../src/faces/inviting.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
-const PRIVATE = { game: 'cards', entry: 'invite' } as const
+const PRIVATE = { game: 'cards', entry: 'invite', keepRoom: false } as const
 
 async function settled<Answer>(w: SessionWorld, asked: Promise<Answer>): Promise<Answer> {
   let answer: { value: Answer } | null = null

@@ -25,7 +25,8 @@ interface Scene {
 async function scene(): Promise<Scene> {
   const w = world({ seed: 21, conditions: 'rtt=40' })
   const all: Session[] = []
-  for (const name of NAMES) all.push(await w.join({ game: 'inn', types, name }))
+  const inn = { game: 'inn', types, keepRoom: false } as const
+  for (const name of NAMES) all.push(await w.join({ ...inn, name }))
   await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
   return { w, all }
 }

@@ -91,6 +91,8 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     expect(await outcome).toEqual({ ok: true, value: 1 })
     const double = procedure('double', (count: number) => count * 2)
     const third = await crew({ topology, types: [double] })
+    // In a mesh two who have just come have no link for a moment.
+    await third.w.run(500)
     const doubled = third.all[2]!.call(third.all[1]!.me, double, 4)
     expect(await settled(third.w, doubled)).toEqual({ ok: true, value: 8 })
   })

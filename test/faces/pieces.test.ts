@@ -48,7 +48,11 @@ const name = action('name', (table, { id }: { id: string }) => {
   const found = table.find(Card, id)
   return found && [found.id, found.heldBy]
 })
-const game = { game: 'cards', types: [Card, Chip, deal, shuffle, sweep, name] }
+const game = {
+  game: 'cards',
+  types: [Card, Chip, deal, shuffle, sweep, name],
+  keepRoom: false,
+} as const
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
 interface Crew {

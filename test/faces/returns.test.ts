@@ -97,7 +97,7 @@ describe('coming back', () => {
   })
 
   test('S-5: after a minute away one is somebody new, and is told', async () => {
-    const { w, all } = await crew(34, 3)
+    const { w, all } = await crew(34, 3, { keepRoom: false })
     const linus = all[2]!
     const healed = heard(linus, 'healed')
     w.partition([[w.nodeOf(linus)], [w.nodeOf(all[0]!), w.nodeOf(all[1]!), 'hub']])
@@ -252,7 +252,7 @@ describe('recovery', () => {
   })
 
   test('T30: where it is not wanted the session ends, and says why', async () => {
-    const { w, all } = await crew(53, 3, { recover: false })
+    const { w, all } = await crew(53, 3, { recover: false, keepRoom: false })
     const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
     const survivor = all.find((session) => session !== server && session !== backup)!
     w.kill(server)

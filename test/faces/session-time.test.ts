@@ -39,7 +39,9 @@ describe('session time', () => {
     'T14: in another session, in a %s, of a hundred %i are lost',
     async (topology, loss) => {
       const w = world({ seed: 3, conditions: `rtt=40,jitter=10,loss=${loss}%` })
-      const join = (name: string) => w.join({ game: 'time', name, topology })
+      const join = (name: string) => {
+        return w.join({ game: 'time', name, topology, keepRoom: false })
+      }
       const [ada, grace, alice] = [await join('Ada'), await join('Grace'), await join('Alice')]
       const before = alice.member!.session.id
       const { back, first, look } = watched(w, alice)

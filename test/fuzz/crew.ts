@@ -92,7 +92,7 @@ export class Fuzzed {
         game: 'fuzz',
         room: 'main',
         name,
-        ...{ playersMax: 8, ticket: '', watches: false },
+        ...{ playersMax: 8, ticket: '', roomKey: null, watches: false },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: text,
         token: null,

@@ -4,7 +4,7 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/directory/hub.ts'
 import type { HubOut } from '../../src/directory/hub.ts'
-import { create, type Directory, recordOf, restore } from '../../src/directory/register.ts'
+import { create, type Directory, restore } from '../../src/directory/register.ts'
 import {
   type FromHub,
   fromHub,
@@ -123,6 +123,7 @@ function outOf(made: Desk): HubOut {
       hub.ticketed(made.hub, made.now, { connection, ticket }, 'it is none', made.out)
     },
     record: (session) => void made.owed.add(session),
+    read: (key) => made.disk.get(key) ?? null,
     close: (stream) => {
       made.bad.delete(stream)
       hub.closed(made.hub, made.now, stream, made.out)
@@ -136,7 +137,7 @@ export function write(made: Desk): void {
     const sessions = [...made.owed]
     made.owed.clear()
     const { directory } = made.hub
-    const records = sessions.map((one) => [one, recordOf(directory, one)] as const)
+    const records = sessions.flatMap((one) => hub.changesOf(made.hub, one))
     if (made.isFull) {
       hub.unkept(made.hub, made.now, sessions, 'the disk is full', made.out)
       for (const one of sessions) if (directory.rows.has(one)) made.owed.add(one)
@@ -229,7 +230,7 @@ export function complaints(made: Desk): string[] {
   made.isFull = false
   write(made)
   const again = create(made.now)
-  for (const bytes of made.disk.values()) restore(again, made.now, bytes)
+  for (const [key, bytes] of made.disk) if (!key.startsWith('~')) restore(again, made.now, bytes)
   claim(durable(again) === durable(directory), 'memory and disk differ')
   claim(made.hub.waiting.size + made.hub.asked.size === 0, 'nobody waits for the disk')
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)

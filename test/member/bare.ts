@@ -29,6 +29,7 @@ export const WISH: Wish = {
   hosts: false,
   watches: false,
   ticket: '',
+  roomKey: null,
   terms: '',
   topology: 'star',
   identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },
@@ -102,7 +103,16 @@ export class Bare {
     const entry = { ...named, standing: 'open', topology: 'star', terms: '' } as const
     const leader: Leader = { link: pointOf(7), grant: new Uint8Array(SIGNATURE_BYTES) }
     const admission = { rights: RIGHTS.play, signature: new Uint8Array(SIGNATURE_BYTES) }
-    this.hears({ kind: 'added', request: 1, created, entry, leader, admission, ...other })
+    this.hears({
+      kind: 'added',
+      request: 1,
+      created,
+      entry,
+      leader,
+      admission,
+      opened: null,
+      ...other,
+    })
   }
 
   /** It founded the session, and is attached. */

@@ -73,17 +73,13 @@ export class Hand {
     member.hubOpened(this.run, 0)
     this.hears({ kind: 'welcome', version: HUB_VERSION, boot: 1 })
     this.hears({ kind: 'signs', key: toyCurves.signer(HUB_SEED) })
-    const entry = {
-      ...{ session: SESSION, game: 'g', room: 'r' },
-      register,
-      players: members,
-      playersMax: 8,
-    }
+    const place = { session: SESSION, game: 'g', room: 'r' }
+    const entry = { ...place, register, players: members, playersMax: 8 }
     const more = { standing: 'open', topology, terms: '' } as const
     const leader = this.leaderAs(1, 1)
     const admission = { rights: RIGHTS.play, signature: new Uint8Array(64) }
     const found = { request: 1, created: false, entry: { ...entry, ...more }, leader, admission }
-    this.hears({ kind: 'added', ...found })
+    this.hears({ kind: 'added', ...found, opened: null })
     const view = {
       ...NO_VIEW,
       ...{ epoch: 1, mv: members, primary: 1, backup },

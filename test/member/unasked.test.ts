@@ -26,7 +26,7 @@ test('T13: who is in a session founds none, and comes into no other, unasked (AP
   const leader = hand.leaderAs(3, 9)
   const admission = { rights: 1, signature: new Uint8Array(64) }
   for (const created of [true, false])
-    hand.hears({ kind: 'added', request: 1, created, entry, leader, admission })
+    hand.hears({ kind: 'added', request: 1, created, entry, leader, admission, opened: null })
   hand.pass(50)
   hand.link(1, 'relay:1')
   const { view } = hand.run.member.session.client

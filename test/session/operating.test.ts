@@ -49,6 +49,8 @@ describe('who asks to join', () => {
     const answers: Joined[] = []
     const out = {
       ...listening().out,
+      time: () => 0,
+      seal: (sheet: Uint8Array) => sheet,
       answer: (_to: number, said: Joined) => void answers.push(said),
     }
     const isAnswered = calmly(() => membership.join(own, 0, 9, wish, out))

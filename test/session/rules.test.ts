@@ -78,6 +78,8 @@ const out: SessionOut = {
   ...silent,
   send: (to, message) => void sent.push({ to, message }),
   emit: (event) => void events.push(event),
+  time: () => 0,
+  seal: (sheet) => sheet,
   answer: (_asker, joined) => void replies.push(joined),
 }
 

@@ -63,6 +63,8 @@ export const silent: SessionOut = {
   send: () => {},
   emit: () => {},
   hub: () => {},
+  time: () => 0,
+  seal: (sheet) => sheet,
   answer: () => {},
   parts: NO_PARTS,
 }

@@ -58,7 +58,7 @@ const Count = slots('count', {
   rule: (count: number, acts: readonly unknown[]): number => count + acts.length,
   act: { by: u8 },
 })
-const bump = action('bump', (table, args: { key: string; times: number }) => {
+export const bump = action('bump', (table, args: { key: string; times: number }) => {
   if (args.times > 20) throw new Error('too many at once')
   for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
   return args.times
@@ -205,7 +205,7 @@ function serve(sim: World, sent: Sent[], closed: readonly string[] | undefined):
       write: (...[changes, done]: Parameters<SimNode['store']['write']>) => {
         for (const [key, bytes] of changes) {
           if (bytes && key !== SEED_RECORD)
-            sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
+            sent.push({ way: 'disk', node: node.name, key, bytes: bytes.slice() })
         }
         node.store.write(changes, done)
       },
@@ -240,7 +240,9 @@ export function open(
     // Rooms without objects have no bound for them.
     const founding =
       types === TYPES_OF_DOTS ? { topology, objectsPerPlayer: PER_PLAYER } : { topology }
-    const options = { game: 'dots', name, types, server: HUB_URL, ...founding, ...more }
+    // Kept rooms have a capture of their own.
+    const game = { game: 'dots', name, types, server: HUB_URL, keepRoom: false } as const
+    const options = { ...game, ...founding, ...more }
     return settled(joinIn(environment, options))
   }
   return { sim, sent, join, until, settled }

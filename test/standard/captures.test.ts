@@ -51,6 +51,9 @@ const ROOMS: Readonly<Record<string, string>> = {
   ToHub: 'directory',
   FromHub: 'directory',
   Stored: 'directory',
+  Archived: 'directory',
+  Whole: 'session',
+  Entries: 'session',
 }
 
 /** The messages of each room, in order, as lines. */

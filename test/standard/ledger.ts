@@ -15,7 +15,7 @@ import { Malformed, type Read, type Value } from './values.ts'
 export type Sent =
   | { way: 'datagram'; node: string; bytes: Uint8Array }
   | { way: 'up' | 'down'; node: string; bytes: Uint8Array }
-  | { way: 'disk'; node: string; bytes: Uint8Array }
+  | { way: 'disk'; node: string; key: string; bytes: Uint8Array }
 
 /** One thing that was read: who sent or got it, and its place in the capture. */
 export interface Met {
@@ -149,10 +149,19 @@ export function hearers(standard: Standard, sent: readonly Sent[]): string[] {
   })
 }
 
-function readSent(reading: Reading, { way, node, bytes }: Sent): void {
+function readSent(reading: Reading, one: Sent): void {
+  const { way, node, bytes } = one
   const { standard } = reading
   reading.to = ''
-  if (way === 'disk') return void takeRecord(reading, node, 'Stored', bytes)
+  if (way === 'disk') {
+    const isSheet = one.key.startsWith('~')
+    return void takeRecord(
+      reading,
+      node,
+      isSheet ? sheetOf(reading, one) : recordOf(one.key),
+      bytes,
+    )
+  }
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
   const message = readStream(standard, way, bytes)
   const isDatagram = message['datagram'] !== undefined
@@ -166,6 +175,19 @@ function readSent(reading: Reading, { way, node, bytes }: Sent): void {
   }
   const inner = message['message'] as Read
   note(reading, `${way === 'up' ? 'ToHub' : 'FromHub'} ${said(inner['kind'])}`, node, inner)
+}
+
+// Section 18: what the disk has under which key.
+function recordOf(key: string): string {
+  return key.startsWith('kept ') ? 'Archived' : 'Stored'
+}
+
+// Whether sheets are sealed the terms of the session say, which were written before.
+function sheetOf({ met }: Reading, { key }: { key: string }): string {
+  const written = met.get('record Stored') ?? []
+  const terms = written.map(({ value }) => (value['entry'] as Read)['terms'])
+  if (terms.some((one) => said(one!).includes('sealed='))) return 'Sealed'
+  return key.endsWith(' 0') ? 'Whole' : 'Entries'
 }
 
 function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: boolean): void {

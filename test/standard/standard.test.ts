@@ -51,6 +51,10 @@ import * as machine from '../../src/machine.ts'
 import * as replication from '../../src/replication/layouts.ts'
 import * as seal from '../../src/seal/limits.ts'
 import * as sealMessages from '../../src/seal/messages.ts'
+import * as archive from '../../src/directory/archive.ts'
+import * as hubKeeping from '../../src/directory/keeping.ts'
+import * as roomKey from '../../src/member/room-key.ts'
+import * as sheets from '../../src/session/sheets.ts'
 import * as session from '../../src/session/messages.ts'
 import * as slotsMessages from '../../src/slots/messages.ts'
 import * as slots from '../../src/slots/slots.ts'
@@ -82,6 +86,10 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   ToHub: hubMessages.toHub,
   FromHub: hubMessages.fromHub,
   Stored: records.stored,
+  Archived: archive.archived,
+  Whole: sheets.wholeLayout,
+  Entries: sheets.entriesLayout,
+  Sealed: roomKey.sealedLayout,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
   Custom: custom.customMessage,
@@ -104,6 +112,9 @@ const LIMITS: Record<string, number> = {
   ...pick(replication),
   ...pick(session),
   ...pick(hubMessages),
+  ...pick(archive),
+  ...pick(hubKeeping),
+  ...pick(sheets),
   ...pick(ports),
   ...pick(streamLimits),
   ...pick(link),
@@ -295,7 +306,7 @@ describe('a captured session', () => {
     // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts), and
     // parts by others are in no session that is ours (test/faces/part.test.ts), and nothing is
     // sealed yet (seal.test.ts). Nobody is put out or invited
-    // (conduct.test.ts).
+    // (conduct.test.ts), and the room is not kept (kept.test.ts).
     const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom|Seal)/.test(set))
     const kinds = sets.flatMap(([set, messages]) =>
       [...messages.values()].map(({ kind }) => `${set} ${kind}`),
@@ -316,8 +327,9 @@ describe('a captured session', () => {
       'refuse gone',
     )
     const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
+    const kept = /^(ToHub keep|FromHub kept|FromHub sheet)$/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
-      (one) => !ledger.counts.has(one) && !conduct.test(one),
+      (one) => !ledger.counts.has(one) && !conduct.test(one) && !kept.test(one),
     )
     // Who recovers the session here has seen most itself: nobody's copy is asked for. All have the
     // same rule of slots.

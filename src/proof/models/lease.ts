@@ -365,6 +365,8 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       const counts = said.kind === 'yes' || said.kind === 'change' || tellsMembers(scene, said)
       if (counts) put(scene, { to: 'hub', from, said })
     },
+    time: () => 0,
+    seal: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

@@ -221,6 +221,8 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
         effects.hub.push('request' in message ? { ...message, request: 0 } : message)
       }
     },
+    time: () => 0,
+    seal: (sheet) => sheet,
     answer: (asker, joined) => {
       if (joined.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: joined.inc })
     },

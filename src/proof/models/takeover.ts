@@ -359,6 +359,8 @@ function outOf(scene: TakeoverScene, at: number): SessionOut {
       if (at === 0 && !scene.stands) return
       if (said.kind === 'change' || said.kind === 'alive') scene.up[at]!.push(said)
     },
+    time: () => 0,
+    seal: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

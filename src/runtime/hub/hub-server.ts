@@ -10,7 +10,7 @@ import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
 import type { Applicant } from '../../directory/applicants.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
-import { recordOf, restore } from '../../directory/register.ts'
+import { SHEETS_PREFIX } from '../../directory/archive.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
@@ -91,8 +91,10 @@ export class HubServer {
     this.hub.tickets = this.#tickets
     this.#ask = options.consult ?? null
     this.hub.consults = this.#ask !== null
-    for (const [key, bytes] of store.entries()) {
-      if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
+    const { wall = () => loop.now() } = options
+    this.hub.archive.wallOffset = wall() - loop.now()
+    for (const [key, bytes] of store.entries(SHEETS_PREFIX)) {
+      if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
     }
     this.#alarm = loop.alarm(() => this.#wake())
@@ -109,6 +111,7 @@ export class HubServer {
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
+      read: (key) => this.#read(key),
       close: (connection, closing) => this.#close(connection, closing),
     }
     this.#arm()
@@ -269,6 +272,15 @@ export class HubServer {
     this.#alarm.set(due)
   }
 
+  #read(key: string): Uint8Array | null {
+    try {
+      return this.#store.read(key)
+    } catch (error) {
+      this.#report(error, `the record "${key}"`)
+      return null
+    }
+  }
+
   // All records requested during a write go into the next one: one sync for many.
   #record(session: string): void {
     this.#owed.add(session)
@@ -289,7 +301,7 @@ export class HubServer {
     for (const session of sessions) this.#owed.delete(session)
     this.#writing = sessions
     try {
-      const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
+      const records = sessions.flatMap((one) => hub.changesOf(this.hub, one))
       this.#store.write(records, (error) => this.#wrote(error))
     } catch (error) {
       const known =
@@ -326,7 +338,7 @@ export class HubServer {
 
 // A hub signs with the same key over all its starts.
 function seedOf(store: Store, loop: Loop): Uint8Array {
-  for (const [key, bytes] of store.entries()) {
+  for (const [key, bytes] of store.entries(SHEETS_PREFIX)) {
     if (key !== SEED_RECORD) continue
     if (bytes.length === KEY_BYTES) return bytes.slice()
     const found = `${bytes.length} bytes`
@@ -357,6 +369,8 @@ export interface HubServerOptions {
   tickets?: TicketReader | null
   /** Hears what happens to rooms; it does not throw. */
   happened?: (event: RoomNews) => void
+  /** Milliseconds since 1970. Default: rooms are kept by the clock of the loop, from its start. */
+  wall?: () => Millis
   /** The application decides too who comes in. Default: it does not. */
   consult?: Consult | null
 }

@@ -15,14 +15,14 @@ import {
   create,
   type CurveAnswer,
   type CurveQuestion,
-  type Identity,
   type Member,
   type MemberEvent,
   type Runtime,
   type Slot,
   type Wish,
 } from '../../member/state.ts'
-import type { Alarm, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
+import { markOf } from '../../member/room-key.ts'
+import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
 import type { Environment, Loop } from '../../ports.ts'
 import { ADDRESSES_MAX } from '../../replication/layouts.ts'
 import { isRelayed } from '../../seal/addresses.ts'
@@ -91,7 +91,7 @@ export class Runner {
     this.#carriers = open.carriers
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
-    const wish = wishOf(options, open.direct.addresses, identity)
+    const wish = wishOf(options, open.direct.addresses, { crypto, identity })
     this.#curves = crypto.curves
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {
@@ -281,16 +281,26 @@ export class Runner {
   }
 }
 
-function wishOf(options: RunnerOptions, addresses: readonly string[], identity: Identity): Wish {
+function wishOf(
+  options: RunnerOptions,
+  addresses: readonly string[],
+  { crypto, identity }: Player,
+): Wish {
   const { guest, token, ...wanted } = options.wish
   return {
     ...wanted,
+    terms: sealedTerms(wanted, crypto.ciphers),
     identity,
     resume: token && { session: token.session, player: token.player, inc: 0, settled: 0 },
     hub: options.url,
     kind: guest ? 'guest' : options.environment.kind,
     addresses: addresses.slice(0, ADDRESSES_MAX),
   }
+}
+
+// Whoever opens the session says by which key what is kept of it can be read.
+function sealedTerms({ terms, roomKey }: Pick<Wish, 'terms' | 'roomKey'>, by: Ciphers): string {
+  return roomKey ? `${terms};sealed=${markOf(by, roomKey)}` : terms
 }
 
 interface Opened {

@@ -1,0 +1,110 @@
+/** The rows of the register: one for each session that is, by session and by place. */
+
+import type { Millis, PeerId } from '../machine.ts'
+import * as rounds from '../rounds.ts'
+import type { Entry, Leader, Register } from './messages.ts'
+import type { Entrant, Invitation, Kept } from './records.ts'
+import type { Challenge, Veto } from './takeovers.ts'
+
+/** How often each primary is asked ARE_YOU_ALIVE. */
+export const ASK_MS: Millis = 2_000
+
+/** A change that waits for the disk. */
+export interface Pending {
+  /** The register after the change; null removes the session. */
+  register: Register | null
+  /** The change creates the session: before it, there is none. */
+  isNew: boolean
+  /** The change is on its way to the disk. */
+  isWriting: boolean
+}
+
+/** One session: its record on disk, and how its primary has answered lately. */
+export interface Row extends Kept {
+  /** Members whose streams are attached. */
+  present: Set<PeerId>
+  /** The nonce of the last YES_I_AM. */
+  heard: number
+  /** When the primary last sent YES_I_AM, or when this process first knew the session. */
+  lastYes: Millis
+  /** The nonce of the question that is open. */
+  nonce: number
+  /** Questions since the last answer. */
+  missed: number
+  /** When the question under way was asked. */
+  askedAt: Millis
+  /** Round trip to the primary, smoothed; null until it is known. */
+  rttMs: Millis | null
+  /** When the primary's stream to the hub was lost; Infinity while it is attached. */
+  goneAt: Millis
+  /** The change that the disk has yet to take. */
+  pending: Pending | null
+  /** Whether lists have it. */
+  listed: boolean
+  /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
+  unkept: (Entrant | Invitation)[]
+  writing: number
+  /** What the hub signed last of who leads; null before. */
+  granted: { epoch: number; leader: Leader } | null
+}
+
+/** All sessions of one directory. */
+export interface Directory {
+  rows: Map<string, Row>
+  /** By session: what challenge.ts asks, and what was answered. */
+  challenges: Map<string, Challenge>
+  /** By session: the newest of its epoch. */
+  vetoes: Map<string, Veto>
+  /** The ids of the sessions of each game, and of each room of a game. */
+  places: Map<string, Set<string>>
+  /** By session: whose primary is asked next. */
+  asking: rounds.Rounds<string>
+  nonce: number
+}
+
+/** An empty directory. */
+export function create(now: Millis): Directory {
+  const asked = { challenges: new Map(), vetoes: new Map() }
+  const asking = rounds.create<string>(now + ASK_MS)
+  return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
+}
+
+/** Takes a row, in place of one of the same session. */
+export function insert(directory: Directory, row: Row): void {
+  const { entry } = row
+  const before = directory.rows.get(entry.session)
+  if (before) erase(directory, before)
+  directory.rows.set(entry.session, row)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place) ?? new Set()
+    directory.places.set(place, ids.add(entry.session))
+  }
+}
+
+/** Forgets a row. */
+export function erase(directory: Directory, { entry }: Row): void {
+  directory.rows.delete(entry.session)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place)
+    ids?.delete(entry.session)
+    if (ids?.size === 0) directory.places.delete(place)
+  }
+}
+
+// The length distinguishes a game whose name ends like a room from that room.
+function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
+  return [`game ${game}`, `room ${game.length} ${game} ${room}`]
+}
+
+/** The sessions of a room, dead ones too. */
+export function inRoom(directory: Directory, place: Pick<Entry, 'game' | 'room'>): Row[] {
+  const ids = directory.places.get(placesOf(place)[1]) ?? []
+  return [...ids].map((id) => directory.rows.get(id)!)
+}
+
+/** State that nobody needs after a restart. */
+export function lately(now: Millis): Omit<Row, keyof Kept> {
+  const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
+  const unknown = { present: new Set<PeerId>(), askedAt: now, rttMs: null, pending: null }
+  return { ...silent, ...unknown, listed: true, unkept: [], writing: 0, granted: null }
+}

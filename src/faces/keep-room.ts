@@ -1,0 +1,74 @@
+/** How long a room is kept after its last member, as `join` is told it. */
+
+import { badValue, HoldfastError } from '../machine.ts'
+import { KEEP_MINUTES_MAX } from '../directory/archive.ts'
+import { checkFlag, checkOptions } from '../runtime/options.ts'
+import { KEY_BYTES } from '../ports.ts'
+import { shown } from '../wire/fields.ts'
+import { fromHex } from '../wire/hex.ts'
+
+/** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */
+export type KeepTime = `${number}${'m' | 'h' | 'd'}`
+
+/** How a room is kept. */
+export interface KeepOptions {
+  /** After its last member. Default `10m`. */
+  for?: KeepTime
+  /**
+   * Whether nothing is acknowledged that the hub does not have on disk, however many are here. By
+   * default that is so for a player who is alone; with others the hub is 0.1 s behind.
+   */
+  strict?: boolean
+  /**
+   * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
+   * runs the hub reads nothing. Whoever joins gives the same; a link carries it behind `#`. Rooms
+   * of pieces with secret fields are kept only with one.
+   */
+  key?: string
+}
+
+/** What `join` takes: see `JoinOptions.keepRoom`. */
+export type KeepRoom = KeepTime | KeepOptions | false
+
+const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
+const KEEP_DEFAULT: KeepTime = '10m'
+
+/**
+ * The terms of a session that is kept so, and the key that what is kept is sealed with.
+ *
+ * @param hides  the game has secrets that the hub must not read
+ * @throws HoldfastError `bad-value`
+ */
+export function keepingOf(
+  given: unknown,
+  hides: boolean,
+): { terms: string[]; key: Uint8Array | null } {
+  if (given === false) return { terms: [], key: null }
+  const options = typeof given === 'string' || given === undefined ? { for: given } : given
+  checkOptions('keepRoom', options, ['for', 'strict', 'key'])
+  const { for: time = KEEP_DEFAULT, strict = false, key: text } = options as Record<string, unknown>
+  const terms = [`keep=${minutesOf(time)}`]
+  if (checkFlag('keepRoom.strict', strict)) terms.push('strict=yes')
+  const key = text === undefined ? null : keyOf(text)
+  if (!hides || key) return { terms, key }
+  if (given === undefined) return { terms: [], key: null }
+  throw badValue('keepRoom takes a key where pieces have secret fields: see newRoomKey')
+}
+
+function keyOf(text: unknown): Uint8Array {
+  const key = fromHex(text, KEY_BYTES)
+  if (key) return key
+  throw badValue(`keepRoom.key is ${2 * KEY_BYTES} hexadecimal digits: ${shown(text)}`)
+}
+
+/** As the session reports that the hub does not keep the room. */
+export function notKept(why: string): HoldfastError {
+  return new HoldfastError('store', `the hub does not keep this room just now: ${why}`)
+}
+
+function minutesOf(time: unknown): number {
+  const [, count, unit] = (typeof time === 'string' && /^(\d{1,6})([mhd])$/.exec(time)) || []
+  const minutes = Number(count) * MINUTES[(unit ?? 'm') as keyof typeof MINUTES]
+  if (minutes >= 1 && minutes <= KEEP_MINUTES_MAX) return minutes
+  throw badValue(`keepRoom is false, or a time from 1m to 365d such as '30d': ${shown(time)}`)
+}

@@ -1,0 +1,134 @@
+/**
+ * A kept room that this process opens again: the hub has named it the primary of the session, and
+ * sends the sheets that the last primary wrote (directory/keeping.ts). Out of them comes the
+ * session as it was, without its members; players are the same when they come back.
+ */
+
+import type { ErrorCode } from '../machine.ts'
+import * as clock from '../link/clock.ts'
+import type { FromHub } from '../directory/messages.ts'
+import { SHEETS_MAX } from '../directory/archive.ts'
+import { SHEET_PIECES_MAX } from '../directory/messages.ts'
+import * as chunks from '../wire/chunks.ts'
+import { putOut } from '../replication/conduct.ts'
+import type { Durable } from '../replication/durable.ts'
+import * as sheets from '../session/sheets.ts'
+import { differenceOf } from '../wire/difference.ts'
+import { sameBytes } from '../wire/digest.ts'
+import type { Ciphers } from '../ports.ts'
+import { isSealed, open, seal as sealed } from './room-key.ts'
+import type { Opening, Runtime } from './state.ts'
+
+type Added = FromHub & { kind: 'added' }
+
+/** Most bytes of a room that a hub sends. */
+export const ROOM_MAX: number = 4 * 1024 * 1024
+
+/** The hub has named us; the sheets come. */
+export function begin(run: Runtime, answer: Added): void {
+  const { opened } = answer
+  if (!opened || opened.sheets > SHEETS_MAX) return void run.member.counters.malformed++
+  run.member.opening = { answer, as: opened, sheets: [], bytes: 0, incoming: null }
+  run.member.phase = 'opening'
+}
+
+/** A piece of a sheet. @returns the room, once all of it has come */
+export function take({ member }: Runtime, message: FromHub & { kind: 'sheet' }): Opening | null {
+  const { opening } = member
+  if (!opening || message.session !== opening.answer.entry.session) return null
+  opening.bytes += message.bytes.length
+  if (message.of > SHEET_PIECES_MAX || opening.bytes > ROOM_MAX) {
+    member.counters.malformed++
+    return null
+  }
+  opening.incoming = chunks.take(opening.incoming, message)
+  const bytes = opening.incoming && chunks.whole(opening.incoming)
+  if (!bytes) return null
+  opening.incoming = null
+  opening.sheets.push(bytes)
+  if (opening.sheets.length < opening.as.sheets) return null
+  member.opening = null
+  return opening
+}
+
+/** Why we cannot open it. */
+export interface Unfit {
+  readonly code: ErrorCode
+  readonly why: string
+}
+
+/** Its bytes are none of ours. */
+export const UNREADABLE: Unfit = { code: 'store', why: 'what is kept of this room cannot be read' }
+
+const NO_KEY: Unfit = {
+  code: 'forbidden',
+  why: 'this room is kept sealed: its link carries the key, and this one has another or none',
+}
+
+/** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
+export function read({ member, ports }: Runtime, opening: Opening): sheets.Read | Unfit {
+  const { session, wish } = member
+  const { terms, session: id } = opening.answer.entry
+  if (!session.keeps) return NO_KEY
+  const all = isSealed(terms)
+    ? unsealed(ports.ciphers, wish.roomKey!, id, opening.sheets)
+    : opening.sheets.map((bytes) => ({ bytes, index: null }))
+  const found = all && sheets.read(all)
+  if (!found) return UNREADABLE
+  if (found.schema !== session.schema) {
+    const difference = differenceOf(wish.types, found.types)
+    const why = `what is kept of this room is of another build: ${difference}`
+    return { code: 'schema', why }
+  }
+  const row = putOut(found.state.conduct, 0, wish.identity.key)
+  if (row?.ban) return { code: 'banned', why: `this player was banned: ${row.why}` }
+  return found
+}
+
+// All sheets, in the order in which they were written.
+function unsealed(
+  ciphers: Ciphers,
+  key: Uint8Array,
+  session: string,
+  sheets: readonly Uint8Array[],
+): sheets.Sheet[] | null {
+  const found: sheets.Sheet[] = []
+  for (const bytes of sheets) {
+    const opened = open(ciphers, key, session, bytes)
+    if (!opened) return null
+    found.push(opened)
+  }
+  return found
+}
+
+/** A sheet as it is kept: sealed where the room has a key. */
+export function seal({ member, ports }: Runtime, sheet: Uint8Array, index: number): Uint8Array {
+  const { id, terms } = member.session
+  const { roomKey } = member.wish
+  if (!roomKey || !isSealed(terms)) return sheet
+  return sealed(ports.ciphers, roomKey, { session: id, index }, sheet)
+}
+
+/** The player that we were, by our key; null if the room knows none. */
+export function formerOf({ member }: Runtime, { state }: sheets.Read): number | null {
+  const { key } = member.wish.identity
+  const row = [...state.players.values()].find((one) => sameBytes(one.key, key))
+  return row?.player ?? null
+}
+
+/** The parts go on from what was kept. @returns the state without members; or null if none fits */
+export function restore(run: Runtime, found: sheets.Read): Durable | null {
+  const { out } = run
+  const { state, parts, changes } = found
+  if (!out.parts.restore(parts)) return null
+  for (const change of changes) out.parts.change(change)
+  state.mv += state.members.size
+  state.members.clear()
+  return state
+}
+
+/** Session time goes on as it was when the room was left. */
+export function goOn({ member, now }: Runtime, { as }: Opening): void {
+  const own = member.clock.set ? clock.timeAt(member.clock, now) : 0
+  member.clock = { ...clock.createClock(now), time: Math.max(own, as.time), set: true }
+}

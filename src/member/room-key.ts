@@ -1,0 +1,79 @@
+/**
+ * The key of a room: what is kept of the room is sealed with it, so that the hub reads nothing.
+ * Whoever has the link to the room has the key, and the hub never does.
+ *
+ * The nonce is an HMAC of what is sealed, so no two texts are sealed with the same one (RFC 5297
+ * has the idea), and nobody needs chance for it. Each sheet names the length of the log with it,
+ * which is sealed along: sheets that are left out or put elsewhere do not open.
+ */
+
+import { termsSay } from '../machine.ts'
+import { CIPHER_NONCE_BYTES, type Ciphers, TAG_BYTES } from '../ports.ts'
+import { SHEET_BYTES_MAX } from '../session/sheets.ts'
+import { SESSION_ID_MAX } from '../directory/messages.ts'
+import { blob, decode, encode, fixed, record, text, varint } from '../wire/layout.ts'
+import { toHex } from '../wire/hex.ts'
+
+const MARK_BYTES = 6
+const LABEL = 'holdfast sheet'
+const said = record({ label: text(LABEL.length), session: text(SESSION_ID_MAX), index: varint })
+
+/** A sheet as the hub has it, where the room has a key. */
+export const sealedLayout = record({
+  /** The length of the log with this sheet. */
+  index: varint,
+  nonce: fixed(CIPHER_NONCE_BYTES),
+  sealed: blob(SHEET_BYTES_MAX),
+})
+
+const ascii = (word: string): Uint8Array => new TextEncoder().encode(word)
+
+/** By which members know whether they have the same key: it stands in the terms of the session. */
+export function markOf(ciphers: Ciphers, key: Uint8Array): string {
+  return toHex(ciphers.hmac(key, ascii('mark')).subarray(0, MARK_BYTES))
+}
+
+/** Whether a session is kept in a form that whoever has this key can read, by its terms. */
+export function fits(ciphers: Ciphers, key: Uint8Array | null, terms: string): boolean {
+  if (!isSealed(terms)) return true
+  return key !== null && termsSay(terms, 'sealed', markOf(ciphers, key))
+}
+
+/** Whether what is kept of a session is sealed, by its terms. */
+export function isSealed(terms: string): boolean {
+  return terms.split(';').some((term) => term.startsWith('sealed='))
+}
+
+/** Seals a sheet. */
+export function seal(
+  ciphers: Ciphers,
+  key: Uint8Array,
+  { session, index }: { session: string; index: number },
+  sheet: Uint8Array,
+): Uint8Array {
+  const data = encode(said, { label: LABEL, session, index })
+  const whole = new Uint8Array(data.length + sheet.length)
+  whole.set(data)
+  whole.set(sheet, data.length)
+  const by = ciphers.hmac(key, ascii('nonce'))
+  const nonce = ciphers.hmac(by, whole).slice(0, CIPHER_NONCE_BYTES)
+  const into = new Uint8Array(sheet.length + TAG_BYTES)
+  ciphers.seal(ciphers.hmac(key, ascii('seal')), nonce, data, sheet, into)
+  return encode(sealedLayout, { index, nonce, sealed: into })
+}
+
+/** Opens a sheet; null if it was not sealed so, in this session. */
+export function open(
+  ciphers: Ciphers,
+  key: Uint8Array,
+  session: string,
+  bytes: Uint8Array,
+): { index: number; bytes: Uint8Array } | null {
+  const read = decode(sealedLayout, bytes)
+  if (!read || read.sealed.length < TAG_BYTES) return null
+  const { index, nonce, sealed } = read
+  const data = encode(said, { label: LABEL, session, index })
+  const sheet = new Uint8Array(sealed.length - TAG_BYTES)
+  const by = ciphers.hmac(key, ascii('seal'))
+  return ciphers.open(by, nonce, data, sealed, sheet) ? { index, bytes: sheet } : null
+}

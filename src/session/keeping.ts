@@ -1,0 +1,214 @@
+/**
+ * The primary's side of a room that outlives its members: what it records it writes at the hub as
+ * well, in sheets (sheets.ts).
+ *
+ *     whole    the whole state, first of all and again when the entries behind it are as many
+ *     entries  of the log, behind what was written before
+ *
+ * While others are here they hold the state too, and what is written lags by KEEP_MS at most. A
+ * primary that is the only member is **strict**: it acknowledges nothing that the hub does not have
+ * on disk, so whoever opens the room after it, however it went, has all that was acknowledged. It
+ * is strict from before the hub hears that it is alone until the hub has heard that it is not: a
+ * hub that believes that it is alone lets the room be opened anew as soon as it is gone.
+ *
+ * If the hub does not keep the room, because its disk is full or a limit was met, play goes on
+ * without, and the application is told; it is tried again.
+ */
+
+import * as commit from '../replication/log.ts'
+import * as durable from '../replication/durable.ts'
+import * as chunks from '../wire/chunks.ts'
+import type { Millis } from '../machine.ts'
+import { termOf, termsSay } from '../machine.ts'
+import { type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.ts'
+import { TYPES_MAX } from '../wire/difference.ts'
+import { encode } from '../wire/layout.ts'
+import { entriesLayout, type Keeping, wholeLayout } from './sheets.ts'
+import * as leases from './lease.ts'
+import { createLead, is, type Lead, serves, type Session, type SessionOut } from './state.ts'
+
+/** While others are here, what was recorded is written after this. */
+export const KEEP_MS: Millis = 100
+/** A sheet without an answer is written anew after this; one that was refused, */
+export const ANSWER_MS: Millis = 2_000
+/** after this. */
+export const REFUSED_MS: Millis = 10_000
+/** With so many bytes of entries, and as many as the whole state, that is written anew. */
+export const ENTRIES_MIN: number = 64 * 1024
+/** Most bytes of entries in one sheet; and that wait for the hub. Beyond, the whole is written. */
+export const ENTRIES_MAX: number = 256 * 1024
+/** By their promises members go on without the hub for so long beyond its last word. */
+export const PROMISED_MAX_MS: Millis = 45_000
+
+/**
+ * The state of a member that begins to lead.
+ *
+ * @param heardAt  when the hub heard of it at the latest, for its lease
+ * @param founds   whether nobody led before; then nobody waits until the hub has so much of the log
+ */
+export function leads(
+  session: Session,
+  since: Millis,
+  heardAt: Millis,
+  { founds, free }: { founds: boolean; free: number } = { founds: false, free: -1 },
+): Lead {
+  const on = isKept(session)
+  const most = on ? PROMISED_MAX_MS - leases.LEASE_MS : Infinity
+  // Whoever opens a kept room anew counts on the lease as whoever recovers a session does.
+  const lease = leases.create(session.recovers || on, heardAt + leases.LEASE_MS, most)
+  return createLead(since, lease, {
+    ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
+    ...{ open: !founds && session.hub.up, free, shared: !founds },
+    ...{ sent: -1, kept: -1, entries: [], bytes: 0, whole: 0, behind: 0 },
+    ...{ lone: null, flying: false, sentAt: -Infinity, since: 0, why: '' },
+  })
+}
+
+/** Whether a session is kept beyond its last member, by its terms. */
+export function isKept({ terms, keeps }: Pick<Session, 'terms' | 'keeps'>): boolean {
+  return keeps && (termOf(terms, 'keep') ?? 0) > 0
+}
+
+/** An entry was recorded. */
+export function note({ keeping }: Lead, now: Millis, delta: Uint8Array): void {
+  if (!keeping.on || keeping.sent < 0) return
+  if (keeping.entries.length === 0) keeping.since = now
+  keeping.entries.push(delta)
+  keeping.bytes += delta.length
+  if (keeping.bytes > ENTRIES_MAX) forget(keeping)
+}
+
+// What is written next is the whole state.
+function forget(keeping: Keeping): void {
+  Object.assign(keeping, { sent: -1, entries: [], bytes: 0, flying: false })
+}
+
+function isLone({ server }: Session): boolean {
+  return server.published.size <= 1
+}
+
+function isStrict(session: Session, { on, always, why, shared }: Keeping): boolean {
+  if (!on) return false
+  return always || (why === '' && (!shared || isLone(session)))
+}
+
+/** How much of the log may be acknowledged as far as the hub must have it. */
+export function limitOf(session: Session): number {
+  if (!('lead' in session.server)) return Infinity
+  const { keeping } = session.server.lead
+  return isStrict(session, keeping) ? Math.max(keeping.kept, keeping.free) : Infinity
+}
+
+/**
+ * How what is acknowledged stands where nobody but the primary has it: the hub has it, or it waits
+ * for the hub. Null if nothing is kept, or for who does not serve.
+ */
+export function standing(session: Session): 'kept' | 'waiting' | null {
+  if (!serves(session)) return null
+  const { keeping } = session.server.lead
+  if (!isStrict(session, keeping)) return null
+  return keeping.open && keeping.kept >= 0 ? 'kept' : 'waiting'
+}
+
+/** The hub takes us for a member again: what was on its way may be lost. */
+export function attached(session: Session): void {
+  if (!('lead' in session.server)) return
+  const { keeping } = session.server.lead
+  forget(keeping)
+  keeping.open = true
+  // A hub that was started anew may have room.
+  keeping.why = ''
+}
+
+/** It does not. */
+export function detached(session: Session): void {
+  if ('lead' in session.server) session.server.lead.keeping.open = false
+}
+
+/** When something is to be written; Infinity if nothing is. */
+export function deadline(session: Session): Millis {
+  if (!serves(session)) return Infinity
+  const { keeping } = session.server.lead
+  if (!keeping.on || !keeping.open) return Infinity
+  if (keeping.why !== '') return keeping.sentAt + REFUSED_MS
+  if (keeping.flying) return keeping.sentAt + ANSWER_MS
+  if (keeping.sent < 0 || keeping.lone !== isLone(session)) return -Infinity
+  if (keeping.entries.length === 0) return Infinity
+  return isStrict(session, keeping) ? -Infinity : keeping.since + KEEP_MS
+}
+
+/** Writes what is due. */
+export function flush(session: Session, now: Millis, out: SessionOut): void {
+  if (deadline(session) > now) return
+  const { keeping } = (session as Session & { server: { lead: Lead } }).server.lead
+  if (keeping.flying || keeping.why !== '') forget(keeping)
+  write(session, now, keeping, out)
+}
+
+/** Writes all that was not written yet, before we leave. */
+export function leave(session: Session, now: Millis, out: SessionOut): void {
+  if (!serves(session)) return
+  const { keeping } = session.server.lead
+  const isOwed = keeping.sent < 0 || keeping.entries.length > 0
+  if (keeping.on && keeping.open && isOwed) write(session, now, keeping, out)
+}
+
+function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut): void {
+  const { behind, bytes, whole } = keeping
+  if (behind + bytes > Math.max(ENTRIES_MIN, whole)) forget(keeping)
+  const from = keeping.sent < 0 ? null : keeping.sent
+  const index = commit.lengthOf(session.server.log)
+  const sheet = from === null ? wholeOf(session, out) : entriesOf(keeping, index, out)
+  const lone = isLone(session)
+  if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
+  else keeping.behind += sheet.length
+  Object.assign(keeping, { sent: index, entries: [], bytes: 0, lone, flying: true, sentAt: now })
+  if (lone) keeping.shared = false
+  const next = session.server.durable.nextInc
+  const time = Math.max(0, Math.round(out.time()))
+  const said = { session: session.id, from, index, time, next, lone }
+  for (const piece of chunks.cut(sheet, SHEET_PIECE_MAX))
+    out.hub({ kind: 'keep', ...said, ...piece })
+}
+
+function wholeOf({ schema, types, server }: Session, out: SessionOut): Uint8Array {
+  const isShort = new TextEncoder().encode(types).length <= TYPES_MAX
+  const index = commit.lengthOf(server.log)
+  const snapshot = durable.snapshot(server.durable, out.parts.collect())
+  return out.seal(
+    encode(wholeLayout, { schema, types: isShort ? types : '', index, snapshot }),
+    index,
+  )
+}
+
+// None at all say only how many are here.
+function entriesOf({ entries }: Keeping, index: number, out: SessionOut): Uint8Array {
+  return entries.length === 0
+    ? new Uint8Array(0)
+    : out.seal(encode(entriesLayout, { entries }), index)
+}
+
+/** The hub has a sheet on disk, or says why not. */
+export function answered(
+  session: Session,
+  message: FromHub & { kind: 'kept' },
+  out: SessionOut,
+): void {
+  if (message.session !== session.id || !is(session, 'leads')) return
+  const { keeping } = session.server.lead
+  const before = { ...keeping }
+  // An older sheet than the one that is on its way.
+  const isNewest = message.index === keeping.sent && message.lone === keeping.lone
+  if (message.why === NOT_NEXT) return forget(keeping)
+  if (message.why !== '') {
+    if (!keeping.flying) return
+    forget(keeping)
+    keeping.why = message.why
+  } else {
+    keeping.kept = Math.max(keeping.kept, message.index)
+    if (isNewest) Object.assign(keeping, { flying: false, shared: !message.lone })
+    keeping.why = ''
+  }
+  const isFirst = before.kept < 0 && keeping.kept >= 0
+  if (isFirst || before.why !== keeping.why) out.emit({ kind: 'kept', why: keeping.why })
+}
