@@ -4,7 +4,9 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/directory/hub.ts'
 import type { HubOut } from '../../src/directory/hub.ts'
+import { writeRecord } from '../../src/directory/records.ts'
 import { create, type Directory, restore } from '../../src/directory/register.ts'
+import { toHex } from '../../src/wire/hex.ts'
 import {
   type FromHub,
   fromHub,
@@ -267,8 +269,9 @@ function accounts({ hub: own }: Desk, claim: (holds: boolean, what: string) => v
 
 // All that a restart must not change: how a session answers lately is learned anew.
 function durable(directory: Directory): string {
-  const rows = [...directory.rows.values()].map(({ entry, members, recovers }) => {
-    return JSON.stringify([{ ...entry, standing: '' }, members, recovers])
+  const rows = [...directory.rows.values()].map((row) => {
+    const entry = { ...row.entry, standing: 'open' as const }
+    return toHex(writeRecord({ ...row, entry }))
   })
   return rows.sort().join('\n')
 }
