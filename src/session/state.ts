@@ -16,8 +16,8 @@ import type { Conduct } from '../replication/conduct.ts'
 import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
-import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
-import type { Change, Delta, Gone, Member } from '../replication/layouts.ts'
+import type { Join, Joined, PeerMessage, Recovered, View } from './messages.ts'
+import type { Change, Delta, Gone, Member, Player } from '../replication/layouts.ts'
 import type { Incoming } from '../replication/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -232,6 +232,10 @@ export interface SessionRules {
   mayRemove(role: Role, follows: boolean): boolean
   /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
   enforce(session: Session, now: Millis, out: SessionOut): void
+  /** Whether a member has a say in who is put out (SE-4). */
+  hasVoice(durable: Durable, member: Member): boolean
+  /** Which player of those who were here it is that joins; null for a new one (S-5). */
+  comesBackAs(durable: Durable, wish: Join): Player | null
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** The number of the allowance out of which an operation is paid. */

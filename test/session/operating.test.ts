@@ -70,6 +70,20 @@ describe('who asks to join', () => {
     expect(joins(own, wishOf(70))).toMatchObject([true, { inc: 3 }])
     expect(own.server.durable.members.size).toBe(3)
   })
+  test('T14: with a key that is known is that player, whatever number it says (SE-4)', () => {
+    const own = primaryOf(2).session
+    joins(own, wishOf(70))
+    for (const resume of [null, { player: 99, inc: 0, settled: 0 }]) {
+      const said = joins(own, wishOf(70, { link: keyOf(resume ? 71 : 72), resume }))
+      expect(said).toMatchObject([true, { kind: 'joined', player: 3 }])
+    }
+    // So it has one place and one vote.
+    const { members, players } = own.server.durable
+    expect([[...members.keys()], [...players.keys()]]).toEqual([
+      [1, 2, 5],
+      [1, 2, 3],
+    ])
+  })
   test('T14: hears nothing while too much is held, and asks again (PR-2)', () => {
     const own = primaryOf(2).session
     holds(own, HELD_MAX - 1)
