@@ -87,6 +87,9 @@ export type SessionBug =
   | 'votes-of-one-count'
   | 'votes-of-who-is-out'
   | 'player-by-its-word'
+  | 'recalls-its-own'
+  | 'recalls-the-newest'
+  | 'recalls-of-anybody'
   | 'no-lease'
   | 'promise-for-ever'
   | 'promise-while-asking'
@@ -151,6 +154,16 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
   // Who says no number is somebody new, whatever its key.
   'player-by-its-word': {
     comesBackAs: (own, wish) => wish.resume && RULES.comesBackAs(own, wish),
+  },
+  'recalls-its-own': { recalls: ({ server }) => server.durable.conduct },
+  'recalls-the-newest': {
+    recalls: (_session, answers) => {
+      const all = [...answers.values()].map(({ conduct }) => conduct)
+      return all.reduce((best, one) => (one.cv > best.cv ? one : best))
+    },
+  },
+  'recalls-of-anybody': {
+    recalls: (session, answers) => RULES.recalls({ ...session, hosts: false }, answers),
   },
   'no-lease': { mayTell: () => true },
   // A promise that was made once is taken for one that is kept.

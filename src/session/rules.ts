@@ -8,6 +8,7 @@ import * as durable from '../replication/durable.ts'
 import { enforce, hasVoice } from './expelling.ts'
 import * as leases from './lease.ts'
 import { comesBackAs } from './membership.ts'
+import { recalls } from './recovery.ts'
 import type { SessionRules } from './state.ts'
 
 /** The rules of every real session. */
@@ -23,6 +24,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   enforce,
   hasVoice,
   comesBackAs,
+  recalls,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,
   cost: (what) => quotas.COSTS[what],

@@ -141,9 +141,10 @@ interface Own {
 interface Gathering {
   until: Millis
   /**
-   * How far the log was published to each member, and up to which own operation it knows outcomes.
+   * How far the log was published to each member, up to which own operation it knows outcomes, and
+   * who is put out by the newest that it heard.
    */
-  answers: Map<PeerId, { index: number; settled: number }>
+  answers: Map<PeerId, { index: number; settled: number; conduct: Conduct }>
   /** The member whose copy was asked for; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null
@@ -234,6 +235,8 @@ export interface SessionRules {
   enforce(session: Session, now: Millis, out: SessionOut): void
   /** Whether a member has a say in who is put out (SE-4). */
   hasVoice(durable: Durable, member: Member): boolean
+  /** Who is put out, by the answers of those who are here as a session is recovered (SE-4). */
+  recalls(session: Session, answers: Gathering['answers']): Conduct
   /** Which player of those who were here it is that joins; null for a new one (S-5). */
   comesBackAs(durable: Durable, wish: Join): Player | null
   /** Applies an entry of the log, at the primary or at its follower (T80). */
@@ -363,7 +366,7 @@ export interface SessionOptions {
 /** Before the first view. */
 export const NO_VIEW: View = {
   ...{ epoch: 0, mv: 0, primary: 0, backup: 0 },
-  ...{ members: [], grant: null, banned: [], votes: [] },
+  ...{ members: [], grant: null, cv: 0, banned: [], votes: [] },
 }
 
 /** A process that is not a member yet. */

@@ -204,7 +204,8 @@ function said(register: Register): FromHub {
   return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, leader: null }
 }
 
-function wishOf({ asker, key = asker }: Input & { kind: 'join' }): Join {
+/** What a process asks as it joins. */
+export function wishOf({ asker, key = asker }: Input & { kind: 'join' }): Join {
   return {
     version: SESSION_VERSION,
     schema: fingerprint(LIMITS.types),
