@@ -1,15 +1,10 @@
 // Goal: a person is put out and let in again by those who may, by what the pages offer; and into a
 // closed room one comes by a link that invites, once, until its time is over, or only to watch.
 // Method: each window is a browser process; what is pressed is what a player sees.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { sign } from '../../src/drivers/crypto/jose.ts'
-import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/tickets.ts'
-import { fromHex } from '../../src/wire/hex.ts'
+import { closed } from './closed.ts'
 import { Crew } from './crew.ts'
-import { freePort, Hub, Window } from './harness.ts'
+import { Window } from './harness.ts'
 
 const crew = Crew.forEachTest()
 
@@ -61,28 +56,6 @@ test('T1: the founder kicks and bans by the list of players, and lets in again (
   expect(crew.complaints).toEqual([])
 })
 
-/** A hub whose rooms take a ticket, and who mints them. */
-async function closed(): Promise<{
-  hub: Hub
-  link: (more: Partial<TicketOptions>) => Promise<string>
-  late: () => Promise<string>
-}> {
-  const { secret, key } = await newTicketKey()
-  const file = join(tmpdir(), `holdfast-e2e-tickets-${await freePort()}.json`)
-  writeFileSync(file, JSON.stringify({ keys: [{ key }] }))
-  const hub = await Hub.start(false, ['--tickets', file])
-  return {
-    hub,
-    link: async (more) => `#ticket=${await mintTicket(secret, { game: 'dots', ...more })}`,
-    // Its time was over a minute ago.
-    late: async () => {
-      const claims = { game: 'dots', rights: ['play'], uses: 1 }
-      const more = { audience: 'holdfast', seconds: -60, claims }
-      return `#ticket=${await sign(fromHex(secret, 64)!, more)}`
-    },
-  }
-}
-
 /** That window is told why it is not let in, and ends. */
 async function isRefused(window: Window, why: string): Promise<void> {
   await window.until({ status: 'failed', error: 'forbidden' })
@@ -102,7 +75,7 @@ async function comesLate(window: Window, fresh: string): Promise<void> {
 }
 
 test('T1: a link that invites lets one browser in, once; others are told why not (SE-18)', async () => {
-  const { hub, link, late } = await closed()
+  const { hub, link, late } = await closed('dots')
   const windows: Window[] = []
   const open = async (name: string, fragment: string): Promise<Window> => {
     const window = await Window.open(name, `${hub.url}${dots(name)}${fragment}`)
