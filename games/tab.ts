@@ -8,6 +8,7 @@
 
 import { HoldfastError, type Session } from 'holdfast'
 import { linkInto } from './links.ts'
+import { ticketIn } from './ticket.ts'
 import { type Way, wayOf } from './token.ts'
 
 /** A player who was away for longer is another one, in milliseconds. */
@@ -36,8 +37,12 @@ export class Tab {
     this.#key = `holdfast.tab ${game}/${room}`
     this.#room = room
     this.#open()
-    // A personal link for the page that is open already changes no more than the fragment.
-    window.addEventListener('hashchange', () => readLink(location.hash) && location.reload())
+    // A link that says who one is, or that invites, changes no more than the fragment of a page
+    // that is open already.
+    window.addEventListener('hashchange', () => {
+      const { hash } = location
+      if (readLink(hash) || ticketIn(hash) !== undefined) location.reload()
+    })
     // A page that the browser kept aside has said goodbye; its session does not come back.
     window.addEventListener('pageshow', (event) => event.persisted && location.reload())
   }

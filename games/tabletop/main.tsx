@@ -126,6 +126,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         ticket: ticketIn(location.hash),
         types: TYPES,
         playersMax: PLAYERS_MAX,
+        primaries: query.has('hosts') ? 'hosts' : 'all',
         server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,

@@ -68,7 +68,7 @@ export function ballotsIn(roster: Roster): readonly Ballot[] {
     const by = votes
       .filter(({ against }) => against === player)
       .flatMap((vote) => roster.findPlayer(vote.by) ?? [])
-    const others = roster.members.filter((member) => member.player !== player)
+    const others = roster.members.filter((one) => one.player !== player && !one.watches)
     const needed = votesNeeded(others.length)
     return { against: roster.findPlayer(player), player, by, needed }
   })

@@ -82,6 +82,14 @@ export type SessionBug =
   | 'expel-not-replicated'
   | 'removed-before-dropped'
   | 'ban-not-enforced'
+  | 'pardon-not-replicated'
+  | 'vote-not-replicated'
+  | 'votes-of-one-count'
+  | 'votes-of-who-is-out'
+  | 'player-by-its-word'
+  | 'recalls-its-own'
+  | 'recalls-the-newest'
+  | 'recalls-of-anybody'
   | 'no-lease'
   | 'promise-for-ever'
   | 'promise-while-asking'
@@ -124,6 +132,39 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
   'removed-before-dropped': { mayRemove: () => true },
   // Who was asked removes; who serves next does not look.
   'ban-not-enforced': { enforce: () => {} },
+  'pardon-not-replicated': {
+    make: (own, delta, serves) => {
+      if (serves || delta.kind !== 'pardon') durable.apply(own, delta)
+    },
+  },
+  'vote-not-replicated': {
+    make: (own, delta, serves) => {
+      if (serves || delta.kind !== 'vote') durable.apply(own, delta)
+    },
+  },
+  // Each vote that comes counts, not each player.
+  'votes-of-one-count': {
+    make: (own, delta) => {
+      const before = own.conduct.votes
+      durable.apply(own, delta)
+      if (delta.kind === 'vote') own.conduct.votes = [...before, delta]
+    },
+  },
+  'votes-of-who-is-out': { hasVoice: () => true },
+  // Who says no number is somebody new, whatever its key.
+  'player-by-its-word': {
+    comesBackAs: (own, wish) => wish.resume && RULES.comesBackAs(own, wish),
+  },
+  'recalls-its-own': { recalls: ({ server }) => server.durable.conduct },
+  'recalls-the-newest': {
+    recalls: (_session, answers) => {
+      const all = [...answers.values()].map(({ conduct }) => conduct)
+      return all.reduce((best, one) => (one.cv > best.cv ? one : best))
+    },
+  },
+  'recalls-of-anybody': {
+    recalls: (session, answers) => RULES.recalls({ ...session, hosts: false }, answers),
+  },
   'no-lease': { mayTell: () => true },
   // A promise that was made once is taken for one that is kept.
   'promise-for-ever': {

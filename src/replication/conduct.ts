@@ -9,17 +9,20 @@ import { EXPELLED_MAX, type Expulsion, type Vote, VOTES_MAX, VOTES_PER_PLAYER } 
 
 /** See the head of this file. Oldest first. */
 export interface Conduct {
+  /** Rises by one with each change, so that of two copies one has all that the other has. */
+  cv: number
   expelled: Expulsion[]
   votes: Vote[]
 }
 
 /** Nobody was put out. */
 export function create(): Conduct {
-  return { expelled: [], votes: [] }
+  return { cv: 0, expelled: [], votes: [] }
 }
 
 /** A player was put out. What was said of them before is over. */
 export function expel(conduct: Conduct, row: Expulsion): void {
+  conduct.cv++
   conduct.expelled = [...others(conduct, row.player), row]
   conduct.votes = conduct.votes.filter(({ against }) => against !== row.player)
   if (conduct.expelled.length <= EXPELLED_MAX) return
@@ -30,6 +33,7 @@ export function expel(conduct: Conduct, row: Expulsion): void {
 
 /** A player who was put out may come in again. */
 export function pardon(conduct: Conduct, player: number): void {
+  conduct.cv++
   conduct.expelled = others(conduct, player)
 }
 
@@ -44,6 +48,7 @@ export function putOut({ expelled }: Conduct, inc: PeerId, key: Uint8Array): Exp
 
 /** A vote stands, or does not any more. */
 export function vote(conduct: Conduct, { by, against }: Vote, stands: boolean): void {
+  conduct.cv++
   const rest = conduct.votes.filter((other) => other.by !== by || other.against !== against)
   conduct.votes = rest
   if (!stands) return
@@ -54,5 +59,6 @@ export function vote(conduct: Conduct, { by, against }: Vote, stands: boolean): 
 
 /** The session knows that player no more. */
 export function forget(conduct: Conduct, player: number): void {
+  conduct.cv++
   conduct.votes = conduct.votes.filter(({ by, against }) => by !== player && against !== player)
 }

@@ -123,7 +123,7 @@ export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState
     pointer: value.pointer,
     members: new Map(value.members.map((member) => [member.inc, member])),
     players: new Map(value.players.map((player) => [player.player, player])),
-    conduct: { expelled: value.expelled, votes: value.votes },
+    conduct: { cv: value.cv, expelled: value.expelled, votes: value.votes },
   }
   return { durable, parts: value.parts }
 }

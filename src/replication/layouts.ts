@@ -147,6 +147,7 @@ export const snapshotLayout = record({
   pointer: inc,
   members: list(memberLayout, MEMBERS_MAX),
   players: list(player, PLAYERS_KEPT_MAX),
+  cv: varint,
   expelled: list(expulsionLayout, EXPELLED_MAX),
   votes: list(voteLayout, VOTES_MAX),
   parts: partsLayout,

@@ -47,7 +47,10 @@ export function takeView(
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
   if (view.primary !== from || !newer || view.epoch > EPOCH_MAX) return
-  if (granted || mayLead(session, from)) follow(session, now, view, null, out)
+  if (!granted && !mayLead(session, from)) return
+  // Who recovers the session may know less of who is out, and is about to ask us.
+  const { cv, banned, votes } = known
+  follow(session, now, view.cv < cv ? { ...view, cv, banned, votes } : view, null, out)
 }
 
 /** One member came or left. If a change is missing before this one, asks for the full view. */

@@ -16,7 +16,8 @@ import { remove } from './membership.ts'
 import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
 import { hold } from './output.ts'
 import { record } from './replicate.ts'
-import { leadOf, type Performed, serves, type Session, type SessionOut } from './state.ts'
+import type { Performed } from './parts.ts'
+import { leadOf, serves, type Session, type SessionOut } from './state.ts'
 
 /** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
@@ -43,6 +44,11 @@ export function mayExpel(
   return (rights & RIGHTS.host) !== 0 || (expellersOf(terms) === 'founder' && player === FOUNDER)
 }
 
+/** Whether a member has a say in who goes: none who was put out has, even while it is here. */
+export function hasVoice({ conduct }: Durable, { inc, key }: Pick<Member, 'inc' | 'key'>): boolean {
+  return putOut(conduct, inc, key) === undefined
+}
+
 /** How many votes put a player out, where so many others are here that may play. */
 export function votesNeeded(others: number): number {
   return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
@@ -67,6 +73,7 @@ function refusalOf(session: Session, wish: ConductWish, by: Member): string {
   const { durable } = session.server
   const isHost = (by.rights & RIGHTS.host) !== 0
   const expellers = expellersOf(session.terms)
+  if (!session.rules.hasVoice(durable, by)) return 'you were put out yourself'
   if (wish.kind === 'vote') {
     if (expellers !== 'vote') return 'players of this room do not vote'
   } else if (!mayExpel(session.terms, by)) {
@@ -102,8 +109,8 @@ function carryOut(
     const { player: against, stands } = wish
     record(session, now, { kind: 'vote', by: by.player, against, stands }, out)
     const ban = roomFor(durable) === ''
-    const isEnough = votesAgainst(durable, against) >= votesNeeded(othersThan(durable, against))
-    if (isEnough) expel(session, now, { player: against, ban, why: 'most players want it' }, out)
+    if (isVotedOut(session, against))
+      expel(session, now, { player: against, ban, why: 'most players want it' }, out)
   }
   hold(session, now, { kind: 'conduct', conduct: { ...durable.conduct } }, out)
   enforce(session, now, out)
@@ -125,21 +132,16 @@ function expel(
   record(session, now, { kind: 'expel', player, inc, name, key, ban, why }, out)
 }
 
-function playersOf(durable: Durable): Set<number> {
-  const playing = [...durable.members.values()].filter(({ rights }) => mayPlay(rights))
-  return new Set(playing.map(({ player }) => player))
-}
-
-function othersThan(durable: Durable, player: number): number {
-  const players = playersOf(durable)
-  return players.size - (players.has(player) ? 1 : 0)
-}
-
 // Votes of who is not here wait for their return.
-function votesAgainst(durable: Durable, player: number): number {
-  const players = playersOf(durable)
+function isVotedOut({ server: { durable }, rules }: Session, player: number): boolean {
+  const voices = [...durable.members.values()].filter((member) => {
+    return mayPlay(member.rights) && rules.hasVoice(durable, member)
+  })
+  const others = new Set(voices.map((member) => member.player))
+  others.delete(player)
   const { votes } = durable.conduct
-  return votes.filter(({ by, against }) => against === player && players.has(by)).length
+  const wanted = votes.filter(({ by, against }) => against === player && others.has(by)).length
+  return wanted >= votesNeeded(others.size)
 }
 
 /** As the primary: removes whoever was put out and is here; ourselves by handing the role over. */

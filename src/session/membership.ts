@@ -7,6 +7,7 @@ import { mayPlay, MEMBERS_MAX, type Millis, type PeerId, RIGHTS, termOf } from '
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
+import type { Durable } from '../replication/durable.ts'
 import { type Join, type Joined, SESSION_VERSION } from './messages.ts'
 import {
   type Expulsion,
@@ -146,11 +147,16 @@ function rightsOf({ watches, rights }: Pick<Join, 'watches' | 'rights'>): number
   return watches ? RIGHTS.watch : rights
 }
 
-// The player whose key signed this JOIN; null for a new one, or one that was forgotten (S-5).
-function resumed(session: Session, wish: Join): Player | null {
-  if (!wish.resume) return null
-  const row = session.server.durable.players.get(wish.resume.player)
-  return row && sameBytes(wish.key, row.key) ? row : null
+function resumed({ rules, server }: Session, wish: Join): Player | null {
+  return rules.comesBackAs(server.durable, wish)
+}
+
+/**
+ * The player whose key signed this JOIN, whatever number it names: a key is one player, with one
+ * place and one vote. Null for a new one, or one that was forgotten (S-5).
+ */
+export function comesBackAs({ players }: Durable, { key }: Pick<Join, 'key'>): Player | null {
+  return [...players.values()].find((row) => sameBytes(row.key, key)) ?? null
 }
 
 // The newest incarnation of a player wins; an older one that comes back is refused (S-5).

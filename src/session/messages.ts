@@ -43,7 +43,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages between members. */
-export const SESSION_VERSION = 3
+export const SESSION_VERSION = 4
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
 /** Largest piece of a snapshot in one message, in bytes. */
@@ -55,6 +55,13 @@ const hash = fixed(DIGEST_BYTES)
 const epoch = varint
 const inc = varint
 
+/** Who is out for good, and who wants whom to be; `cv` rises by one with each change of that. */
+const judged = {
+  cv: varint,
+  banned: list(expulsionLayout, EXPELLED_MAX),
+  votes: list(voteLayout, VOTES_MAX),
+}
+
 const view = record({
   epoch,
   /** Rises by one with each change of the members. */
@@ -64,10 +71,10 @@ const view = record({
   members: list(memberLayout, MEMBERS_MAX),
   /** The hub's signature that the primary leads since that epoch; null if it has none. */
   grant: maybe(fixed(SIGNATURE_BYTES)),
-  /** Who was put out for good; and who wants whom to be. */
-  banned: list(expulsionLayout, EXPELLED_MAX),
-  votes: list(voteLayout, VOTES_MAX),
+  ...judged,
 })
+/** See `judged`. */
+export type Judged = Pick<View, 'cv' | 'banned' | 'votes'>
 /** The members of a session, and who of them serves. */
 export type View = ValueOf<typeof view>
 
@@ -116,7 +123,7 @@ export const peerLayout = message({
   /** I recover the session: how much was published to you? With `whole`: send all of it. */
   inquire: [16, record({ epoch, whole: flag })],
   /** I have the log up to `index`, and know the outcomes of our own operations up to `settled`. */
-  witness: [17, record({ epoch, index: varint, settled: varint })],
+  witness: [17, record({ epoch, index: varint, settled: varint, ...judged })],
   /** A chunk of the whole state that was published to us. */
   testimony: [18, record({ epoch, piece: varint, of: varint, bytes: blob(SNAPSHOT_PIECE_MAX) })],
   /** The session goes on with the copy of `witness`; `silent` members did not answer. */

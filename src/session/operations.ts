@@ -14,16 +14,9 @@ import { CONDUCT_PART, type PeerMessage } from './messages.ts'
 import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { charge, LOOK_MS, wait } from './quotas.ts'
+import type { Performed } from './parts.ts'
 import { record } from './replicate.ts'
-import {
-  type Asked,
-  type Performed,
-  type ServerAs,
-  serves,
-  takes,
-  type Session,
-  type SessionOut,
-} from './state.ts'
+import { type Asked, type ServerAs, serves, takes, type Session, type SessionOut } from './state.ts'
 import type { RoleThat } from './table.ts'
 
 type Serving = ServerAs<RoleThat<'serves'>>

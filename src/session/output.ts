@@ -178,8 +178,8 @@ export function viewOf(session: Session): View {
   const { epoch, publishedMv: mv, conduct } = server
   const banned = conduct.expelled.filter(({ ban }) => ban)
   const grant = grantFor(session, epoch)
-  const { votes } = conduct
-  return { epoch, mv, primary: session.me, backup, members, grant, banned, votes }
+  const { cv, votes } = conduct
+  return { epoch, mv, primary: session.me, backup, members, grant, cv, banned, votes }
 }
 
 /** Sends the full view to one member. */

@@ -17,14 +17,16 @@ import * as commit from '../replication/log.ts'
 import { assert, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { type Conduct, putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import {
+  type Judged,
   type PeerMessage,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from './messages.ts'
-import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import { EXPELLED_MAX, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { attempt } from './attempts.ts'
 import * as keeping from './keeping.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
@@ -35,6 +37,7 @@ import {
   type Client,
   type Effect,
   is,
+  mayServe,
   type ServerAs,
   type Session,
   type SessionOut,
@@ -45,6 +48,8 @@ import { mayLead } from './trust.ts'
 export const SEEK_MS: Millis = 8_000
 /** A refused member asks again after this. */
 export const SEEK_AGAIN_MS: Millis = 1_000
+/** Most changes of who is out: no session comes near. */
+export const CV_MAX: number = 2 ** 32 - 1
 /** All who are here must report what they know within this. */
 export const GATHER_MS: Millis = 2_000
 
@@ -89,7 +94,7 @@ export function gather(
   const own = {
     lead: keeping.leads(session, since, asked.sentAt),
     until: now + GATHER_MS,
-    answers: new Map([[session.me, ownAnswer(session)]]),
+    answers: new Map([[session.me, { ...ownAnswer(session), conduct }]]),
     witness: 0,
     copy: null,
     gone: view.members.filter(isGone),
@@ -110,7 +115,7 @@ export function gather(
 
 // The dead may have given numbers to members unknown to us: these are not given again.
 function durableOf(session: Session, here: readonly Member[]): Durable {
-  const { members, mv, banned, votes } = session.client.view
+  const { members, mv } = session.client.view
   const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
   const rows = [...formerOf(session), ...members].map(({ player, key }): [number, Player] => {
     return [player, { player, key, lastSeq: 0, outcomes: [] }]
@@ -121,12 +126,37 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
     pointer: session.me,
     members: new Map(here.map((member) => [member.inc, member])),
     players: new Map(rows),
-    conduct: { expelled: banned, votes },
+    conduct: conductOf(session.client.view),
   }
 }
 
 function ownAnswer({ client }: Session): { index: number; settled: number } {
   return { index: client.published.index, settled: settledOf(client) }
+}
+
+function conductOf({ cv, banned, votes }: Judged): Conduct {
+  return { cv, expelled: banned, votes }
+}
+
+/**
+ * Who is put out: the newest that anybody heard who may serve. Whether that one is out itself is
+ * for the others to say: whoever was put out would say that it was not.
+ */
+export function recalls(
+  { hosts, server }: Session,
+  answers: ServerAs<'gathering'>['answers'],
+): Conduct {
+  const { members, conduct } = server.durable
+  const heard = [...members.values()].flatMap((member) => {
+    const answer = answers.get(member.inc)
+    return answer && mayServe(member, hosts) ? [{ ...member, ...answer.conduct }] : []
+  })
+  const [first, second] = heard.toSorted((one, other) => other.cv - one.cv)
+  if (!first) return conduct
+  const { cv, expelled, votes, inc, key } = first
+  const row = second && putOut(second, inc, key)
+  const isSaid = !row || putOut(first, inc, key)
+  return { cv, expelled: isSaid ? expelled : [...expelled, row].slice(-EXPELLED_MAX), votes }
 }
 
 /** The last of our operations whose outcome we know, all before it included. */
@@ -152,7 +182,11 @@ export function answer(
 ): void {
   if (!mayLead(session, from)) return
   const { epoch } = message
-  if (!message.whole) return out.send(from, { kind: 'witness', epoch, ...ownAnswer(session) })
+  const { cv, banned, votes } = session.client.view
+  if (!message.whole) {
+    const judged = { cv, banned, votes }
+    return out.send(from, { kind: 'witness', epoch, ...ownAnswer(session), ...judged })
+  }
   const bytes = testimonyOf(session, out)
   for (const piece of chunks.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(from, { kind: 'testimony', epoch, ...piece })
@@ -201,7 +235,8 @@ export function witnessed(
   // Who only watches is no witness: all would go on with what it says.
   const isWitness = mayPlay(server.published.get(from)!.rights)
   const { index, settled } = isWitness ? message : { index: 0, settled: 0 }
-  server.answers.set(from, { index, settled })
+  const conduct = conductOf(message.cv <= CV_MAX ? message : session.client.view)
+  server.answers.set(from, { index, settled, conduct })
   decide(session, now, out)
 }
 
@@ -293,7 +328,9 @@ function conclude(
     if (member) countUpTo(durable, member.player, settled)
   }
   const log = commit.create<Effect>(copy.index + 1)
-  const own = { lead, candidate: 0, candidateSince: now }
+  durable.conduct = session.rules.recalls(session, gathering.answers)
+  const conduct = { ...durable.conduct }
+  const own = { lead, candidate: 0, candidateSince: now, conduct }
   become(session, now, 'concludes', { log, ...own }, out)
   const { server } = session
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))

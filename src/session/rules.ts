@@ -5,9 +5,11 @@ import { rulesOf } from '../machine.ts'
 import * as quotas from './quotas.ts'
 import { retry } from './attempts.ts'
 import * as durable from '../replication/durable.ts'
-import { enforce } from './expelling.ts'
+import { enforce, hasVoice } from './expelling.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
+import { comesBackAs } from './membership.ts'
+import { recalls } from './recovery.ts'
 import type { SessionRules } from './state.ts'
 
 /** The rules of every real session. */
@@ -22,6 +24,9 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   // The register may name its backup, or is asked to: such a follower could still take over.
   mayRemove: (role, follows) => role === 'alone' || !follows,
   enforce,
+  hasVoice,
+  comesBackAs,
+  recalls,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,
   cost: (what) => quotas.COSTS[what],

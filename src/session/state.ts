@@ -12,13 +12,14 @@ import type { Bucket } from '../bucket.ts'
 import { assert, type Charge, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
+import type { Parts } from './parts.ts'
 import type { Keeping } from './sheets.ts'
 import type { Conduct } from '../replication/conduct.ts'
 import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
-import type { Durable, PartState } from '../replication/durable.ts'
-import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
-import type { Change, Delta, Gone, Member } from '../replication/layouts.ts'
+import type { Durable } from '../replication/durable.ts'
+import type { Join, Joined, PeerMessage, Recovered, View } from './messages.ts'
+import type { Change, Delta, Gone, Member, Player } from '../replication/layouts.ts'
 import type { Incoming } from '../wire/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -144,9 +145,10 @@ interface Own {
 interface Gathering {
   until: Millis
   /**
-   * How far the log was published to each member, and up to which own operation it knows outcomes.
+   * How far the log was published to each member, up to which own operation it knows outcomes, and
+   * who is put out by the newest that it heard.
    */
-  answers: Map<PeerId, { index: number; settled: number }>
+  answers: Map<PeerId, { index: number; settled: number; conduct: Conduct }>
   /** The member whose copy was asked for; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null
@@ -237,6 +239,12 @@ export interface SessionRules {
   mayRemove(role: Role, follows: boolean): boolean
   /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
   enforce(session: Session, now: Millis, out: SessionOut): void
+  /** Whether a member has a say in who is put out (SE-4). */
+  hasVoice(durable: Durable, member: Member): boolean
+  /** Who is put out, by the answers of those who are here as a session is recovered (SE-4). */
+  recalls(session: Session, answers: Gathering['answers']): Conduct
+  /** Which player of those who were here it is that joins; null for a new one (S-5). */
+  comesBackAs(durable: Durable, wish: Join): Player | null
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** The number of the allowance out of which an operation is paid. */
@@ -286,15 +294,6 @@ export interface Session {
   rules: SessionRules
 }
 
-/** The effects of an operation, as reported by the part on the primary. */
-export interface Performed {
-  outcome: Uint8Array
-  refused?: boolean
-  changes: Change[]
-  /** Changes to be published to all members once they are safe. */
-  news: Change[]
-}
-
 /** Events for the layer above. */
 export type SessionEvent =
   | { kind: 'view'; view: View; before: View | null; why: Gone | null }
@@ -337,26 +336,6 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   readonly parts: Parts
 }
 
-/** The parts of a member as its session needs them: their durable state, and their news. */
-export interface Parts {
-  /** Runs an operation on the primary's state of a part, which it does not change yet. */
-  perform(part: number, body: Uint8Array, by: Member): Performed | null
-  /** Makes one change of a part's durable state. */
-  change(change: Change): void
-  /** The durable state of all parts. */
-  collect(): PartState[]
-  /** The durable state of all parts that was published to us, in the form of `collect`. */
-  published(): PartState[]
-  /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
-  restore(parts: PartState[]): boolean
-  /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
-  keeps(player: number): boolean
-  /** The news of a part with only what a player may see; the same bytes if that is all of them. */
-  show(part: number, news: Uint8Array, player: number): Uint8Array
-  /** News of a part for ourselves, from the primary. */
-  news(part: number, from: PeerId, bytes: Uint8Array): void
-}
-
 /** The options of a session. */
 export interface SessionOptions {
   /** 16 bytes that nobody can guess. */
@@ -372,7 +351,7 @@ export interface SessionOptions {
 /** Before the first view. */
 export const NO_VIEW: View = {
   ...{ epoch: 0, mv: 0, primary: 0, backup: 0 },
-  ...{ members: [], grant: null, banned: [], votes: [] },
+  ...{ members: [], grant: null, cv: 0, banned: [], votes: [] },
 }
 
 /** A process that is not a member yet. */

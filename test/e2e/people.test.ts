@@ -1,13 +1,10 @@
 // Goal: a person is put out and let in again by those who may, by what the pages offer; and into a
 // closed room one comes by a link that invites, once, until its time is over, or only to watch.
 // Method: each window is a browser process; what is pressed is what a player sees.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/tickets.ts'
+import { closed } from './closed.ts'
 import { Crew } from './crew.ts'
-import { freePort, Hub, Window } from './harness.ts'
+import { Window } from './harness.ts'
 
 const crew = Crew.forEachTest()
 
@@ -59,23 +56,26 @@ test('T1: the founder kicks and bans by the list of players, and lets in again (
   expect(crew.complaints).toEqual([])
 })
 
-/** A hub whose rooms take a ticket, and who mints them. */
-async function closed(): Promise<{
-  hub: Hub
-  link: (more: Partial<TicketOptions>) => Promise<string>
-}> {
-  const { secret, key } = await newTicketKey()
-  const file = join(tmpdir(), `holdfast-e2e-tickets-${await freePort()}.json`)
-  writeFileSync(file, JSON.stringify({ keys: [{ key }] }))
-  const hub = await Hub.start(false, ['--tickets', file])
-  return {
-    hub,
-    link: async (more) => `#ticket=${await mintTicket(secret, { game: 'dots', ...more })}`,
-  }
+/** That window is told why it is not let in, and ends. */
+async function isRefused(window: Window, why: string): Promise<void> {
+  await window.until({ status: 'failed', error: 'forbidden' })
+  await reads(window, why)
+  if (why.startsWith('rooms')) await window.shot('people-4-closed')
+  await window.end()
+}
+
+/** Who comes too late is told so, and by a fresh link comes in by the same window. */
+async function comesLate(window: Window, fresh: string): Promise<void> {
+  await window.until({ status: 'failed', error: 'forbidden' })
+  await reads(window, 'the time of the ticket is over')
+  await reads(window, 'Ask somebody there for an invitation')
+  await window.shot('people-6-late')
+  await window.page.goto(fresh)
+  await window.until({ status: 'live', members: '1,2,4' })
 }
 
 test('T1: a link that invites lets one browser in, once; others are told why not (SE-18)', async () => {
-  const { hub, link } = await closed()
+  const { hub, link, late } = await closed('dots')
   const windows: Window[] = []
   const open = async (name: string, fragment: string): Promise<Window> => {
     const window = await Window.open(name, `${hub.url}${dots(name)}${fragment}`)
@@ -97,14 +97,14 @@ test('T1: a link that invites lets one browser in, once; others are told why not
       [await link({ room: 'elsewhere' }), 'the ticket is for dots/elsewhere'],
       [`${invited.slice(0, -4)}AAAA`, 'ticket'],
     ] as const) {
-      const linus = await open('Linus', fragment)
-      await linus.until({ status: 'failed', error: 'forbidden' })
-      await reads(linus, why)
-      if (fragment === '') await linus.shot('people-4-closed')
-      await linus.end()
+      await isRefused(await open('Linus', fragment), why)
     }
+    const fresh = `${hub.url}${dots('Barbara')}${await link({})}`
+    await comesLate(await open('Barbara', await late()), fresh)
+    await ada.until({ members: '1,2,4' })
+
     const watcher = await open('Eve', await link({ rights: ['watch'] }))
-    await watcher.until({ status: 'live', members: '1,2,4' })
+    await watcher.until({ status: 'live', members: '1,2,4,5' })
     await reads(watcher, 'You watch.')
     expect(await watcher.page.getByRole('button', { name: 'Join the others' }).count()).toBe(0)
     await watcher.shot('people-5-watching')

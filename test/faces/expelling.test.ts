@@ -200,6 +200,18 @@ describe('votes', () => {
     expect(votes()).toEqual([])
   })
 
+  test('a ballot asks for as many as the server does, who watch not among them (SE-4)', async () => {
+    const here = await room(3, { expellers: 'vote' })
+    const [ada, grace, linus] = here.all as [Session, Session, Session]
+    await here.w.join({ ...here.options, name: 'Eve', watch: true }, { name: 'Eve' })
+    await here.w.join({ ...here.options, name: 'Ed', watch: true }, { name: 'Ed' })
+    await settled(here, ada.vote(linus.me))
+    await here.w.run(ON_ITS_WAY)
+    expect(grace.ballots).toMatchObject([{ player: linus.me.player, needed: 2 }])
+    await settled(here, grace.vote(linus.me))
+    expect(await here.w.runUntil(() => isOut(linus), 10_000)).toBe(true)
+  })
+
   test('one of two puts nobody out, however often it votes (SE-4)', async () => {
     const here = await room(2, { expellers: 'vote' })
     const [ada, grace] = here.all as [Session, Session]

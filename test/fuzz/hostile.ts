@@ -108,7 +108,7 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
       const grant = signatureOrNone(chaos)
       const who = { primary, backup: n(), members: members(chaos, known), grant }
       const votes = [{ by: n(), against: n() }]
-      return { kind: 'view', view: { epoch: n(), mv: n(), ...who, banned: [], votes } }
+      return { kind: 'view', view: { epoch: n(), mv: n(), ...who, cv: n(), banned: [], votes } }
     }
     case 1: {
       const add = chance(chaos, 0.5) ? member(chaos, known) : null
@@ -151,7 +151,7 @@ function lieOfRecovery(chaos: Prng, n: () => number): PeerMessage {
     { kind: 'askPromise', at: n() },
     { kind: 'promise', at: n() },
     { kind: 'inquire', epoch: n(), whole: chance(chaos, 0.5) },
-    { kind: 'witness', epoch: n(), index: n(), settled: n() },
+    { kind: 'witness', epoch: n(), index: n(), settled: n(), cv: n(), banned: [], votes: [] },
     { kind: 'testimony', epoch: n(), piece: n(), of: n(), bytes: noise(chaos, 200) },
     { kind: 'recovered', epoch: n(), witness: n(), gone: [], silent: n() },
   ]

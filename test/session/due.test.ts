@@ -1,6 +1,7 @@
 // Goal: what is due by the clock is done then, and not before; and when that is, is said.
 // Method: the shipped server object in each role, woken by hand at instants that are arguments.
 import { describe, expect, test } from 'vitest'
+import { create } from '../../src/replication/conduct.ts'
 import { HANDOVER_MS } from '../../src/session/handover.ts'
 import * as server from '../../src/session/server.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
@@ -33,7 +34,7 @@ describe('what else is due by the clock', () => {
   })
   test('T30: who recovers goes on without those who do not answer (PR-2)', () => {
     const own = primaryOf(3).session
-    const answers = new Map([[1, { index: 0, settled: 0 }]])
+    const answers = new Map([[1, { index: 0, settled: 0, conduct: create() }]])
     const gathering = { role: 'gathering', until: 400, answers, witness: 0, copy: null, gone: [] }
     Object.assign(own.server, gathering)
     wake(own, 399)

@@ -218,8 +218,8 @@ describe('numbers of operations', () => {
 function gathers({ session }: One, witness: number): void {
   const { epoch, durable: kept, log, publishedMv, published, conduct } = session.server
   const answers = new Map([
-    [1, { index: 4, settled: 0 }],
-    [3, { index: witness === 3 ? 9 : 2, settled: 6 }],
+    [1, { index: 4, settled: 0, conduct }],
+    [3, { index: witness === 3 ? 9 : 2, settled: 6, conduct }],
   ])
   const gathering = { until: 5_000, answers, witness, copy: null, gone: [] }
   const common = { epoch, durable: kept, log, publishedMv, published, conduct }

@@ -10,7 +10,8 @@ import * as operations from '../../src/session/operations.ts'
 import { AGAIN_MS, CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Effect, Performed, Session } from '../../src/session/state.ts'
+import type { Performed } from '../../src/session/parts.ts'
+import type { Effect, Session } from '../../src/session/state.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { calmly } from '../calmly.ts'
 import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf } from './scene.ts'
@@ -71,6 +72,20 @@ describe('who asks to join', () => {
     // Asked again by the same process it is the same member.
     expect(joins(own, wishOf(70))).toMatchObject([true, { inc: 3 }])
     expect(own.server.durable.members.size).toBe(3)
+  })
+  test('T14: with a key that is known is that player, whatever number it says (SE-4)', () => {
+    const own = primaryOf(2).session
+    joins(own, wishOf(70))
+    for (const resume of [null, { player: 99, inc: 0, settled: 0 }]) {
+      const said = joins(own, wishOf(70, { link: keyOf(resume ? 71 : 72), resume }))
+      expect(said).toMatchObject([true, { kind: 'joined', player: 3 }])
+    }
+    // So it has one place and one vote.
+    const { members, players } = own.server.durable
+    expect([[...members.keys()], [...players.keys()]]).toEqual([
+      [1, 2, 5],
+      [1, 2, 3],
+    ])
   })
   test('T14: hears nothing while too much is held, and asks again (PR-2)', () => {
     const own = primaryOf(2).session

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { MEMBERS_MAX } from '../../src/machine.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
+import { create } from '../../src/replication/conduct.ts'
 import type { PartState } from '../../src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import { LEASE_MS } from '../../src/session/lease.ts'
@@ -25,6 +26,8 @@ type Testimony = ValueOf<typeof testimonyLayout>
 
 const KEY = new Uint8Array(32)
 const AT = SEEK_MS + 100
+// Nobody was put out.
+const NOBODY = { cv: 0, banned: [], votes: [] }
 
 /** Member 3 of so many, which lost its primary at 0. */
 function lost(count = 5): Session {
@@ -58,7 +61,7 @@ function hear(own: Session, from: number, message: PeerMessage, out = listening(
 }
 
 function says(own: Session, from: number, index: number, settled = 0, out = listening().out): void {
-  hear(own, from, { kind: 'witness', epoch: 3, index, settled }, out)
+  hear(own, from, { kind: 'witness', epoch: 3, index, settled, ...NOBODY }, out)
 }
 
 function testimony(said: Partial<Testimony>, epoch = 3): PeerMessage & { kind: 'testimony' } {
@@ -162,7 +165,7 @@ describe('who recovers', () => {
   ])('T30: hears no answer %s (PR-2)', (_what, from, other) => {
     const own = gathering()
     says(own, 4, 0)
-    hear(own, from, { kind: 'witness', epoch: 3, index: 0, settled: 0, ...other })
+    hear(own, from, { kind: 'witness', epoch: 3, index: 0, settled: 0, ...NOBODY, ...other })
     expect(own.server.role).toBe('gathering')
     says(own, 5, 0)
     expect(own.server.role).toBe('alone')
@@ -274,7 +277,8 @@ describe('the copy that a session goes on with', () => {
     const lastSeqs = (): unknown => {
       return [3, 4, 5].map((player) => own.server.durable.players.get(player)!.lastSeq)
     }
-    if (own.server.role === 'gathering') own.server.answers.set(4, { index: 7, settled: 3 })
+    if (own.server.role === 'gathering')
+      own.server.answers.set(4, { index: 7, settled: 3, conduct: create() })
     const heard = listening()
     const seqs = [3, 5, 99].map((player) => ({ player, seq: 2 }))
     hear(own, 4, testimony({ index: 12, seqs }), heard.out)
@@ -330,7 +334,9 @@ describe('who is asked what it was told', () => {
     return heard.messages
   }
   test('T30: says how far that went, to whom the register names alone (PR-2)', () => {
-    expect(answers(false, 4)).toEqual([{ kind: 'witness', epoch: 3, index: 6, settled: 4 }])
+    expect(answers(false, 4)).toEqual([
+      { kind: 'witness', epoch: 3, index: 6, settled: 4, ...NOBODY },
+    ])
     expect([answers(false, 5), answers(true, 5)]).toEqual([[], []])
   })
   test('T30: or sends all of it, in pieces that are no longer than a message (PR-2)', () => {

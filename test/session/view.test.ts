@@ -41,6 +41,7 @@ test('the view of a full session with the longest names and addresses fits one m
     backup: 2,
     members,
     grant: new Uint8Array(64),
+    cv: Number.MAX_SAFE_INTEGER,
     banned: Array.from({ length: EXPELLED_MAX }, (_, i) => expulsion(2_000_000 + i)),
     votes: Array.from({ length: VOTES_MAX }, () => ({ by: 2_000_000, against: 2_000_001 })),
   }

@@ -15,6 +15,8 @@ import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
 import { piecesModel } from './pieces.ts'
 import * as pieces from './pieces-scopes.ts'
+import { recallModel } from './recall.ts'
+import * as recall from './recall-scopes.ts'
 import * as restarts from './restarts.ts'
 import { rightsModel } from './rights.ts'
 import * as rights from './rights-scopes.ts'
@@ -55,7 +57,13 @@ export const STATES_MAX = 10_000_000
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
   seal: sealModels(),
-  session: [...sessionModels(), ...leaseModels(), ...takeoverModels(), ...rightsModels()],
+  session: [
+    ...sessionModels(),
+    ...leaseModels(),
+    ...takeoverModels(),
+    ...recallModels(),
+    ...rightsModels(),
+  ],
   objects: objectsModels(),
   pieces: piecesModels(),
   actions: tablesModels(),
@@ -113,6 +121,16 @@ function takeoverModels(): NamedModel[] {
   )
   const planted = takeover.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => takeoverModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function recallModels(): NamedModel[] {
+  const good = recall.GOOD.map(({ scope, says, deep }) =>
+    named(scope.name, says, () => recallModel(scope), { deep }),
+  )
+  const planted = recall.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => recallModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -201,7 +201,7 @@ export function lonely(inc: PeerId, primary: Session, variant: SessionBug | null
     primary: 1,
     backup: 0,
     members,
-    ...{ grant: null, banned: [], votes: [] },
+    ...{ grant: null, cv: 0, banned: [], votes: [] },
   }
   session.client.register = { epoch: 1, primary: 1, backup: 0 }
   session.client.lost = true

@@ -15,7 +15,12 @@ import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, PeerMessage } from '../../session/messages.ts'
 import type { Member } from '../../replication/layouts.ts'
-import { CONDUCT_PART, conductLayout, SESSION_VERSION } from '../../session/messages.ts'
+import {
+  CONDUCT_PART,
+  conductLayout,
+  type ConductWish,
+  SESSION_VERSION,
+} from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
 import { ATTEMPT_MS } from '../../session/attempts.ts'
 import { encode } from '../../wire/layout.ts'
@@ -24,7 +29,8 @@ import * as roles from '../../session/roles.ts'
 import { seeOff } from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
-import type { Parts, Session, SessionOut } from '../../session/state.ts'
+import type { Parts } from '../../session/parts.ts'
+import type { Session, SessionOut } from '../../session/state.ts'
 import { type SessionBug, sessionRules } from '../twists.ts'
 
 /** One process: its session, and the operations that were done there, in order. */
@@ -49,8 +55,8 @@ export type Input =
   | { kind: 'hub'; up: boolean }
   /** `key`: it asks by the key of the process with that number, if not by its own. */
   | { kind: 'join'; asker: number; key?: number }
-  /** A member asks that another is banned. */
-  | { kind: 'kick'; by: PeerId; who: PeerId }
+  /** A member asks about others: to put one out, to let one in again, or its vote. */
+  | { kind: 'conduct'; by: PeerId; seq: number; wish: ConductWish }
   /** The members are looked over. */
   | { kind: 'round' }
   | { kind: 'hand-over' }
@@ -97,26 +103,38 @@ export function keyOf(asker: number): Uint8Array {
   return new Uint8Array(KEY_BYTES).fill(asker + 1)
 }
 
+/** The terms of the session, and what its founder may do. */
+export interface Laws {
+  terms: string
+  rights: number
+}
+
+const PLAIN: Laws = { terms: '', rights: RIGHTS.play }
+
 /** A process that is no member. */
-export function fresh(asker: number, bug: SessionBug | null): Process {
+export function fresh(asker: number, bug: SessionBug | null, terms: string = ''): Process {
   // Time stands still, so no token would ever come back.
   const rules = rulesOf({ ...sessionRules(bug), cost: () => 0 })
   const options = { secret: secretOf(asker), ...LIMITS, rules }
   const made = session.create(0, options)
   made.id = SESSION_ID
+  made.terms = terms
   made.hub = { up: true, since: 0 }
   return { session: made, done: [] }
 }
 
 /** The founder with himself as the only member. */
-export function founder(bug: SessionBug | null): { process: Process; effects: Effects } {
-  const process = fresh(0, bug)
+export function founder(
+  bug: SessionBug | null,
+  { terms, rights }: Laws = PLAIN,
+): { process: Process; effects: Effects } {
+  const process = fresh(0, bug, terms)
   const { session: own } = process
   own.me = 1
   own.player = 1
   const { effects, out } = sink(process)
   roles.found(own, 0, out)
-  const self: Member = { inc: 1, player: 1, ...describe(0) }
+  const self: Member = { inc: 1, player: 1, ...describe(0), rights }
   membership.enter(own, 0, self, 0, out)
   normalise(process)
   return { process, effects }
@@ -158,8 +176,8 @@ function take(own: Session, input: Input, out: SessionOut): void {
       return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
     case 'join':
       return void membership.join(own, 0, input.asker, wishOf(input), out)
-    case 'kick':
-      return operate(own, 0, input.by, kickOf(input.who), out)
+    case 'conduct':
+      return operate(own, 0, input.by, conductOf(input), out)
     case 'round':
       return void seeOff(own, 0, out)
     case 'hand-over':
@@ -171,10 +189,11 @@ function take(own: Session, input: Input, out: SessionOut): void {
   }
 }
 
-// The first operation of its player, and the only one.
-function kickOf(player: number): PeerMessage & { kind: 'operation' } {
-  const body = encode(conductLayout, { kind: 'expel', player, ban: true, why: '' })
-  return { kind: 'operation', seq: 1, part: CONDUCT_PART, body }
+function conductOf({
+  seq,
+  wish,
+}: Input & { kind: 'conduct' }): PeerMessage & { kind: 'operation' } {
+  return { kind: 'operation', seq, part: CONDUCT_PART, body: encode(conductLayout, wish) }
 }
 
 function alive({ server }: Session): FromHub {
@@ -186,7 +205,8 @@ function said(register: Register): FromHub {
   return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, leader: null }
 }
 
-function wishOf({ asker, key = asker }: Input & { kind: 'join' }): Join {
+/** What a process asks as it joins. */
+export function wishOf({ asker, key = asker }: Input & { kind: 'join' }): Join {
   return {
     version: SESSION_VERSION,
     schema: fingerprint(LIMITS.types),

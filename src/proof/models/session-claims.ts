@@ -23,7 +23,8 @@ import {
 
 /** Nothing was seen but the founder, as the primary of the first epoch. */
 export function firstSeen(tables: Tables): number {
-  const seen = { primaries: [0, 1], views: [], acknowledged: [], expelled: false, broken: '' }
+  const of = { expelled: false, pardoned: false, voted: [] }
+  const seen = { primaries: [0, 1], views: [], acknowledged: [], ...of, broken: '' }
   return interned.numberOf(tables.seen, seen)
 }
 
@@ -58,6 +59,14 @@ function hear(seen: Seen, news: News): void {
     case 'expelled':
       seen.expelled = true
       if (!news.done) seen.broken ||= 'kick.once: it was done, and was told as refused'
+      return
+    case 'pardoned':
+      seen.pardoned = true
+      return
+    case 'voted':
+      seen.voted = [...new Set([...seen.voted, news.by])].toSorted((a, b) => a - b)
+      return
+    case 'nothing':
       return
     case 'broken':
       seen.broken ||= news.why

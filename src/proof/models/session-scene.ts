@@ -3,7 +3,7 @@
  * of a number is looked up; what stands behind the numbers is never changed.
  */
 
-import type { PeerId } from '../../machine.ts'
+import { type PeerId, RIGHTS } from '../../machine.ts'
 import type { ToHub } from '../../directory/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
@@ -21,6 +21,7 @@ import {
   faceOf,
   isUp,
   keep,
+  type News,
   nothing,
   operationOf,
   type Outcome,
@@ -41,13 +42,13 @@ export function begin(tables: Tables): Scene {
   const { members, place } = tables
   const scene = new Int32Array(place.size).fill(queues.EMPTY)
   const variant = variantOf(tables.scope)
-  const { process, effects } = processes.founder(variant)
+  const { process, effects } = processes.founder(variant, lawsOf(tables.scope))
   scene[place.directory] = interned.numberOf(tables.directories, foundDirectory(process))
   scene[place.up] = (1 << members) - 1
   scene[place.left] = WHOLE
   scene[place.seen] = firstSeen(tables)
   for (let i = 0; i < members; i++) {
-    scene[place.process + i] = keep(tables, i === 0 ? process : processes.fresh(i, variant))
+    scene[place.process + i] = keep(tables, i === 0 ? process : freshIn(tables, i))
   }
   carryOut(tables, scene, 0, outcomeWith(tables, process, effects, []))
   for (let i = 1; i < members; i++) {
@@ -57,6 +58,16 @@ export function begin(tables: Tables): Scene {
   if (tables.scope.start) give(tables, scene, tables.scope.start)
   tables.passed = nothing()
   return scene
+}
+
+// Where players vote, the founder came in as a host where somebody is put out beside.
+function lawsOf({ vote, kick }: Scope): processes.Laws {
+  const rights = vote && kick ? RIGHTS.play | RIGHTS.host : RIGHTS.play
+  return { terms: vote ? 'expellers=vote' : '', rights }
+}
+
+function freshIn({ scope }: Tables, asker: number): Process {
+  return processes.fresh(asker, variantOf(scope), lawsOf(scope).terms)
 }
 
 // The founder gives its role away, and who has it then takes a backup.
@@ -173,15 +184,24 @@ function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][numbe
     case 'view':
       return { kind: 'news', number: interned.numberOf(news, told) }
     case 'done': {
-      if (scope.kick?.by === told.to) {
-        const expelled = { kind: 'expelled', done: told.outcome === 1 } as const
-        return { kind: 'news', number: interned.numberOf(news, expelled) }
-      }
+      const conduct = conductNews(scope, told)
+      if (conduct) return { kind: 'news', number: interned.numberOf(news, conduct) }
       const id = operationOf(scope, told.to, told.seq)
       const done = { kind: 'done', id, place: told.outcome, epoch } as const
       return { kind: 'news', number: interned.numberOf(news, done) }
     }
   }
+}
+
+// What was answered about who is put out; null of an operation of a part.
+function conductNews(
+  { kick, vote }: Scope,
+  { to, seq, outcome }: Told & { kind: 'done' },
+): News | null {
+  const done = outcome === 1
+  if (kick?.by === to) return seq === 1 ? { kind: 'expelled', done } : { kind: 'pardoned' }
+  if (vote?.by.includes(to) && done) return { kind: 'voted', by: to }
+  return vote ? { kind: 'nothing' } : null
 }
 
 function passedFrom(before: Process, after: Process): (keyof Passed)[] {
@@ -342,7 +362,7 @@ export function restart(tables: Tables, scene: Scene, i: number): void {
   scene[place.toHub + i] = queues.EMPTY
   for (let to = 0; to < members; to++) scene[place.link + i * members + to] = queues.EMPTY
   const keeps = tables.scope.variant === 'keep-identity'
-  const process = processes.fresh(keeps ? i : askerOf(tables, i), variantOf(tables.scope))
+  const process = freshIn(tables, keeps ? i : askerOf(tables, i))
   if (keeps) {
     process.session.me = old.me
     process.session.player = old.player
@@ -386,7 +406,7 @@ export function relink(tables: Tables, scene: Scene, i: number, j: number): void
 }
 
 // What members do of themselves.
-const CHOSEN: readonly (keyof Budgets)[] = ['operations', 'offers', 'joins', 'kicks']
+const CHOSEN: readonly (keyof Budgets)[] = ['operations', 'offers', 'joins', 'kicks', 'votes']
 
 /** Process i takes an input, which may not happen for ever. */
 export function spending(

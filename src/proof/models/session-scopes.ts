@@ -44,6 +44,31 @@ const KICK_PRIMARY = {
   kick: { by: 1, who: 2 },
 } as const
 
+// Who was put out is let in again.
+const PARDON = { ...KICK_PLAYER, pardons: 1, returns: 1 } as const
+
+// Where players vote: of three or four, two put one out.
+const VOTING = { suspicions: 1, crashes: 1, start: { primary: 1, backup: 2 } } as const
+const VOTE_TAKEOVER = {
+  ...{ ...VOTING, members: 4 },
+  vote: { against: 4, by: [3, 2] },
+} as const
+const VOTE_HAND_OVER = {
+  ...{ ...VOTING, members: 3, crashes: 0, handovers: 1 },
+  vote: { against: 3, by: [1, 2] },
+} as const
+const VOTE_ALONE = {
+  ...{ ...VOTING, members: 3, lies: 2, returns: 1 },
+  vote: { against: 2, by: [], liar: 3 },
+} as const
+// The backup is put out, which the register has yet to drop.
+const VOTE_OUT = {
+  ...{ ...VOTING, members: 4, kicks: 1, lies: 2 },
+  start: { primary: 1, backup: 3 },
+  kick: { by: 1, who: 3 },
+  vote: { against: 2, by: [4], liar: 3 },
+} as const
+
 /** Scopes that hold, by name. */
 export const GOOD: Record<string, GoodScope> = {
   F1: {
@@ -137,7 +162,7 @@ export const GOOD: Record<string, GoodScope> = {
   'kick-return': {
     says: 'a player who is out comes again by its key, beside an operation',
     scope: { name: 'kick-return', ...KICK_PLAYER, operations: 1, resends: 1, returns: 1 },
-    states: 328_000,
+    states: 289_000,
     deep: false,
   },
   'kick-backup': {
@@ -150,6 +175,36 @@ export const GOOD: Record<string, GoodScope> = {
     says: 'the primary is put out by the founder, who does not serve',
     scope: { name: 'kick-primary', ...KICK_PRIMARY },
     states: 365_000,
+    deep: false,
+  },
+  pardon: {
+    says: 'a player who was banned is pardoned, and comes again before and after that',
+    scope: { name: 'pardon', ...PARDON },
+    states: 141_000,
+    deep: false,
+  },
+  'vote-takeover': {
+    says: 'two of four vote a third out, and the primary dies meanwhile',
+    scope: { name: 'vote-takeover', ...VOTE_TAKEOVER, resends: 1 },
+    states: 98_000,
+    deep: false,
+  },
+  'vote-hand-over': {
+    says: 'two of three vote the third out, and the primary hands over meanwhile',
+    scope: { name: 'vote-hand-over', ...VOTE_HAND_OVER },
+    states: 16_000,
+    deep: false,
+  },
+  'vote-liar': {
+    says: 'one whose program lies votes again and again, and joins again to vote as another',
+    scope: { name: 'vote-liar', ...VOTE_ALONE },
+    states: 196_000,
+    deep: false,
+  },
+  'vote-out': {
+    says: 'a backup that was put out votes while the register has yet to drop it',
+    scope: { name: 'vote-out', ...VOTE_OUT },
+    states: 135_000,
     deep: false,
   },
   'F1-deep': {
@@ -206,6 +261,24 @@ export const GOOD: Record<string, GoodScope> = {
     says: 'kick-primary, beside an operation',
     scope: { name: 'kick-primary-deep', ...KICK_PRIMARY, operations: 1 },
     states: 3_559_000,
+    deep: true,
+  },
+  'pardon-deep': {
+    says: 'pardon, with a hand-over and what is asked twice',
+    scope: { name: 'pardon-deep', ...PARDON, resends: 1, handovers: 1 },
+    states: 2_629_000,
+    deep: true,
+  },
+  'vote-hand-over-deep': {
+    says: 'vote-hand-over, with a candidate and votes that are asked twice',
+    scope: { name: 'vote-hand-over-deep', ...VOTE_HAND_OVER, resends: 1, offers: 1 },
+    states: 4_242_000,
+    deep: true,
+  },
+  'vote-liar-deep': {
+    says: 'vote-liar with one lie more',
+    scope: { name: 'vote-liar-deep', ...VOTE_ALONE, lies: 3 },
+    states: 946_000,
     deep: true,
   },
   'kick-primary-twice': {
@@ -325,5 +398,30 @@ export const PLANTED: Record<string, PlantedScope> = {
       variant: 'dedup-not-replicated',
     },
     violates: [['kick.once', 7]],
+  },
+  'pardon-not-replicated': {
+    says: 'a player is let in again, and the backup is not told',
+    scope: { name: 'pardon-not-replicated', ...PARDON, variant: 'pardon-not-replicated' },
+    violates: [['pardon.kept', 12]],
+  },
+  'vote-not-replicated': {
+    says: 'the backup is not told of votes',
+    scope: { name: 'vote-not-replicated', ...VOTE_TAKEOVER, variant: 'vote-not-replicated' },
+    violates: [['vote.kept', 13]],
+  },
+  'votes-of-one-count': {
+    says: 'each vote that comes counts, and not each player',
+    scope: { name: 'votes-of-one-count', ...VOTE_ALONE, variant: 'votes-of-one-count' },
+    violates: [['vote.fair', 2]],
+  },
+  'player-by-its-word': {
+    says: 'who joins again by its key, and says that it is new, has a second vote',
+    scope: { name: 'player-by-its-word', ...VOTE_ALONE, variant: 'player-by-its-word' },
+    violates: [['vote.fair', 3]],
+  },
+  'votes-of-who-is-out': {
+    says: 'a backup that was put out votes until the register has dropped it',
+    scope: { name: 'votes-of-who-is-out', ...VOTE_OUT, variant: 'votes-of-who-is-out' },
+    violates: [['vote.fair', 7]],
   },
 }

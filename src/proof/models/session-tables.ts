@@ -48,12 +48,23 @@ export interface Budgets {
   /** Members put out, and times that such a one asks to be let in again by its key. */
   kicks: number
   returns: number
+  /** Votes of members, in their order; what a member's altered program asks; pardons. */
+  votes: number
+  lies: number
+  pardons: number
 }
 
 /** Who is put out, and who asks for it. */
 export interface Kick {
   by: PeerId
   who: PeerId
+}
+
+/** Who votes against whom, each once; and a member whose program was altered. */
+export interface Votes {
+  against: PeerId
+  by: readonly PeerId[]
+  liar?: PeerId
 }
 
 /** How much may happen in one model; what is not given does not happen. */
@@ -66,6 +77,7 @@ export interface Scope extends Partial<Budgets> {
   /** Who serves at the start, and with whom; by default the founder, alone. */
   start?: { primary: PeerId; backup: PeerId }
   kick?: Kick
+  vote?: Votes
   variant?: SessionBug | 'keep-identity'
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
@@ -100,6 +112,9 @@ export interface Seen {
   acknowledged: { place: number; epoch: number }[]
   /** Who asked for it was told that somebody is put out. */
   expelled: boolean
+  /** So was who asked for the pardon; and whose votes were answered. */
+  pardoned: boolean
+  voted: readonly PeerId[]
   /** A claim that was broken by what was told, and how. */
   broken: string
 }
@@ -110,6 +125,9 @@ export type News =
   | { kind: 'view'; mv: number; members: PeerId[] }
   | { kind: 'done'; id: number; place: number; epoch: number }
   | { kind: 'expelled'; done: boolean }
+  | { kind: 'pardoned' }
+  | { kind: 'voted'; by: PeerId }
+  | { kind: 'nothing' }
   | { kind: 'broken'; why: string }
 
 /** What happened at least once on some way; beside the states, which it need not tell apart. */
@@ -228,6 +246,9 @@ function budgetsOf(scope: Scope): Budgets {
     handovers: scope.handovers ?? 0,
     kicks: scope.kicks ?? 0,
     returns: scope.returns ?? 0,
+    votes: scope.vote?.by.length ?? 0,
+    lies: scope.lies ?? 0,
+    pardons: scope.pardons ?? 0,
     vetoes: scope.vetoes ?? 0,
   }
 }

@@ -1,5 +1,6 @@
 // Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once, view.linear, and
-// kick.kept and kick.once hold in every interleaving of small scopes of the shipped session.
+// kick.kept, kick.once, pardon.kept, vote.kept and vote.fair hold in every interleaving of small
+// scopes of the shipped session.
 // Method: the checker over `session/` with `replication/` and `directory/`; each claim fails for a
 // planted bug, after as few steps as are known to be enough.
 import { describe, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import type { Scope } from './session-tables.ts'
 
 const STATES_MAX = 3_000_000
 
-const findingOf = ({ kick }: Scope): string => (kick ? ' (SE-4)' : '')
+const findingOf = ({ kick, vote }: Scope): string => (kick || vote ? ' (SE-4)' : '')
 
 describe('session', () => {
   for (const [name, { scope, says, states, deep }] of Object.entries(GOOD)) {

@@ -21,6 +21,7 @@ import type { Input } from './processes.ts'
 import * as queues from './queues.ts'
 import { always, type Claims, sometimes } from './session-claims.ts'
 import * as kicks from './session-kicks.ts'
+import * as votes from './session-votes.ts'
 import {
   arrive,
   askerOf,
@@ -86,6 +87,7 @@ function actions(tables: Tables, network: Network, scene: Scene): Step[] {
       for (const step of choices(tables, scene, i)) steps.push(step)
       amongOthers(tables, network, scene, i, steps)
       for (const step of kicks.finding(tables, scene, i)) steps.push(step)
+      for (const step of votes.lies(tables, scene, i)) steps.push(step)
     } else if (leftOf(tables, scene).restarts > 0) steps.push(network.restarts[i]!)
   }
   return steps

@@ -1,0 +1,34 @@
+/** The parts of a member, as its session sees them. */
+
+import type { PeerId } from '../machine.ts'
+import type { PartState } from '../replication/durable.ts'
+import type { Change, Member } from '../replication/layouts.ts'
+
+/** The effects of an operation, as reported by the part on the primary. */
+export interface Performed {
+  outcome: Uint8Array
+  refused?: boolean
+  changes: Change[]
+  /** Changes to be published to all members once they are safe. */
+  news: Change[]
+}
+
+/** The parts of a member as its session needs them: their durable state, and their news. */
+export interface Parts {
+  /** Runs an operation on the primary's state of a part, which it does not change yet. */
+  perform(part: number, body: Uint8Array, by: Member): Performed | null
+  /** Makes one change of a part's durable state. */
+  change(change: Change): void
+  /** The durable state of all parts. */
+  collect(): PartState[]
+  /** The durable state of all parts that was published to us, in the form of `collect`. */
+  published(): PartState[]
+  /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
+  restore(parts: PartState[]): boolean
+  /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
+  keeps(player: number): boolean
+  /** The news of a part with only what a player may see; the same bytes if that is all of them. */
+  show(part: number, news: Uint8Array, player: number): Uint8Array
+  /** News of a part for ourselves, from the primary. */
+  news(part: number, from: PeerId, bytes: Uint8Array): void
+}
