@@ -116,6 +116,18 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
+    'objects/views.ts showTo',
+    'replica.owner !== objects.me || types[replica.type]!.visibility === null',
+    'types[replica.type]!.visibility === null',
+    'A second lock: in a mesh what others own is owed to nobody (speaksFor).',
+  ),
+  equivalent(
+    'objects/deciding.ts dueAt',
+    'Math.max(now + 1, term.at + GRANT_MS)',
+    'term.at + GRANT_MS',
+    'Later than that a request waits for no member; only a proof has the rule say otherwise.',
+  ),
+  equivalent(
     'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
