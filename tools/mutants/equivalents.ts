@@ -128,6 +128,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Later than that a request waits for no member; only a proof has the rule say otherwise.',
   ),
   equivalent(
+    'pieces/decide.ts server',
+    'next.byBefore = 0',
+    '',
+    'Of a row that no client made last it is neither read nor written.',
+  ),
+  equivalent(
     'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
