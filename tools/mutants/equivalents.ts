@@ -128,6 +128,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Later than that a request waits for no member; only a proof has the rule say otherwise.',
   ),
   equivalent(
+    'actions/actions.ts receive',
+    'row.value === null || isJson(row.value)',
+    'isJson(row.value)',
+    'null is the same text as JSON, and is read as that.',
+  ),
+  equivalent(
     'pieces/decide.ts server',
     'next.byBefore = 0',
     '',
