@@ -140,6 +140,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Of a row that no client made last it is neither read nor written.',
   ),
   equivalent(
+    'session/server.ts isAble',
+    "server.role !== 'alone' && member.inc === server.backup",
+    'member.inc === server.backup',
+    'It is for the types: of who is alone there is no backup, and no member has no number.',
+  ),
+  equivalent(
     'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
