@@ -252,6 +252,35 @@ describe('actions', () => {
     }
   })
 
+  test('timers fall in the order of their times, and then of their numbers (PR-2)', () => {
+    const rows = [
+      [3, 10],
+      [1, 30],
+      [2, 10],
+    ].map(([id, due]) => [timers.keyOf(id!), `[${due},"add",null]`] as const)
+    const known = { ...timers.create(), offset: 0 }
+    timers.reset(known, new Map(rows))
+    expect(timers.fall(known, 9)).toEqual([])
+    expect(timers.fall(known, 30)).toEqual([2, 3, 1])
+    // What was asked for is not asked for again at once.
+    expect([30, 279, 280].map((now) => timers.fall(known, now))).toEqual([[], [], [2, 3, 1]])
+  })
+
+  test('who is in no session runs no timers, whatever the table says (PR-2)', () => {
+    const state = actions.create()
+    part.clock!(state, 0)
+    timers.wrote(state.timers, timers.keyOf(1), '[5,"score",null]')
+    const events: unknown[] = []
+    const wake = (): void =>
+      part.wake!(state, 10, { send: () => 0, emit: (event) => void events.push(event) })
+    wake()
+    expect([part.deadline!(state), events]).toEqual([Infinity, []])
+    Object.assign(state, { me: 1, primary: 1 })
+    expect(part.deadline!(state)).toBeLessThan(6)
+    wake()
+    expect(events).toEqual([{ kind: 'timers', ids: [1] }])
+  })
+
   test('a table of timers that are none is taken as it is, and harms nobody', () => {
     for (const value of [
       '',
@@ -308,6 +337,22 @@ describe('a table', () => {
     const state = actions.create()
     perform(state, 'add', ['a.1', 'a.2', 'b.1'])
     expect(perform(state, 'swap', null)).toEqual({ ok: true, value: ['a.2', 'a.3'] })
+  })
+  test('takes no key from a game that is none, also to delete it (PR-2)', () => {
+    const made = actionsPart(
+      new Map<string, Run>([['drop', (table, args) => table.delete(args as string)]]),
+    )
+    const answer = (key: unknown): unknown => {
+      const state = actions.create()
+      state.kept.set('\0later 1', '[5,"add",null]')
+      const done = made.perform!(state, 0, actions.encodeCall('drop', key), 7, 3)
+      expect(done.changes.length).toBe(key === 'a' ? 1 : 0)
+      return actions.decodeAnswer(done.outcome)
+    }
+    expect(answer('a')).toMatchObject({ ok: true })
+    const why = 'a key of the table does not begin with NUL'
+    expect(answer('\0later 1')).toEqual({ ok: false, why: expect.stringContaining(why) })
+    expect(answer(5)).toEqual({ ok: false, why: 'a key of the table is text: number' })
   })
   test('is restored from a whole table alone, and is as it was after anything else (PR-2)', () => {
     const state = actions.create()

@@ -5,7 +5,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { costOf, ROWS_PER_PART } from '../directory/listing.ts'
+import { costOf } from '../directory/listing.ts'
 import type { Page as ListPage } from '../directory/state.ts'
 import { listedSession } from '../runtime/hub/hub-figures.ts'
 import { isLoopback, isThisMachine } from '../drivers/net/origins.ts'
@@ -87,7 +87,7 @@ function listRooms(
   const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
   const game = asked.get('game') ?? ''
   const page = sessions(game, asked.get('after') ?? '')
-  if (spending && !mayAsk(spending, request, response, 'lists', costOf(page, ROWS_PER_PART))) return
+  if (spending && !mayAsk(spending, request, response, 'lists', costOf(page, 'answer'))) return
   const text =
     texts.get(page) ?? JSON.stringify(page.items.map(({ entry }) => listedSession(entry)))
   texts.set(page, text)

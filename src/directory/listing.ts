@@ -21,13 +21,13 @@ export const LISTING_MS: Millis = 1_000
 /** Most pages of one look that are kept. */
 const PAGES_MAX = 256
 /** Rooms that cost as much as one part of a list, where each is a message of a stream, */
-export const ENTRIES_PER_PART = 4
+const ENTRIES_PER_PART = 4
 /** and where all are one answer to a request for a page. */
-export const ROWS_PER_PART = 400
+const ROWS_PER_PART = 400
 
-/** What a page costs, in parts. */
-export function costOf({ items }: Page, entriesPerPart: number): number {
-  return 1 + items.length / entriesPerPart
+/** What a page costs, in parts. @param as  the way in which it leaves */
+export function costOf({ items }: Page, as: 'stream' | 'answer'): number {
+  return 1 + items.length / (as === 'stream' ? ENTRIES_PER_PART : ROWS_PER_PART)
 }
 
 /**

@@ -46,7 +46,7 @@ export function list(call: Call, message: ToHub & { kind: 'list' }): void {
   const { hub, now, connection, out } = call
   const { request, game, after } = message
   const page = listing.page(hub, now, game, after)
-  const met = refusals.spend(call, 'lists', listing.costOf(page, listing.ENTRIES_PER_PART))
+  const met = refusals.spend(call, 'lists', listing.costOf(page, 'stream'))
   if (met) return refusals.answer(call, request, met)
   for (const { entry } of page.items) say(connection, { kind: 'entry', request, entry }, out)
   say(connection, { kind: 'last', request, next: page.next }, out)

@@ -259,7 +259,7 @@ describe('a letter that comes again', () => {
 })
 
 describe('a connection that breaks', () => {
-  test('leaves nothing behind of who came and had no letters (PR-2)', () => {
+  test('leaves nothing behind of who had no letters, and takes none for who had some (PR-2)', () => {
     const [a, b] = pair('hello')
     connect(a, b)
     talk(a, b)
@@ -270,6 +270,9 @@ describe('a connection that breaks', () => {
     talk(a, b)
     disconnect(a, b)
     expect([a.box.peers.get('b')?.posted, b.box.peers.get('a')?.heard]).toEqual([1, 1])
+    post(a, b, 'two')
+    pump(a, 1_000)
+    expect([a.sent, mailbox.deadline(a.box)]).toEqual([[], Infinity])
   })
 })
 
@@ -439,4 +442,57 @@ test('S32: an outbox that is full takes no more until an ack makes room', () => 
   expect([post(small, b, '12345678'), post(small, b, '1'), post(small, b, '12345')]).toEqual([
     1, 2, 0,
   ])
+})
+
+describe('a letter that took effect', () => {
+  /** b posted three letters, which took effect at a; no ack has gone. */
+  function three(): [a: End, b: End] {
+    const [a, b] = pair('hello')
+    for (const text of ['one', 'two', 'three']) post(b, a, text)
+    connect(a, b)
+    talk(a, b)
+    expect([a.box.peers.get('b')!.heard, b.box.peers.get('a')!.acked]).toEqual([3, 0])
+    return [a, b]
+  }
+
+  test('leaves the inbox when that is durable, and its bytes with it (PR-2)', () => {
+    const [a] = three()
+    const peer = a.box.peers.get('b')!
+    expect([peer.inbox.size, peer.inboxBytes > 0, a.box.inboxBytes > 0]).toEqual([3, true, true])
+    mailbox.settle(a.box, 'b')
+    expect([peer.inbox.size, peer.inboxBytes, a.box.inboxBytes]).toEqual([0, 0, 0])
+  })
+
+  test('takes none once more after adopt(), though its ack was lost (PR-2)', () => {
+    const [a, b] = three()
+    disconnect(a, b)
+    connect(a, b)
+    pump(b)
+    const [hello] = b.sent.splice(0) as [Hello]
+    expect([hello.kind, hello.posted, hello.acked]).toEqual(['hello', 3, 0])
+    const adopted = mailbox.adopt(a.box, 'b', hello, null, a.shelf, a.out)
+    expect(adopted).toEqual({ resent: null, givenUp: null, strays: null, missed: null })
+    expect(a.box.peers.get('b')!.heard).toBe(3)
+  })
+
+  test('is not sent again after adopt() by who hears of it there first (PR-2)', () => {
+    const [a, b] = pair('hello')
+    for (const text of ['one', 'two', 'three']) post(a, b, text)
+    const hello = { ...HELLO, heard: 2, heardDigest: a.digests[2]! }
+    const adopted = mailbox.adopt(a.box, 'b', hello, 2, a.shelf, a.out)
+    expect(adopted?.resent).toEqual({ first: 3, last: 3 })
+    const { posted, acked } = a.box.peers.get('b')!
+    expect([posted, acked]).toEqual([3, 2])
+  })
+
+  test('by a carrier that proves no key leaves the key that is known (PR-2)', () => {
+    const [a, b] = pair('hello')
+    const key = new Uint8Array(32).fill(7)
+    mailbox.pins.trust(a.box, 'b', key, a.out)
+    post(b, a, 'one')
+    connect(a, b)
+    expect(() => talk(a, b)).not.toThrow()
+    expect(a.box.peers.get('b')!.heard).toBe(1)
+    expect(mailbox.pins.keyOf(a.box, 'b')).toEqual(key)
+  })
 })

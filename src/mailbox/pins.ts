@@ -44,11 +44,9 @@ export function trust(box: Mailbox, id: string, key: Uint8Array, out: MailOut): 
 
 /** The key by which a peer is known signed another one. */
 export function follow(box: Mailbox, id: string, now: Uint8Array, out: MailOut): void {
-  const { root } = peerOf(box, id)
-  const listed = box.listed?.get(id) ?? null
   // What the list names leads to the new key, for as long as it names the same.
-  const isLed = listed === null || (root !== null && isSame(root, listed))
-  know(box, id, now, isLed ? (root ?? keyOf(box, id)!) : listed, out)
+  const root = box.listed?.get(id) ?? peerOf(box, id).root ?? keyOf(box, id)!
+  know(box, id, now, root, out)
 }
 
 function know(box: Mailbox, id: string, key: Uint8Array, root: Uint8Array, out: MailOut): void {

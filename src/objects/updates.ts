@@ -341,7 +341,7 @@ const fieldsOf = new WeakMap<object, Quantised>()
 export function read(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const before = atFirst()
-  while (!reader.failed && reader.at < reader.end) {
+  while (reader.at < reader.end) {
     const update = readUpdate(reader, turn.types, before)
     if (update === null) {
       turn.objects.counters.malformed++

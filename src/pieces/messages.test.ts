@@ -9,7 +9,8 @@ import { isLevel } from './levels.ts'
 import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
 import { encodeUpdate, readBody, readNews, readOp } from './messages.ts'
 import { create } from './rules.ts'
-import { copyRow, type Op, type Pieces, type PieceTypes, type Row } from './state.ts'
+import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal } from './state.ts'
+import { REFUSED_MAX, type Row } from './state.ts'
 
 const card = schema.schema({ at: schema.vec2(0, 100, 0.5), face: schema.u8, say: schema.text(3) })
 const types: PieceTypes = [
@@ -38,6 +39,8 @@ const rows: Row[] = [
 ]
 Object.assign(rows[1]!, { hidden: 2, lastClient: 3, genBefore: 0, heldBy: 3, lastReleased: 4 })
 const REFUSED = [4, 300].map((by, at) => ({ by, gen: G + 7 + at }))
+const refusedBy = (count: number): Refusal[] =>
+  Array.from({ length: count }, (_, at) => ({ by: at + 1, gen: G + 7 + at }))
 rows.push({ ...rows[0]!, id: 4, refused: REFUSED })
 
 function state(): Pieces {
@@ -232,7 +235,15 @@ describe('what is hostile', () => {
     ]
     for (const level of none) expect([level, isLevel(level)]).toEqual([level, false])
   })
-  test('rows that no honest server writes are malformed', () => {
+  test('a reason has 200 bytes; with one more the outcome is none (PR-2)', () => {
+    const told = { kind: 'refused', reason: 'x'.repeat(200) } as const
+    const bytes = encodeOutcome(told)
+    expect(decodeOutcome(bytes)).toEqual(told)
+    const longer = Uint8Array.of(...bytes, 120)
+    longer[1]!++
+    expect(decodeOutcome(longer)).toBeNull()
+  })
+  test('rows that no honest server writes are malformed (PR-2)', () => {
     const entry = (row: Row) => ({ id: row.id, row, why: 'table', seq: 0, reason: '' }) as const
     const read = (...all: Row[]) => readNews(encodeNews(types, all.map(entry)), types)
     const [one] = rows as [Row]
@@ -243,8 +254,12 @@ describe('what is hostile', () => {
       { ...one, z: 'a0é' },
       { ...one, z: '' },
       { ...one, lastClient: 9 },
+      { ...one, zg: -1 },
+      { ...one, refused: refusedBy(REFUSED_MAX + 1) },
     ]
     for (const row of planted) expect([row, read(row)]).toEqual([row, null])
+    const utmost: Row = { ...one, zg: 0, refused: refusedBy(REFUSED_MAX) }
+    expect(read(utmost)).toEqual([entry(utmost)])
     expect(read(one, one)).toBeNull()
     const newer = { first: true, last: true, gen: one.gen - 1, forks: [], rows: [one] }
     expect(readNews(encodeTable(types, newer), types)).toBeNull()

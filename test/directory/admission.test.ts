@@ -95,6 +95,17 @@ describe('who comes in', () => {
     expect(show(4, { key: keyOf(4) })).toMatchObject({ created: false })
   })
 
+  test('1,024 players of a room come in by tickets, and no more; who is in comes again (PR-2)', () => {
+    show(1, { id: 'first' })
+    const [row] = desk.hub.directory.rows.values()
+    const others = Array.from({ length: 1_022 }, (_, at) => ({ ...row!.entrants[0]!, id: `${at}` }))
+    row!.entrants = [...row!.entrants, ...others]
+    expect(show(2, { id: 'last' })).toMatchObject({ created: false })
+    expect(row!.entrants).toHaveLength(1_024)
+    expect(why(show(3, { id: 'one more' }))).toBe('not admitted: 1024 tickets were used here')
+    expect(show(2, { id: 'one more' })).toMatchObject({ created: false })
+  })
+
   test('who came in by a ticket comes back without, over a restart of the hub too (SE-18)', () => {
     const closed = { game: 'closed' }
     show(1, { game: 'closed', rights: BOTH }, closed)

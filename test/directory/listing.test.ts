@@ -1,7 +1,7 @@
 // Goal: the list of rooms is one page at a time, and costs the hub one look a second.
 // Method: the hub's machine with rooms by hand.
 import { describe, expect, test } from 'vitest'
-import { all, LIST_MAX, LISTING_MS, page } from '../../src/directory/listing.ts'
+import { all, costOf, LIST_MAX, LISTING_MS, page } from '../../src/directory/listing.ts'
 import { add, kept, recordOf } from '../../src/directory/register.ts'
 import { calmly } from '../calmly.ts'
 import { Desk, listed } from './desk.ts'
@@ -28,6 +28,14 @@ function shown(desk: Desk, game = '', after = ''): { rooms: string[]; next: stri
 }
 
 describe('a page', () => {
+  test('costs a part, and one more for 4 rooms of a stream, or 400 of one answer (PR-2)', () => {
+    const desk = new Desk()
+    rooms(desk, Array(100).fill(1))
+    const full = page(desk.hub, desk.now, '', '')
+    expect([costOf(full, 'stream'), costOf(full, 'answer')]).toEqual([26, 1.25])
+    const none = page(desk.hub, desk.now, 'another game', '')
+    expect([costOf(none, 'stream'), costOf(none, 'answer')]).toEqual([1, 1])
+  })
   test('has the fullest rooms first, of those as full the oldest, and the unreachable last (SE-8)', () => {
     const desk = new Desk()
     rooms(desk, [1, 3, 2, 3, 8])

@@ -7,6 +7,7 @@ import { greetingLayout } from '../../src/mailbox/messages.ts'
 import type { Curves } from '../../src/ports.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { decode } from '../../src/wire/layout.ts'
+import { calmly } from '../calmly.ts'
 
 /** A key that a byte names. */
 export function ownKey(byte: number, curves: Curves = toyCurves): OwnKey {
@@ -55,7 +56,7 @@ export class Side {
   }
 
   hear(bytes: Uint8Array): void {
-    let greeted = hearGreeting(this.greeter, bytes, this.#gate)
+    let greeted = calmly(() => hearGreeting(this.greeter, bytes, this.#gate))
     for (;;) {
       this.said.push(...greeted.answers)
       this.known ??= greeted.known

@@ -6,6 +6,7 @@ import {
   carry,
   type Crew,
   destroy,
+  give,
   grant,
   hear,
   kinds,
@@ -303,4 +304,21 @@ describe('a grant', () => {
     expect(look(crew, X, key)).toBe('5 v1.1 6,1')
     expect(state(crew, X).counters.stale).toBe(1)
   })
+})
+
+test('B16: of a whole state only what differs counts as changed, and is passed on (PR-2)', () => {
+  const crew = meet({ incs: [HOST, A, B, C] })
+  const key = spawn(crew, A)
+  settle(crew)
+  const before = [...thing(crew, HOST, key).changedAt]
+  write(crew, A, key, 7, 1)
+  // The request has the newest state, before any packet.
+  give(crew, A, key, B)
+  carry(crew, A, HOST)
+  const { oseq, changedAt, fields } = thing(crew, HOST, key)
+  expect(fields).toEqual([1, 7])
+  expect(changedAt).toEqual([before[0], oseq])
+  expect(oseq).toBeGreaterThan(before[1]!)
+  settle(crew)
+  expect(looks(crew, key)).toEqual(['3 v1.1 1,7'])
 })

@@ -257,6 +257,22 @@ describe('T76: what is near', () => {
     }
   })
 
+  test('T76: is hidden from who gave it away far from its eyes, once it knows that (PR-2)', () => {
+    const { crew } = field()
+    const thing = spawn(crew, B, spot(300, 0))
+    settle(crew)
+    give(crew, B, thing, A)
+    settle(crew)
+    expect(look(crew, B, thing)).toBe(look(crew, A, thing))
+    expect(told(crew, B, 'object-owner').map(({ key }) => key)).toEqual([thing])
+    pass(crew, 2_500)
+    expect([HOST, A, B].map((inc) => look(crew, inc, thing))).toEqual([
+      '2 v1.1 800,500',
+      '2 v1.1 800,500',
+      'hidden',
+    ])
+  })
+
   test('T76: of eyes that are gone nothing is kept, however many come and go (PR-2)', () => {
     const brief = map.map((rule) => ({ ...rule, onOwnerLeave: 'destroy' as const }))
     const crew = meet({ incs: [HOST, A], types: brief })

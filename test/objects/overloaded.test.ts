@@ -92,3 +92,19 @@ describe('a player who asks for too much', () => {
     ])
   })
 })
+
+describe('a request about what the primary does not know', () => {
+  test('waits five seconds, and is then answered that nothing is known of it (PR-2)', () => {
+    const { made, answers, rocks } = desk(9)
+    // A version of a rock that nobody was granted, and an object that nobody made.
+    made.hear(GOOD, wish(ME, rocks[0]!, GOOD, undefined, [1, 9], 1))
+    made.pass(HOLD_MS - 1)
+    expect([answers(GOOD), made.state.pending.length]).toEqual([[], 1])
+    made.pass(1)
+    expect([answers(GOOD), made.state.pending.length]).toEqual([['1 no-answer'], 0])
+    made.hear(GOOD, wish(GOOD, 77, GOOD, undefined, [0, 0], 2))
+    made.pass(HOLD_MS)
+    expect(answers(GOOD)).toEqual(['1 no-answer', '2 no-answer'])
+    expect(made.find(ME, rocks[0]!)).toMatchObject({ owner: ME })
+  })
+})

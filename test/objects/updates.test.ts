@@ -347,6 +347,21 @@ describe('dead reckoning', () => {
     expect(told(crew, HOST, 'object-changed')).toHaveLength(2)
   })
 
+  test('B17: what was unsaid and is said now makes nothing due any more (PR-2)', () => {
+    const { crew, key } = pair()
+    move(crew, key, 2, false)
+    settle(crew)
+    move(crew, key, 3, true)
+    const own = state(crew, A)
+    expect(own.unsaidAt).toBeLessThanOrEqual(crew.now + UNSAID_MS)
+    pass(crew, UNSAID_MS + COMPANY_MS)
+    expect([look(crew, HOST, key), own.unsaid.size, own.unsaidAt]).toEqual([
+      '2 v0.0 3,1',
+      0,
+      Infinity,
+    ])
+  })
+
   test('B49: what is unsaid of one that ended over a minute ago is not said any more (PR-2)', () => {
     const { crew, key } = pair()
     move(crew, key, 5, true)

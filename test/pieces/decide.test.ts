@@ -229,6 +229,22 @@ describe('what becomes of an update', () => {
     expect(all.primary.state.kept.rows.get(1)!.heldBy).toBe(0)
   })
 
+  test('O48: what a rule makes of a grab in passing holds, as of any other (PR-2)', () => {
+    const [chip] = chips as [PieceTypes[number]]
+    const counting: PieceTypes = [
+      { ...chip, decide: ({ fields }) => ({ ok: true, fields: [(fields[0] as number) + 1] }) },
+    ]
+    const all = room(counting, 1, 1)
+    const [ada] = all.seats as [Seat]
+    const row = () => all.primary.state.kept.rows.get(1)!
+    act(all, ada, 1, { hold: 'grab' })
+    hear(all, ada, ask(all, ada, 1, { hold: 'release' }), [ada])
+    expect(row()).toMatchObject({ heldBy: 0, fields: [2] })
+    expect(act(all, ada, 1, { hold: 'grab' }, true).kind).toBe('recorded')
+    expect(row()).toMatchObject({ heldBy: 1, fields: [3] })
+    expect(ada.state.published.get(1)).toMatchObject({ heldBy: 1, fields: [3] })
+  })
+
   test('O55: only a grab alone may be loose', () => {
     const all = room(types, 1, 1)
     const [ada] = all.seats as [Seat]
@@ -263,6 +279,18 @@ describe('a session that goes on from what a member was told', () => {
       [3, 0],
     ])
     expect(told).toHaveLength(3)
+  })
+
+  test('O57: of a piece that went meanwhile nothing is pending, also no grab in passing (PR-2)', () => {
+    const all = room(chips, 1, 2)
+    const [ada] = all.seats as [Seat]
+    for (const id of [1, 2]) ask(all, ada, id, { hold: 'grab' }, true)
+    const opened = draft(all.primary.state, chips, 7, 0)
+    opened.face.remove(1)
+    for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
+    welcome(all, ada)
+    expect([...ada.state.published.keys()]).toEqual([2])
+    expect([...ada.state.pending.keys()]).toEqual([2])
   })
 
   test('O58: who comes back shows nothing that goes on from what was lost', () => {

@@ -2,6 +2,7 @@
 // Method: the machines by themselves; links are queues that can be cut at any message.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, type PeerId } from '../../src/machine.ts'
+import * as calls from '../../src/rpc/calls.ts'
 import {
   CALL_BYTES_MAX,
   CALLS_BURST,
@@ -9,9 +10,11 @@ import {
   CALLS_MAX,
   CALLS_PER_SECOND,
   FLIGHT_BYTES_MAX,
+  rpcLayout,
   type RpcMessage,
 } from '../../src/rpc/messages.ts'
 import { rpcPart } from '../../src/rpc/rpc.ts'
+import { decode } from '../../src/wire/layout.ts'
 import { Net } from './net.ts'
 
 function refusal(act: () => unknown): HoldfastError {
@@ -313,7 +316,9 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect(net.outcomes(2)).toEqual(['overloaded'])
     expect(net.why(2)).toMatch(/262144 bytes of calls are on their way to member \d already/)
     expect(() => net.note(2, 3, big)).toThrow('262144 bytes of calls are on their way')
-    rpcPart.delivered!(net.at(2), peer, 1_000)
+    for (const upTo of [1_000, 2_000]) {
+      expect(() => rpcPart.delivered!(net.at(2), peer, upTo)).not.toThrow()
+    }
     expect(net.at(2).flights.get(peer)).toEqual({ sent: [], bytes: 0 })
     net.call(2, 3, '1')
     net.settle()
@@ -328,6 +333,48 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect(net.at(2).counters.overloaded).toBe(0)
     net.call(2, 3, big)
     expect([net.outcomes(2), net.at(2).counters.overloaded]).toEqual([['overloaded'], 1])
+  })
+
+  test('an answer for which there is no room is told to be none, for its call ran (PR-2)', () => {
+    const net = new Net(3, topology)
+    const ids = Array.from({ length: CALLS_MAX }, () => net.call(2, 3))
+    net.settle(false)
+    // With what stands beside it each is a little more than a part in 64 of twice the share.
+    const longest = JSON.stringify('x'.repeat(CALL_BYTES_MAX - 2))
+    for (const id of ids) net.answer(3, 2, id, longest)
+    net.settle()
+    const wanted = [...ids.slice(1).map(() => 'ok'), 'unknown']
+    expect([net.outcomes(2), net.at(3).counters.overloaded]).toEqual([wanted, 1])
+    expect(net.events.get(2)!.at(-1)).toMatchObject({
+      text: 'it ran, and there is no room for its answer',
+    })
+  })
+
+  test('a reason leaves with 200 letters at most (PR-2)', () => {
+    const net = new Net(3, topology)
+    const id = net.call(2, 3)
+    net.settle(false)
+    calls.answer(net.at(3), 2, id, 'failed', 'x'.repeat(300))
+    net.flush(3)
+    const [bytes] = net.links.get(topology === 'star' ? '3>1' : '3>2')!
+    expect(decode(rpcLayout, bytes!)).toMatchObject({ outcome: 'failed', text: 'x'.repeat(200) })
+  })
+
+  test('of who went nothing is kept (PR-2)', () => {
+    const net = new Net(4, topology)
+    const peers = topology === 'star' ? [1] : [1, 2, 4]
+    net.call(3, 4)
+    for (const to of peers) net.call(3, to)
+    for (const from of peers) net.note(from, 3)
+    net.settle()
+    const kept = (me: PeerId): boolean[] => {
+      const { marks, buckets, flights, routes } = net.at(me)
+      return [marks, buckets, flights, routes].map((all) => all.has(3))
+    }
+    const [before] = peers.map(kept)
+    expect(before).toEqual([true, true, true, topology === 'star'])
+    net.see([1, 2, 4])
+    for (const me of peers) expect([me, kept(me)]).toEqual([me, Array(4).fill(false)])
   })
 
   test('planted bytes change nothing and throw nothing', () => {

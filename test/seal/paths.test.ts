@@ -106,3 +106,32 @@ test('a link that is hung up opens nothing, and old messages bring it not back (
   net.settle(world)
   expect(linkOf(bea, ada)).not.toBe(0)
 })
+
+test('four addresses that have shown themselves are known; one more puts out the oldest (PR-2)', () => {
+  const { net: world, ada, bea } = linked()
+  const home = bea.address
+  const doors = ['1', '2', '3', '4'].map((n) => `udp:door-${n}`)
+  for (const door of doors) {
+    bea.address = door
+    net.say(world, bea, ada, 'from here')
+    net.settle(world)
+    expect(addressOf(ada, bea)).toBe(door)
+  }
+  expect(machine.route(ada.seal, keyOf(bea), home)).toBe(false)
+  for (const door of doors) expect(machine.route(ada.seal, keyOf(bea), door)).toBe(true)
+})
+
+test('an answer from where nothing was asked is nothing, though it comes late (PR-2)', () => {
+  const { net: world, ada, bea } = linked()
+  const home = bea.address
+  probe(world, ada, bea, DOOR)
+  const asked = world.flying.shift()!
+  bea.address = DOOR
+  net.arrive(world, asked)
+  const answer = world.flying.shift()!
+  bea.address = home
+  net.say(world, bea, ada, 'newer')
+  net.settle(world)
+  net.arrive(world, { ...answer, from: 'udp:third' })
+  expect([addressOf(ada, bea), ada.packets]).toEqual([home, ['newer']])
+})

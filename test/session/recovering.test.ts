@@ -10,7 +10,6 @@ import { LEASE_MS } from '../../src/session/lease.ts'
 import {
   type PeerMessage,
   SNAPSHOT_PIECE_MAX,
-  SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from '../../src/session/messages.ts'
 import * as recovery from '../../src/session/recovery.ts'
@@ -232,7 +231,7 @@ describe('the copy that a session goes on with', () => {
     ['of the witness', 4, {}, true],
     ['of another', 5, {}, false],
     ['of another epoch', 4, { epoch: 2 }, false],
-    ['of too many pieces', 4, { of: SNAPSHOT_PIECES_MAX + 1 }, false],
+    ['of too many pieces', 4, { of: 2_049 }, false],
     ['of which the beginning is missing', 4, { piece: 1 }, false],
   ])('T30: is the one %s (PR-2)', (_what, from, other, taken) => {
     const own = told(7, 6)
@@ -242,9 +241,9 @@ describe('the copy that a session goes on with', () => {
   test('T30: may have as many pieces as a snapshot has, and comes in order (PR-2)', () => {
     const own = told(7, 6)
     const { bytes } = testimony({})
-    const piece = { kind: 'testimony', epoch: 3, of: SNAPSHOT_PIECES_MAX, bytes } as const
+    const piece = { kind: 'testimony', epoch: 3, of: 2_048, bytes } as const
     hear(own, 4, { ...piece, piece: 0 })
-    expect(own.server).toMatchObject({ copy: { of: SNAPSHOT_PIECES_MAX, pieces: [bytes] } })
+    expect(own.server).toMatchObject({ copy: { of: 2_048, pieces: [bytes] } })
     for (const [at, cut] of [bytes.slice(0, 2), bytes.slice(2)].entries()) {
       hear(own, 4, { ...piece, piece: at, of: 2, bytes: cut })
     }

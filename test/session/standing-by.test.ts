@@ -9,7 +9,7 @@ import { ATTEMPT_MS, retry } from '../../src/session/attempts.ts'
 import { handOver, HANDOVER_MS, proceed } from '../../src/session/handover.ts'
 import { LEASE_MS } from '../../src/session/lease.ts'
 import { remove } from '../../src/session/membership.ts'
-import { type PeerMessage, SNAPSHOT_PIECES_MAX } from '../../src/session/messages.ts'
+import type { PeerMessage } from '../../src/session/messages.ts'
 import { grantFor, viewOf } from '../../src/session/output.ts'
 import { record } from '../../src/session/replicate.ts'
 import * as roles from '../../src/session/roles.ts'
@@ -88,7 +88,7 @@ describe('a snapshot', () => {
   })
   test.each<[string, Partial<Snapshot>, number, (own: Session) => void]>([
     ['of an epoch beyond the last', { epoch: EPOCH_MAX + 1 }, 1, () => {}],
-    ['of too many pieces', { of: SNAPSHOT_PIECES_MAX + 1 }, 1, () => {}],
+    ['of too many pieces', { of: 2_049 }, 1, () => {}],
     ['of bytes that are none', { bytes: Uint8Array.of(1) }, 1, () => {}],
     ['of ourselves', {}, 2, () => {}],
     ['of who may not lead', {}, 9, (own) => void (own.client.view = memberOf(2).view)],
@@ -99,8 +99,8 @@ describe('a snapshot', () => {
   })
   test('T38: of the last epoch is taken, and one of as many pieces as there may be is begun (PR-2)', () => {
     expect(after([{ epoch: EPOCH_MAX }]).role).toBe('sync')
-    const { own } = after([{ of: SNAPSHOT_PIECES_MAX }])
-    expect(own.server).toMatchObject({ incoming: { pieces: { of: SNAPSHOT_PIECES_MAX } } })
+    const { own } = after([{ of: 2_048 }])
+    expect(own.server).toMatchObject({ incoming: { pieces: { of: 2_048 } } })
   })
   test('T38: takes the place of one of the same epoch, not of a later one, nor of a log that is followed', () => {
     const again = (epoch: number, first = 2): number => {

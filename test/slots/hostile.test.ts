@@ -184,6 +184,15 @@ describe('what is counted', () => {
     expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 4])
   })
 
+  test('an act that counts after all changes nothing of other gaps (PR-2)', () => {
+    const ada = member(1)
+    for (let id = 1; id <= 9; id++) act(ada)
+    const events = [...ada.unsure]
+    for (const id of [1, 4, 7, 9, 6]) tally(ada, events[id - 1]!)
+    ada.base = ada.slot
+    expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 3, 5, 8])
+  })
+
   test('the acts of 256 members are counted, and those of who went are forgotten first (PR-2)', () => {
     const bea = member(2)
     for (const inc of [1, 3]) tally(bea, { ...NOBODY, inc })
@@ -240,6 +249,19 @@ describe('settled worlds', () => {
     // Once: what comes next is compared by itself.
     expect(bea.peers.get(1)!.kept).toBe(null)
   })
+
+  test('one that is said to differ is kept for its slot, if that is settled here soon (PR-2)', () => {
+    const bea = member(2)
+    const soon = bea.base + bea.horizon
+    const kept = (slot: number): number | undefined => {
+      const message = { kind: 'differs', slot, hash: 1, acts: 0 } as const
+      part.receive!(bea, NOW, 1, encode(slotsLayout, message), out)
+      return bea.peers.get(1)!.kept?.slot
+    }
+    // Of the slot that is settled already it tells at once.
+    expect([kept(bea.base), out.told.length]).toEqual([undefined, 1])
+    expect([soon + 1, soon, bea.base + 1].map(kept)).toEqual([undefined, soon, bea.base + 1])
+  })
 })
 
 describe('messages', () => {
@@ -256,6 +278,17 @@ describe('messages', () => {
     }
     expect(bea.counters.malformed).toBe(3)
     expect(count(bea)).toEqual({})
+  })
+
+  test('a world is 30 s and the horizon old, and no slot more (PR-2)', () => {
+    const bea = member(2)
+    const oldest = bea.slot - 30_000 / game.ms - bea.horizon
+    for (const slot of [oldest - 1, oldest]) {
+      bea.asked = 1
+      part.receive!(bea, NOW, 1, worldOf('{"10":3}', slot), out)
+    }
+    expect(bea.counters).toMatchObject({ malformed: 1, adopted: 1 })
+    expect(count(bea)).toEqual({ 10: 3 })
   })
 
   test('the answer fits into a message, however many players there are said to be', () => {
@@ -311,6 +344,25 @@ describe('messages', () => {
     expect(() => open(bea, game)).not.toThrow()
     expect([...bea.peers.values()].map(({ standing }) => standing)).toEqual(['live', 'live'])
     expect([bea.standing, out.told]).toEqual(['joining', []])
+  })
+
+  test('of two who want other games the younger does not open its own (SL-4, PR-2)', () => {
+    const message = {
+      kind: 'standing',
+      standing: 'joining',
+      print: 8,
+      says: '100 fair u8',
+    } as const
+    for (const [inc, fits] of [
+      [1, false],
+      [3, true],
+    ] as const) {
+      const bea = { ...member(2), standing: 'closed' as const, print: 0 }
+      part.receive!(bea, NOW, inc, encode(slotsLayout, message), out)
+      if (fits) expect(() => open(bea, game)).not.toThrow()
+      else expect(() => open(bea, game)).toThrow('at player 10 ms 100, order fair')
+      expect(bea.standing).toBe(fits ? 'joining' : 'closed')
+    }
   })
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {

@@ -24,3 +24,11 @@ test.each([
     expect([ada.standing, shown(ada, game)]).toEqual(['live', {}])
   },
 )
+
+test('M5: in a star the server begins, though somebody older waits for a world, too (PR-2)', () => {
+  const cy = member(3)
+  Object.assign(cy, { mesh: false, primary: 3, standing: 'joining' })
+  for (const peer of cy.peers.values()) peer.standing = 'joining'
+  tick(cy, game, NOW, hearing())
+  expect(cy.standing).toBe('live')
+})

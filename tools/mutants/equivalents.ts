@@ -116,6 +116,36 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
+    'objects/views.ts showTo',
+    'replica.owner !== objects.me || types[replica.type]!.visibility === null',
+    'types[replica.type]!.visibility === null',
+    'A second lock: in a mesh what others own is owed to nobody (speaksFor).',
+  ),
+  equivalent(
+    'objects/deciding.ts dueAt',
+    'Math.max(now + 1, term.at + GRANT_MS)',
+    'term.at + GRANT_MS',
+    'Later than that a request waits for no member; only a proof has the rule say otherwise.',
+  ),
+  equivalent(
+    'actions/actions.ts receive',
+    'row.value === null || isJson(row.value)',
+    'isJson(row.value)',
+    'null is the same text as JSON, and is read as that.',
+  ),
+  equivalent(
+    'pieces/decide.ts server',
+    'next.byBefore = 0',
+    '',
+    'Of a row that no client made last it is neither read nor written.',
+  ),
+  equivalent(
+    'session/server.ts isAble',
+    "server.role !== 'alone' && member.inc === server.backup",
+    'member.inc === server.backup',
+    'It is for the types: of who is alone there is no backup, and no member has no number.',
+  ),
+  equivalent(
     'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
