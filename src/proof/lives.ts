@@ -46,7 +46,11 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
 )
 
 const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, wind, ring, echo, tell]
-const WISH = { game: 'proof', types: TYPES, server: HUB_URL }
+// Cards have secrets: what is kept of the room is sealed.
+const WISH = {
+  ...{ game: 'proof', types: TYPES, server: HUB_URL },
+  keepRoom: { key: '5a'.repeat(32) },
+}
 
 /** One life of one process. */
 export interface Life {

@@ -14,6 +14,7 @@ import { metCalls } from './callers.ts'
 import { bareFaces } from './cards.ts'
 import { hasRung } from './clocks.ts'
 import { count, tell, type Trial } from './diary.ts'
+import { comeHome } from './homecoming.ts'
 import { endings, judge, settled, unserved } from './judge.ts'
 import {
   ask,
@@ -79,7 +80,10 @@ export async function run(drawing: Drawing, plant: SessionBug | null = null): Pr
   w.conditions('*', '*', 'rtt=20')
   const done = await w.runUntil(() => watch(trial) && isSettled(trial), PEACE_MS)
   judge(trial)
-  return conclude(trial, done ? w.now() - peace : Infinity)
+  const settledMs = done ? w.now() - peace : Infinity
+  const ending = hash(endings(trial)).toString(36)
+  if (done && trial.account.wrong.size === 0) await comeHome(trial)
+  return conclude(trial, settledMs, ending)
 }
 
 function start(drawing: Drawing, plant: SessionBug | null): Trial {
@@ -260,7 +264,7 @@ function isSettled(trial: Trial): boolean {
   return settled(trial)
 }
 
-function conclude(trial: Trial, settledMs: Millis): Result {
+function conclude(trial: Trial, settledMs: Millis, ending: string): Result {
   const { world: w, account, story, drawing } = trial
   for (const life of trial.lives) {
     const returns = life.session?.member?.counters.returns ?? 0
@@ -282,6 +286,5 @@ function conclude(trial: Trial, settledMs: Millis): Result {
     events: w.counters.events,
     story,
   }
-  const ending = hash(endings(trial)).toString(36)
   return { ...result, digests: { course: hash(result).toString(36), ending } }
 }

@@ -1,0 +1,106 @@
+/**
+ * The end of a seeded run: everybody goes, in one of three ways, and one comes back. What was
+ * settled is there, though nobody was: the room was kept.
+ */
+
+import * as prng from '../faults/prng.ts'
+import type { Millis } from '../machine.ts'
+import { cardsOf } from './cards.ts'
+import { count, tell, type Trial } from './diary.ts'
+import { ask, isIn, leave, type Life, live } from './lives.ts'
+import type { Running as Session } from '../faces/live.ts'
+
+/** Who was not alone may play on without the hub: the room opens after a minute. */
+const BACK_MS: Millis = 120_000
+/** The last that was done is written at the hub within this. */
+const WRITTEN_MS: Millis = 500
+
+type Inside = Life & { session: Session }
+
+const WAYS = [
+  ...(['they leave', 'they are killed', 'they are killed, and the hub'] as const),
+  'the last one is killed with the hub as it is answered',
+] as const
+
+/** Plays it, if all are in one session that goes on. */
+export async function comeHome(trial: Trial): Promise<void> {
+  const { world: w, lives, drawing, account } = trial
+  const inside = lives.filter((life): life is Inside => isIn(life))
+  const homes = new Set(inside.map(({ session }) => session.member!.session.id))
+  if (homes.size !== 1 || !w.hub()) return
+  await w.run(WRITTEN_MS)
+  const chance = prng.fork(prng.create(drawing.seed), 'home')
+  const way = prng.pick(chance, WAYS)
+  const who = prng.pick(chance, inside)
+  const { session, player } = who
+  const id = session.member!.session.id
+  const before = await go(trial, inside, who, way)
+  const back = await comes(trial, who)
+  count(trial, `all went: ${way}`)
+  if (!back) return void account.wrong.add(`room.kept: nobody comes in again: ${way}`)
+  const found = shown(back.session)
+  const now = [back.session.member!.session.id, back.session.me.player, found]
+  const then = [id, player, before]
+  if (JSON.stringify(now) === JSON.stringify(then)) return
+  account.wrong.add(`room.kept: ${JSON.stringify(now)} is not ${JSON.stringify(then)}: ${way}`)
+}
+
+// Returns what was shown last.
+async function go(
+  trial: Trial,
+  inside: Inside[],
+  who: Inside,
+  way: (typeof WAYS)[number],
+): Promise<unknown> {
+  const { world: w } = trial
+  tell(trial, 'world', way)
+  if (way === WAYS[3]) {
+    await allLeave(
+      trial,
+      inside.filter((life) => life !== who),
+    )
+    await answered(trial, who)
+  }
+  const before = shown(who.session)
+  if (way === WAYS[0]) await allLeave(trial, inside)
+  for (const { node } of inside) w.crash(node.name)
+  if (way === WAYS[0] || way === WAYS[1]) return before
+  w.killHub()
+  await w.run(1_000)
+  w.restartHub()
+  return before
+}
+
+async function allLeave({ world: w }: Trial, inside: Inside[]): Promise<void> {
+  for (const life of inside) {
+    leave(life)
+    await w.runUntil(() => !isIn(life), 10_000)
+  }
+}
+
+// Whoever is alone is answered once the hub has it.
+async function answered({ world: w }: Trial, who: Inside): Promise<void> {
+  await w.runUntil(() => who.session.members.length === 1, 20_000)
+  const count = who.answered.size
+  ask(who)
+  await w.runUntil(() => who.answered.size > count, 20_000)
+}
+
+async function comes(trial: Trial, before: Inside): Promise<Inside | null> {
+  const { world: w, lives, drawing } = trial
+  const { kind } = before
+  let life: Life | null = null
+  w.sim.node('home', (node) => {
+    const as = { kind, topology: drawing.topology ?? 'star' }
+    life = live(node, as, lives.length, (what) => tell(trial, 'home', what), before)
+    lives.push(life)
+  })
+  const isBack = await w.runUntil(() => life !== null && isIn(life), BACK_MS)
+  return isBack ? (life as unknown as Inside) : null
+}
+
+// The table and the cards, as far as all may see them.
+function shown(session: Session): unknown {
+  const rows = session.table.keys().map((key) => [key, session.table.get(key)])
+  return [rows, cardsOf(session).length]
+}
