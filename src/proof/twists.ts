@@ -73,6 +73,7 @@ export function sealRules(bug: SealBug | null): SealRules {
 /** Bugs of the session. */
 export type SessionBug =
   | 'ack-early'
+  | 'answered-before-kept'
   | 'drop-without-cas'
   | 'take-without-cas'
   | 'add-unsynced'
@@ -96,6 +97,7 @@ export type SessionBug =
 
 const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
   'ack-early': { safeLength: (_role, log) => commit.lengthOf(log) },
+  'answered-before-kept': { keptLength: () => Infinity },
   'commit-while-adding': {
     safeLength: (role, log) =>
       role === 'adding' ? commit.lengthOf(log) : RULES.safeLength(role, log),

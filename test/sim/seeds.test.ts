@@ -84,7 +84,7 @@ describe('runs that failed', () => {
 
 describe('planted bugs are found', () => {
   const found = async (
-    plant: 'ack-early' | 'take-without-cas' | 'dedup-not-replicated',
+    plant: 'ack-early' | 'take-without-cas' | 'dedup-not-replicated' | 'answered-before-kept',
     first = 1,
   ): Promise<string> => {
     const wrong: string[] = []
@@ -101,6 +101,10 @@ describe('planted bugs are found', () => {
   test('T78: an answer before the backup has it', async () => {
     // It does harm where the primary loses its place.
     expect(await found('ack-early', DEPOSED)).toMatch(/commit\./)
+  })
+
+  test('an answer before the hub has it, to who is alone', async () => {
+    expect(await found('answered-before-kept')).toMatch(/room\.kept/)
   })
 
   test('T80: numbers that are not replicated', async () => {

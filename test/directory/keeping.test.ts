@@ -1,0 +1,293 @@
+// Goal: what is kept of a room is written by whoever leads it alone, all of a write or nothing, and
+// is opened by one who leads from then on.
+// Method: a hub by hand, with a disk by hand.
+import { describe, expect, test } from 'vitest'
+import { BACK_MS } from '../../src/directory/keeping.ts'
+import { SILENT_MS } from '../../src/directory/archive.ts'
+import {
+  NOT_NEXT,
+  SHEET_PIECE_MAX,
+  type FromHub,
+  type ToHub,
+} from '../../src/directory/messages.ts'
+import { MEMBERS_MAX } from '../../src/machine.ts'
+import { Desk, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'
+
+type Keep = ToHub & { kind: 'keep' }
+
+/** A room that is kept for ten minutes, whose founder is attached. */
+class Kept {
+  readonly desk: Desk
+  founder = 0
+  id = ''
+
+  constructor(limits: ConstructorParameters<typeof Desk>[0] = {}) {
+    this.desk = new Desk(limits)
+    this.founder = this.desk.open()
+    this.id = this.added(this.ask(this.founder))!.entry.session
+    this.desk.attach(this.founder, this.id, 1)
+  }
+
+  ask(stream: number, id = 1, more: Partial<ToHub & { kind: 'add' }> = {}): FromHub[] {
+    const { hash, link } = listed(id)
+    const place = { game: 'g', room: 'main', playersMax: 4, recovers: true, topology: 'star' }
+    const wish = { ...place, terms: 'keep=10', hash, link, ...OPEN, key: keyOf(id), ...more }
+    return this.desk.say(stream, { kind: 'add', request: 1, ...wish } as ToHub)
+  }
+
+  added(said: FromHub[]): (FromHub & { kind: 'added' }) | undefined {
+    return said.find((one): one is FromHub & { kind: 'added' } => one.kind === 'added')
+  }
+
+  keep(text: string, index: number, more: Partial<Keep> = {}, stream = this.founder): FromHub[] {
+    const said = { from: index === 1 ? null : index - 1, index, time: 5_000, next: 2, lone: true }
+    const bytes = new TextEncoder().encode(text)
+    const piece = { piece: 0, of: 1, bytes }
+    return this.desk.say(stream, { kind: 'keep', session: this.id, ...said, ...piece, ...more })
+  }
+
+  /** The founder's stream is gone, and that for long enough. */
+  leaves(): void {
+    this.desk.close(this.founder)
+    this.desk.go(BACK_MS + 1)
+  }
+
+  /** Somebody opens it. @returns what it heard of the opening, and the text of the sheets */
+  opens(id = 2): { heard: FromHub[]; opened: unknown; text: string; stream: number } {
+    const stream = this.desk.open()
+    const heard = this.ask(stream, id)
+    const sheets = heard.flatMap((one) => (one.kind === 'sheet' ? [...one.bytes] : []))
+    const text = new TextDecoder().decode(Uint8Array.from(sheets))
+    return { heard, opened: this.added(heard)?.opened ?? null, text, stream }
+  }
+}
+
+const kept = (index: number, lone = true, why = ''): object => {
+  return { kind: 'kept', index, lone, why }
+}
+
+describe('writing', () => {
+  test('is answered once the disk has it, all that waits by one write', () => {
+    const room = new Kept()
+    room.desk.atOnce = false
+    expect([room.keep('whole ', 1), room.keep('one ', 2), room.keep('two ', 3)]).toEqual([
+      [],
+      [],
+      [],
+    ])
+    room.desk.write()
+    const heard = room.desk.heard.get(room.founder)!.filter(({ kind }) => kind === 'kept')
+    expect(heard).toMatchObject([kept(1), kept(2), kept(3)])
+    room.leaves()
+    room.desk.write()
+    room.desk.atOnce = true
+    expect(room.opens().text).toBe('whole one two ')
+  })
+
+  test('entries that do not follow are not taken, and a whole replaces all before', () => {
+    const room = new Kept()
+    expect(room.keep('one', 2)).toMatchObject([kept(2, true, NOT_NEXT)])
+    room.keep('whole ', 1)
+    room.keep('one ', 2)
+    expect(room.keep('four ', 4, { from: 3 })).toMatchObject([kept(4, true, NOT_NEXT)])
+    expect(room.keep('anew ', 4, { from: null })).toMatchObject([kept(4)])
+    room.keep('five ', 5)
+    const sheets = [...room.desk.disk.keys()].filter((key) => key.startsWith('~'))
+    expect(sheets).toEqual([`~${room.id} 0`, `~${room.id} 1`])
+    room.leaves()
+    expect(room.opens().text).toBe('anew five ')
+  })
+
+  test('a word without entries changes how many are here, and adds no sheet', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    expect(room.keep('', 1, { from: 1, lone: false })).toMatchObject([kept(1, false)])
+    room.desk.close(room.founder)
+    room.desk.go(BACK_MS + 1)
+    expect(room.opens().heard).toMatchObject([{ kind: 'refused', why: /opens again in \d+ s$/ }])
+    room.desk.go(SILENT_MS)
+    expect(room.opens().opened).toMatchObject({ sheets: 1 })
+  })
+
+  test.each<[string, (room: Kept) => number]>([
+    ['a stranger', (room) => room.desk.open()],
+    [
+      'another member',
+      (room) => {
+        const stream = room.desk.open()
+        const members = [listed(1), listed(2)]
+        room.desk.say(room.founder, { kind: 'members', session: room.id, members, players: 2 })
+        room.desk.attach(stream, room.id, 2)
+        return stream
+      },
+    ],
+  ])('%s writes nothing', (_who, strangerOf) => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    const stream = strangerOf(room)
+    expect(room.keep('evil ', 2, {}, stream)).toEqual([])
+    expect(room.keep('evil ', 1, {}, stream)).toEqual([])
+    expect(room.desk.hub.counters.forged).toBe(2)
+    room.desk.close(stream)
+    room.leaves()
+    expect(room.opens().text).toBe('whole ')
+  })
+
+  test('a room whose terms do not say so is not kept', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    const said = { from: null, index: 1, time: 0, next: 2, lone: true, piece: 0, of: 1 }
+    const bytes = new Uint8Array(1)
+    expect(desk.say(streams[0]!, { kind: 'keep', session: id, ...said, bytes })).toEqual([])
+    expect(desk.hub.archive.rooms.size).toBe(0)
+  })
+
+  test('of a room no more is kept than the limit, and it is told so', () => {
+    const room = new Kept({ room: { kept: 20 } })
+    expect(room.keep('whole ', 1)).toMatchObject([kept(1)])
+    const [said] = room.keep('a long entry of the log ', 2)
+    expect(said).toMatchObject({
+      kind: 'kept',
+      why: 'limit room.kept: at most 20 bytes kept of one room',
+    })
+    expect(room.keep('two ', 2)).toMatchObject([kept(2)])
+    const of = 33
+    expect(room.keep('x', 3, { of })[0]).toMatchObject({ why: /^limit room.kept/ })
+    expect(room.desk.hub.budgets.refused['room.kept']).toBe(2)
+  })
+
+  test('a sheet in pieces is one sheet', () => {
+    const room = new Kept()
+    const bytes = new Uint8Array(SHEET_PIECE_MAX).fill(0x61)
+    expect(room.keep('', 1, { piece: 0, of: 2, bytes })).toEqual([])
+    expect(room.keep('', 1, { piece: 1, of: 2, bytes })).toMatchObject([kept(1)])
+    room.leaves()
+    expect(room.opens().text).toBe('a'.repeat(2 * SHEET_PIECE_MAX))
+  })
+
+  test('what the disk does not take never was: its sentence is the answer, and what came before stays', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.desk.atOnce = false
+    room.keep('one ', 2)
+    room.desk.write('the disk is full')
+    const said = room.desk.heard.get(room.founder)!.at(-1)
+    expect(said).toMatchObject(kept(2, true, 'the disk is full'))
+    room.desk.atOnce = true
+    expect(room.keep('two ', 3)).toMatchObject([kept(3, true, NOT_NEXT)])
+    expect(room.keep('anew ', 3, { from: null })).toMatchObject([kept(3)])
+    room.leaves()
+    expect(room.opens().text).toBe('anew ')
+  })
+})
+
+describe('opening', () => {
+  test('makes a new epoch and a new primary first; whoever led before writes nothing any more', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const { opened, text, heard, stream } = room.opens()
+    const inc = 2 + MEMBERS_MAX
+    expect([opened, text]).toEqual([{ inc, time: 5_000 + BACK_MS + 1, sheets: 1 }, 'whole '])
+    const { entry, leader } = room.added(heard)!
+    expect(entry.register).toEqual({ epoch: 2, primary: inc, backup: 0 })
+    expect(leader!.link).toEqual(linkOf(2))
+    const back = room.desk.open()
+    expect(room.desk.attach(back, room.id, 1)).toMatchObject([{ kind: 'refused' }])
+    expect(room.keep('late ', 2, {}, back)).toEqual([])
+    room.desk.attach(stream, room.id, inc, 2)
+    expect(room.keep('anew ', 2, { from: null, next: inc + 1 }, stream)).toMatchObject([kept(2)])
+    expect(room.keep('late ', 3, {}, back)).toEqual([])
+  })
+
+  test('of two who ask at once one opens it, and the other finds it', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const [one, other] = [room.desk.open(), room.desk.open()]
+    room.desk.atOnce = false
+    room.ask(one, 2)
+    room.ask(other, 3)
+    room.desk.write()
+    const told = [one, other].map((stream) => room.added(room.desk.heard.get(stream)!))
+    expect(told.map((said) => [said?.created, said?.opened === null])).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+
+  test('one that does not come, or leaves at once, leaves it as it was; no number is given twice', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const incs = [2, 3, 4].map((id) => {
+      const { opened, stream, text } = room.opens(id)
+      expect(text).toBe('whole ')
+      room.desk.close(stream)
+      return (opened as { inc: number }).inc
+    })
+    expect(incs).toEqual([258, 515, 772])
+  })
+
+  test('waits while the primary of who is alone may come back, and a minute for any other', () => {
+    const alone = new Kept()
+    alone.keep('whole ', 1)
+    expect(alone.opens().opened).toBe(null)
+    alone.desk.close(alone.founder)
+    alone.desk.go(BACK_MS - 10)
+    expect(alone.opens().opened).toBe(null)
+    alone.desk.go(20)
+    expect(alone.opens().opened).not.toBe(null)
+  })
+
+  test('a sheet that is not there: who opens it is told so, and may be right another time', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const key = `~${room.id} 0`
+    const bytes = room.desk.disk.get(key)!
+    room.desk.disk.delete(key)
+    const why = 'what is kept of this room cannot be read'
+    expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
+    room.desk.disk.set(key, bytes)
+    expect(room.opens().text).toBe('whole ')
+  })
+
+  test('who may not serve opens none', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const stream = room.desk.open()
+    const said = room.ask(stream, 2, { playersMax: 0 })
+    expect(said).toMatchObject([{ kind: 'refused', why: 'nobody serves it' }])
+    expect(room.opens().text).toBe('whole ')
+  })
+})
+
+describe('a hub that is killed', () => {
+  test('has all that it said it keeps, and the time goes on', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.keep('one ', 2)
+    room.desk.restart()
+    // Its primary may be on its way back, until it has left questions unanswered.
+    room.desk.go(10_000)
+    const { text, opened } = room.opens()
+    expect(text).toBe('whole one ')
+    expect(opened).toMatchObject({ time: 15_000 })
+  })
+
+  test('a room whose time is over is gone from the disk, also where the hub did not run meanwhile', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    const { desk, founder, id } = room
+    const end = { expect: 1, primary: 1, backup: 0, why: 'end' } as const
+    desk.say(founder, { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1), ...end })
+    expect([...desk.disk.keys()]).toEqual([`kept ${id}`, `~${id} 0`])
+    desk.now += 600_001
+    desk.restart()
+    desk.go(20_000)
+    expect([[...desk.disk.keys()], desk.hub.archive.rooms.size]).toEqual([[], 0])
+    expect(room.opens().opened).toBe(null)
+  })
+})
