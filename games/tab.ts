@@ -128,14 +128,16 @@ interface Stored extends Kept {
 
 /** The personal link of a player. @param room  a link to the room, without a fragment */
 export function personalLink(room: string, { token, who }: Kept): string {
-  return `${room}#${new URLSearchParams({ [AS]: token, ...who }).toString()}`
+  // The link to the room may have a fragment of its own, with the key of the room.
+  const joint = room.includes('#') ? '&' : '#'
+  return `${room}${joint}${new URLSearchParams({ [AS]: token, ...who }).toString()}`
 }
 
 /** The player of a link's fragment; null if it names none. */
 export function readLink(fragment: string): Kept | null {
   const words = new Map(new URLSearchParams(fragment.slice(1)))
   const token = words.get(AS)
-  words.delete(AS)
+  for (const word of [AS, 'key', 'ticket']) words.delete(word)
   const who = Object.fromEntries([...words].map(([word, text]) => [word, text.slice(0, WORD_MAX)]))
   return token ? { token, who } : null
 }

@@ -13,6 +13,7 @@ import { type ComponentChild, render } from 'preact'
 import { firstName } from '../door.tsx'
 import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
+import { keyOfRoom, withKey } from '../room-key.ts'
 import { Banner } from '../signs.tsx'
 import { KEPT, type Kept, personalLink, Tab } from '../tab.ts'
 import { ticketIn } from '../ticket.ts'
@@ -51,7 +52,10 @@ declare global {
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
 const server = hubOf(location.href)
-const links = linksInto(room)
+// Before the tab reads its fragment, and cleans it.
+const key = keyOfRoom('tabletop', room, location.hash)
+const into = linksInto(room)
+const links = { share: withKey(into.share, key), second: withKey(into.second, key) }
 const tab = new Tab('tabletop', room)
 const wasHere = tab.player
 let name = firstName(wasHere?.who['name'] || query.get('name'))
@@ -125,6 +129,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         token,
         ticket: ticketIn(location.hash),
         types: TYPES,
+        keepRoom: { key },
         playersMax: PLAYERS_MAX,
         primaries: query.has('hosts') ? 'hosts' : 'all',
         server,

@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { HUB_VERSION } from '../directory/messages.ts'
 import { join as joinSession } from '../node.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
@@ -84,7 +85,7 @@ test('a hub with limits of its own refuses what is beyond, and says which in its
     const headers = { 'X-Forwarded-For': from }
     const stream = new WebSocket(`${url}hub`.replace('http', 'ws'), { headers })
     await once(stream, 'open')
-    stream.send(Uint8Array.of(0, 1, 3))
+    stream.send(Uint8Array.of(0, 1, HUB_VERSION))
     const heard = await Promise.race([
       once(stream, 'message').then(() => 'welcome'),
       once(stream, 'close').then(([code, why]) => `${code} ${why}`),
@@ -137,7 +138,7 @@ test('with a certificate it is https, members come by wss, and SIGHUP takes a ne
   expect(first.status).toBe(200)
   const stream = new WebSocket(`${url}hub`.replace('https', 'wss'), { rejectUnauthorized: false })
   await once(stream, 'open')
-  stream.send(Uint8Array.of(0, 1, 3))
+  stream.send(Uint8Array.of(0, 1, HUB_VERSION))
   await once(stream, 'message')
   writeFileSync(pem, 'none')
   child.kill('SIGHUP')

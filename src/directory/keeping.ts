@@ -171,7 +171,7 @@ export function openingOf(
   return { stand, epoch, inc: stand.next + MEMBERS_MAX }
 }
 
-// Nobody serves the session: `living` has looked.
+// Nobody serves the session, or is attached to it.
 function waitOf(hub: Hub, now: Millis, row: Row, { by, lone }: Stand): Millis {
   const isAlone = lone && by === row.entry.register.primary
   if (!isAlone) return Math.max(row.lastYes, hub.startedAt) + archive.SILENT_MS - now

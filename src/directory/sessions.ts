@@ -141,9 +141,8 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
   const shut = closing.whyShut(hub, now, message)
   if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
-  const known = register.living(hub.directory, now, message)
-  const kept = known ? null : keeping.openingOf(hub, now, message)
-  if (typeof kept === 'number') return refuse(connection, request, keeping.laterIn(kept), out)
+  const { known, kept, wait: later } = found(hub, now, message)
+  if (later !== null) return refuse(connection, request, keeping.laterIn(later), out)
   const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, admission.reasonOf(entrance.refused), out)
@@ -164,6 +163,24 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   }
   call.from.calls = known.entry.session
   say(connection, welcome(call, known, message, 'found'), out)
+}
+
+interface Found {
+  /** A session that somebody serves, or will. */
+  known: register.Row | null
+  /** A kept room that may be opened. */
+  kept: Opening | null
+  /** For how many ms there is a kept room that may not. */
+  wait: Millis | null
+}
+
+// Where nobody is attached, as after a start of the hub, a kept room need not be waited for.
+function found(hub: Hub, now: Millis, message: Add): Found {
+  const known = register.living(hub.directory, now, message)
+  const isHere = known !== null && known.present.size > 0
+  const kept = isHere ? null : keeping.openingOf(hub, now, message)
+  if (typeof kept === 'number') return { known, kept: null, wait: known ? null : kept }
+  return { known: kept ? null : known, kept, wait: null }
 }
 
 const NOBODY = 'nobody serves it'

@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const BYTES_MAX = 1_700_000
+const BYTES_MAX = 1_800_000
 const ROOT = resolve('.')
 const base = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
 const tree = join(base, 'tree')
@@ -121,7 +121,7 @@ test.each([
   240_000,
 )
 
-test('the package has at most 1.7 MB, and of each kind of file what a user needs (AP-16)', () => {
+test('the package has at most 1.8 MB, and of each kind of file what a user needs (AP-16)', () => {
   const files = filesOf(installed)
   const bytes = files.reduce((sum, path) => sum + statSync(join(installed, path)).size, 0)
   expect(bytes).toBeLessThan(BYTES_MAX)

@@ -2,6 +2,7 @@
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
+import { drop } from './pins.ts'
 import { killed, knowsDemo, sayDemo, type Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
@@ -13,19 +14,9 @@ async function open(name: string, room = 'e2e'): Promise<Window> {
   return window
 }
 
-/** Drops pins and waits for their outcomes; the page counts what was acknowledged. */
-function drop(window: Window, count: number): Promise<number> {
-  return window.page.evaluate(async (times) => {
-    const { dots } = globalThis as unknown as { dots: { drop(): Promise<{ ok: boolean }> } }
-    let ok = 0
-    for (let i = 0; i < times; i++) if ((await dots.drop()).ok) ok++
-    return ok
-  }, count)
-}
-
 test('T1, T3, T5, T29: the window of the server is killed: the others play on', async () => {
   const ada = await open('Ada')
-  await ada.until({ safety: 'alone', role: 'alone', me: '1' })
+  await ada.until({ safety: 'kept', role: 'alone', me: '1' })
   await ada.shot('1-alone')
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', members: '1,2' })
@@ -198,7 +189,7 @@ test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', as
 
 test('who only watches has no dot and drops no pin, until they join the others', async () => {
   const ada = await open('Ada')
-  await ada.until({ safety: 'alone', me: '1' })
+  await ada.until({ safety: 'kept', me: '1' })
   const grace = await crew.open('Grace', '/dots/?room=e2e')
   await grace.page.getByRole('button', { name: 'Only watch' }).click()
   await grace.until({ status: 'live', members: '1,2' })

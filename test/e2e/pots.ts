@@ -72,7 +72,7 @@ export async function crew(room: string, names: string[], more = ''): Promise<st
  * while all still come in, on a busy machine, comes in as another
  */
 export async function together(all: readonly string[]): Promise<number[]> {
-  const safe = all.length > 1 ? 'backed-up' : 'alone'
+  const safe = all.length > 1 ? 'backed-up' : 'kept'
   let players: number[] = []
   let seen: string[] = []
   const isWhole = async (): Promise<boolean> => {
@@ -91,7 +91,7 @@ export async function together(all: readonly string[]): Promise<number[]> {
 
 /** Waits until all of them see these players, in whatever order they came. */
 export async function seen(all: readonly string[], players: readonly number[]): Promise<void> {
-  const safety = players.length > 1 ? 'backed-up' : 'alone'
+  const safety = players.length > 1 ? 'backed-up' : 'kept'
   const each = players.map((player) => `(?=.*\\b${player}\\b)`).join('')
   const members = new RegExp(`^${each}\\d+(,\\d+){${players.length - 1}}$`)
   for (const tab of all) await tabs.until(tab, { status: 'live', safety, members })

@@ -1,0 +1,53 @@
+// Goal: a room outlives its windows and its hub: whoever opens it later finds what was
+// acknowledged, and a reload of the last window is the same player.
+// Method: each window is a browser process; windows are killed, and the hub by SIGKILL.
+import { expect, test } from 'vitest'
+import { Crew } from './crew.ts'
+import type { Window } from './harness.ts'
+import { drop } from './pins.ts'
+
+const crew = Crew.forEachTest()
+
+async function here(name: string, path: string): Promise<Window> {
+  const window = await crew.open(name, path)
+  await window.until({ status: 'live', safety: 'kept' })
+  return window
+}
+
+test('the last window is reloaded, then killed with the hub: pins and player are there', async () => {
+  const ada = await here('Ada', '/dots/?room=kept&name=Ada')
+  expect(await drop(ada, 5)).toBe(5)
+  await ada.until({ pinsTotal: '5' })
+  await ada.page.reload()
+  await ada.until({ status: 'live', safety: 'kept', me: '1', pinsTotal: '5' })
+  expect(await drop(ada, 2)).toBe(2)
+  await Promise.all([crew.hub.kill(), ada.kill()])
+  await crew.hub.start()
+  const grace = await here('Grace', '/dots/?room=kept&name=Grace')
+  await grace.until({ pinsTotal: '7' })
+  await grace.shot('kept-1-pins')
+  expect(await drop(grace, 1)).toBe(1)
+  await grace.until({ pinsTotal: '8' })
+  expect(crew.complaints).toEqual([])
+})
+
+test('cards are kept sealed: the link opens the table again, and without its key it stays shut', async () => {
+  const ada = await here('Ada', '/tabletop/?room=kept&name=Ada')
+  await ada.page.getByRole('button', { name: /Crazy Eights/ }).click()
+  await ada.until({ game: /./, pieces: /^[1-9]/ })
+  const { pieces, game } = await ada.data()
+  await ada.page.getByRole('button', { name: 'Panel' }).click()
+  const link = await ada.page.getByLabel('Invite others with this link').inputValue()
+  const { hash } = new URL(link)
+  expect(hash).toMatch(/^#key=[0-9a-f]{64}$/)
+  await Promise.all([crew.hub.kill(), ada.kill()])
+  await crew.hub.start()
+  const eve = await crew.open('Eve', '/tabletop/?room=kept&name=Eve')
+  await eve.until({ status: 'failed', error: 'forbidden' })
+  await eve.page.getByText('its link carries the key').first().waitFor()
+  await eve.shot('kept-2-shut')
+  const grace = await here('Grace', `/tabletop/?room=kept&name=Grace${hash}`)
+  await grace.until({ game: game!, pieces: pieces! })
+  await grace.shot('kept-3-table')
+  expect(crew.complaints).toEqual([])
+})
