@@ -9,6 +9,8 @@ export interface Definitions {
   readonly kinds: ReadonlyMap<Kind, readonly Definition[]>
   /** All that two builds must agree on, a line for each definition. */
   readonly text: string
+  /** Of it, what must be the same for a room that is kept to be opened again. */
+  readonly kept: string
 }
 
 /** Sorts them. @throws HoldfastError code `bad-value` for a name used twice */
@@ -29,8 +31,12 @@ export function sortDefinitions(given: unknown): Definitions {
     checkChannel(kind, kinds[i - 1]?.[0])
     some.sort((one, other) => byUtf8(one.name, other.name))
   }
-  const text = kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
-  return { kinds: new Map(kinds), text }
+  const keeping = kinds.filter(([{ keeps }]) => keeps ?? false)
+  return { kinds: new Map(kinds), text: textOf(kinds), kept: textOf(keeping) }
+}
+
+function textOf(kinds: readonly (readonly [Kind, readonly Definition[]])[]): string {
+  return kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
 }
 
 /** Where it stands among those that were given. @throws HoldfastError code `not-found` */

@@ -178,17 +178,12 @@ function checkRead(options: JoinOptions, { kinds }: Definitions): void {
 }
 
 function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['wish'] {
-  const { kinds, text } = definitions
+  const { kinds, text, kept: keptTypes } = definitions
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
-  const {
-    expellers = 'founder',
-    watch = false,
-    watchersMax,
-    entry = 'open',
-    listed = true,
-  } = options
+  const { expellers = 'founder', watch = false, watchersMax } = options
+  const { entry = 'open', listed = true } = options
   checkWord('entry', entry, ['open', 'invite'])
   checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
@@ -205,6 +200,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
     room: checkName('room', options.room ?? 'main'),
     name: checkName('name', options.name ?? 'player'),
     playersMax: checkPlayers(options.playersMax ?? 16),
+    keptTypes,
     types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',

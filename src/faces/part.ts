@@ -62,6 +62,7 @@ function kindOf(channel: number): Kind<'part'> {
   return {
     word: 'part',
     channel,
+    keeps: true,
     most: 1,
     verbs: ['part'],
     text: (definition) => {

@@ -21,6 +21,7 @@ export const piecesKind: Kind<'piece'> = {
   channel: pieces.PIECES_CHANNEL,
   most: pieces.PIECE_TYPES_MAX,
   verbs: ['all'],
+  keeps: true,
   text: (definition) => {
     const { name, schema } = definition as PieceType
     return `${name} ${schema.text} piece`

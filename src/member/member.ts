@@ -100,6 +100,7 @@ function partsOf(run: Runtime): Parts {
       member.slots.flatMap(({ part, state }) =>
         part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
+    reopen: (parts) => replace(member, parts, true),
     restore: (parts) => {
       const isWhole = replace(member, parts)
       if (!isWhole) member.counters.unrestored++
@@ -114,15 +115,16 @@ function collect({ slots }: Member): PartState[] {
   )
 }
 
-// Returns whether each durable part was given its state, and accepted it.
-function replace({ slots }: Member, parts: readonly PartState[]): boolean {
+// Returns whether each durable part was given its state, and accepted it. Of another build some may
+// be there that were not then, and the other way round.
+function replace({ slots }: Member, parts: readonly PartState[], ofBuilds = false): boolean {
   const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
   const durable = slots.filter(({ part }) => part.restore !== undefined)
   const taken = durable.filter(({ part, state }) => {
     const bytes = given.get(part.channel)
-    return bytes !== undefined && part.restore!(state, bytes)
+    return bytes === undefined ? ofBuilds : part.restore!(state, bytes)
   })
-  return taken.length === durable.length && given.size === durable.length
+  return taken.length === durable.length && (ofBuilds || given.size === durable.length)
 }
 
 // Joins the effects of one operation, part by part.

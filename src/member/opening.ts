@@ -14,7 +14,7 @@ import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import * as sheets from '../session/sheets.ts'
 import { differenceOf } from '../wire/difference.ts'
-import { sameBytes } from '../wire/digest.ts'
+import { fingerprint, sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
 import { isSealed, open, seal as sealed } from './room-key.ts'
 import type { Opening, Runtime } from './state.ts'
@@ -75,8 +75,11 @@ export function read({ member, ports }: Runtime, opening: Opening): sheets.Read 
     : opening.sheets.map((bytes) => ({ bytes, index: null }))
   const found = all && sheets.read(all)
   if (!found) return UNREADABLE
-  if (found.schema !== session.schema) {
-    const difference = differenceOf(wish.types, found.types)
+  const isSame = found.schema === fingerprint(session.keptTypes)
+  // Types that are too long to be kept as text are the same or not.
+  const isKnown = found.schema === fingerprint(found.types)
+  if (!isSame && !(isKnown && fit(session.keptTypes, found.types))) {
+    const difference = differenceOf(wish.keptTypes, found.types)
     const why = `what is kept of this room is of another build: ${difference}`
     return { code: 'schema', why }
   }
@@ -109,6 +112,21 @@ export function seal({ member, ports }: Runtime, sheet: Uint8Array, index: numbe
   return sealed(ports.ciphers, roomKey, { session: id, index }, sheet)
 }
 
+// Of two builds each part has the same types in both, or is in one of them alone.
+function fit(ours: string, theirs: string): boolean {
+  const [here, there] = [byPart(ours), byPart(theirs)]
+  return [...here].every(([part, lines]) => lines === (there.get(part) ?? lines))
+}
+
+function byPart(text: string): Map<string, string> {
+  const parts = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const [part = 'piece'] = / part \d+ /.exec(line) ?? []
+    if (line !== '') parts.set(part, `${parts.get(part) ?? ''}${line}\n`)
+  }
+  return parts
+}
+
 /** The player that we were, by our key; null if the room knows none. */
 export function formerOf({ member }: Runtime, { state }: sheets.Read): number | null {
   const { key } = member.wish.identity
@@ -120,7 +138,7 @@ export function formerOf({ member }: Runtime, { state }: sheets.Read): number | 
 export function restore(run: Runtime, found: sheets.Read): Durable | null {
   const { out } = run
   const { state, parts, changes } = found
-  if (!out.parts.restore(parts)) return null
+  if (!out.parts.reopen(parts)) return null
   for (const change of changes) out.parts.change(change)
   state.mv += state.members.size
   state.members.clear()

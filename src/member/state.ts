@@ -36,6 +36,8 @@ export interface Wish {
   hub: string
   /** The game's types, as text. */
   types: string
+  /** Those of which a kept room has state. */
+  keptTypes: string
   /** The session may be recovered by its members when primary and backup are gone at once. */
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
@@ -374,13 +376,14 @@ function nothingCounted(): MemberCounters {
 
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
-  const { playersMax, types, recovers, hosts, kind, watches } = wish
+  const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = wish
   const secret = draw(entropy)
   const mayRecover = recovers && kind !== 'guest' && !watches
   return session.create(now, {
     secret,
     playersMax,
     types,
+    keptTypes,
     recovers: mayRecover,
     hosts,
     rules: RULES,

@@ -22,6 +22,7 @@ import type { Millis } from '../machine.ts'
 import { termOf, termsSay } from '../machine.ts'
 import { type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
+import { fingerprint } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
 import { entriesLayout, type Keeping, wholeLayout } from './sheets.ts'
 import * as leases from './lease.ts'
@@ -171,14 +172,13 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
     out.hub({ kind: 'keep', ...said, ...piece })
 }
 
-function wholeOf({ schema, types, server }: Session, out: SessionOut): Uint8Array {
-  const isShort = new TextEncoder().encode(types).length <= TYPES_MAX
+function wholeOf({ keptTypes, server }: Session, out: SessionOut): Uint8Array {
+  const schema = fingerprint(keptTypes)
+  const isShort = new TextEncoder().encode(keptTypes).length <= TYPES_MAX
+  const types = isShort ? keptTypes : ''
   const index = commit.lengthOf(server.log)
   const snapshot = durable.snapshot(server.durable, out.parts.collect())
-  return out.seal(
-    encode(wholeLayout, { schema, types: isShort ? types : '', index, snapshot }),
-    index,
-  )
+  return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index)
 }
 
 // None at all say only how many are here.

@@ -25,6 +25,8 @@ export interface Parts {
   published(): PartState[]
   /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
   restore(parts: PartState[]): boolean
+  /** The same from what was kept: parts that it lacks begin anew, others are left out. */
+  reopen(parts: PartState[]): boolean
   /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
   keeps(player: number): boolean
   /** The news of a part with only what a player may see; the same bytes if that is all of them. */

@@ -17,7 +17,7 @@ export const SHEET_ENTRIES_MAX = 65_536
 
 /** The whole state in a sheet. */
 export const wholeLayout = record({
-  /** Of the types of the game; and these as text, '' if that is too long. */
+  /** Of the types that have state in it; and these as text, '' if that is too long. */
   schema: u32,
   types: text(TYPES_MAX),
   /** How many entries of the log it includes. */

@@ -268,6 +268,8 @@ export interface Session {
   /** The game's types as text, and their fingerprint. */
   types: string
   schema: number
+  /** Of the types those of which a kept room has state. */
+  keptTypes: string
   /** A member may recover the session when primary and backup are gone at once. */
   recovers: boolean
   /** Only Node processes serve or are backup. */
@@ -343,6 +345,7 @@ export interface SessionOptions {
   playersMax: number
   /** The game's types, as text. */
   types: string
+  keptTypes?: string
   recovers?: boolean
   hosts?: boolean
   rules: SessionRules
@@ -364,7 +367,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     playersMax: options.playersMax,
     types: options.types,
     schema: fingerprint(options.types),
-    recovers: options.recovers ?? false,
+    ...{ keptTypes: options.keptTypes ?? '', recovers: options.recovers ?? false },
     hosts: options.hosts ?? false,
     topology: 'star',
     ...{ terms: '', keeps: true },

@@ -2,7 +2,7 @@
 // acknowledged, however all others went, and as the player that they were.
 // Method: whole sessions in virtual time, with the shipped hub; machines are killed.
 import { describe, expect, test } from 'vitest'
-import { action } from '../../src/faces/actions.ts'
+import { action, object, piece, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -229,16 +229,35 @@ describe('a room with a key', () => {
 })
 
 describe('another build', () => {
-  test('with other types is refused with what differs, and the room stays as it was', async () => {
+  const Card = piece('card', { x: u8 })
+  const deal = action('deal', (table) => void table.create(Card, { x: 3 }))
+
+  test('with other actions and objects, and with pieces that were not there, goes on', async () => {
     const w = world({ seed: 11, conditions: 'rtt=20' })
     const ada = await joining(w, { name: 'Ada' })
     await act(w, ada.act(add, ['pins']))
     await act(w, ada.leave())
-    const other = action('other', () => null)
+    const newer = [add, wait, action('other', () => null), object('dot', { x: u8 }), Card, deal]
+    const grace = await joining(w, { name: 'Grace', types: newer })
+    expect(await act(w, grace.act(add, ['pins']))).toMatchObject({ ok: true, value: 2 })
+    await act(w, grace.act(deal, null))
+    expect(grace.all(Card).length).toBe(1)
+    await act(w, grace.leave())
+    const next = await joining(w)
+    expect(next.table.get('pins')).toBe(2)
+  })
+
+  test('with other pieces is refused with what differs, and the room stays as it was', async () => {
+    const w = world({ seed: 11, conditions: 'rtt=20' })
+    const ada = await joining(w, { name: 'Ada', types: [...types, Card, deal] })
+    await act(w, ada.act(deal, null))
+    await act(w, ada.leave())
+    const other = piece('card', { x: u8, y: u8 })
     await expect(act(w, joining(w, { types: [...types, other] }))).rejects.toMatchObject({
       code: 'schema',
+      message: /another build.*card/,
     })
-    const next = await joining(w)
-    expect(next.table.get('pins')).toBe(1)
+    const next = await joining(w, { types: [...types, Card, deal] })
+    expect(next.all(Card)[0]!.state.x).toBe(3)
   })
 })

@@ -30,6 +30,7 @@ export const WISH: Wish = {
   watches: false,
   ticket: '',
   roomKey: null,
+  keptTypes: '',
   terms: '',
   topology: 'star',
   identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },

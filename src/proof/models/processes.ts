@@ -88,6 +88,7 @@ export const NO_PARTS: Parts = {
   collect: () => [],
   published: () => [],
   restore: () => true,
+  reopen: () => true,
   keeps: () => false,
   show: (_part, news) => news,
   news: () => {},
