@@ -116,6 +116,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
+    'seal/asking.ts read',
+    'ee && se',
+    'ee',
+    'Both are with one point of the other, and a point that makes nothing does so with any secret.',
+  ),
+  equivalent(
     'objects/views.ts showTo',
     'replica.owner !== objects.me || types[replica.type]!.visibility === null',
     'types[replica.type]!.visibility === null',
