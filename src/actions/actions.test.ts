@@ -54,7 +54,7 @@ function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
 }
 
 describe('actions', () => {
-  test('keys and pieces together fit one entry of the log, or it is answered why not', () => {
+  test('keys and pieces together fit one entry of the log, or it is answered why not (PR-2)', () => {
     const also = (count: number, bytes: number) => () => ({
       face: {},
       done: () => ({ part: 7, changes: Array(count).fill(new Uint8Array(bytes)), news: null }),
@@ -70,6 +70,10 @@ describe('actions', () => {
     const why = 'an action changes 256 keys and pieces: 257'
     expect(outcome(256, 100)).toEqual({ ok: false, why })
     expect(outcome(41, 1_000)).toMatchObject({ ok: false })
+    // The key and the value of the score are 11 bytes of 40,960.
+    expect(outcome(1, 40_949)).toEqual({ ok: true, value: 1 })
+    const tooMuch = 'an action changes 40960 bytes: 40961'
+    expect(outcome(1, 40_950)).toEqual({ ok: false, why: tooMuch })
   })
 
   test('T49: an action decides on the primary, and its changes and answer go together', () => {
@@ -179,6 +183,17 @@ describe('actions', () => {
     const why = 'what "more" gives has at most 8192 bytes as JSON: 8193'
     expect(answer('more', null)).toEqual({ ok: false, why })
     expect(() => answer('echo', `${longest}x`)).toThrow('8192 bytes as JSON: 8193')
+  })
+
+  test('in another session the table of the one before is gone, and the game hears so (PR-2)', () => {
+    const primary = actions.create()
+    perform(primary, 'score', { points: 4 })
+    const member = actions.create()
+    told(member, part.welcome!(primary))
+    const events: unknown[] = []
+    part.reset!(member, { send: () => 0, emit: (event) => void events.push(event) })
+    expect([actions.keys(member), actions.read(member, 'score.3')]).toEqual([[], undefined])
+    expect(events).toEqual([{ kind: 'table', keys: ['score.3'] }])
   })
 
   test('hostile news and answers are ignored', () => {

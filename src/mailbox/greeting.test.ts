@@ -191,6 +191,24 @@ describe('a mailbox says', () => {
     expect(refusedFor('')).toBe('a mailbox cannot be called nothing')
   })
 
+  test('who answered where another was called (PR-2)', () => {
+    const alice = calling()
+    const nonce = chance(NONCE_BYTES)
+    const open = { kind: 'open', version: MAIL_VERSION, from: 'eve', to: 'alice', nonce } as const
+    alice.hear(encode(greetingLayout, open))
+    expect([alice.refused, alice.known]).toEqual(['bob was called and eve answered', null])
+  })
+
+  test('a sentence whole, if it fits to the last byte (PR-2)', () => {
+    const told = [REFUSAL_MAX, REFUSAL_MAX + 1].map((length) => {
+      const bob = called({ ...OPEN_GATE, refuses: () => 'x'.repeat(length) })
+      for (const bytes of calling().said) bob.hear(bytes)
+      const message = decode(greetingLayout, bob.said[0]!) as Greeting & { kind: 'refused' }
+      return message.why.length
+    })
+    expect(told).toEqual([REFUSAL_MAX, REFUSAL_MAX - 3])
+  })
+
   test('which versions the two speak, to a build that is older or newer', () => {
     // As version 1 and 2 open, and as a version may that is not made yet.
     for (const [version, behind] of [

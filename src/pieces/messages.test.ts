@@ -235,6 +235,14 @@ describe('what is hostile', () => {
     ]
     for (const level of none) expect([level, isLevel(level)]).toEqual([level, false])
   })
+  test('256 players who left are named at a time; with one more the body is none (PR-2)', () => {
+    const whole = encodeFree(Array.from({ length: 300 }, (_, at) => at + 1))
+    expect(readBody(whole)).toMatchObject({ free: { length: 256 } })
+    // Behind the 256th, 128 + 128, comes the 257th.
+    const longer = Uint8Array.of(...whole, 129, 2)
+    longer[1]!++
+    expect(readBody(longer)).toBeNull()
+  })
   test('a reason has 200 bytes; with one more the outcome is none (PR-2)', () => {
     const told = { kind: 'refused', reason: 'x'.repeat(200) } as const
     const bytes = encodeOutcome(told)

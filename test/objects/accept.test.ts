@@ -306,7 +306,7 @@ describe('a grant', () => {
   })
 })
 
-test('B16: of a whole state only what differs counts as changed, and is passed on (PR-2)', () => {
+test('of a whole state only what differs counts as changed, and is passed on (PR-2)', () => {
   const crew = meet({ incs: [HOST, A, B, C] })
   const key = spawn(crew, A)
   settle(crew)

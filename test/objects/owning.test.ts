@@ -454,3 +454,10 @@ describe('grants', () => {
     expect(looks(crew, key)).toEqual(['1 v1.2 1,1'])
   })
 })
+
+test('who does not own an object cannot end it (PR-2)', () => {
+  const { crew, key } = four(FREE, true)
+  expect(() => destroy(crew, B, key)).toThrow('who destroys an object owns it')
+  settle(crew)
+  expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
+})

@@ -245,6 +245,20 @@ describe('what becomes of an update', () => {
     expect(ada.state.published.get(1)).toMatchObject({ heldBy: 1, fields: [3] })
   })
 
+  test('O48: a grab in passing is recorded where there are no rules, too (PR-2)', () => {
+    const [chip] = chips as [PieceTypes[number]]
+    const all = room([{ ...chip, decide: null }], 2, 1)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    act(all, ada, 1, { hold: 'grab' })
+    act(all, ada, 1, { hold: 'release' })
+    // Of which she has not heard, so that any other update of hers comes too late.
+    hear(all, bob, ask(all, bob, 1, mark(5)), [ada])
+    const late = ask(all, ada, 1, { hold: 'grab' }, true)
+    const outcomes: string[] = []
+    expect(() => outcomes.push(hear(all, ada, late).kind)).not.toThrow()
+    expect(outcomes).toEqual(['recorded'])
+  })
+
   test('O55: only a grab alone may be loose', () => {
     const all = room(types, 1, 1)
     const [ada] = all.seats as [Seat]

@@ -74,6 +74,20 @@ describe('levels', () => {
     expect(Math.max(...order.map(({ length }) => length))).toBeLessThan(6)
   })
 
+  test('O38: of one alone that is too long the new one is short (PR-2)', () => {
+    const all = room(types, 1, 1)
+    const crowded = { ...all.primary.state.kept.rows.get(1)!, z: `a0${'V'.repeat(LEVEL_LONG)}` }
+    expect(spacedAnew([crowded], crowded, 9)).toEqual(new Map([[1, 'a0']]))
+  })
+
+  test('a session has 1,000 pieces; one more is refused, with the number (PR-2)', () => {
+    const all = room(types, 1, 999)
+    const opened = draft(all.primary.state, types, all.part.channel, 0)
+    const create = (): unknown => opened.face.create(0, 0, [], 'b0')
+    expect(create).not.toThrow()
+    expect(create).toThrow('a session has 1000 pieces at most: 1000')
+  })
+
   test('O34: one that says to be longer than what is left, or than a level may be, is none (PR-2)', () => {
     const [two, long] = ['a0', `z${'z'.repeat(63)}`].map((text) => new TextEncoder().encode(text))
     const read = (...parts: readonly (number | Uint8Array)[]): [level: string, failed: boolean] => {
@@ -102,6 +116,7 @@ describe('levels', () => {
       expect(sorted(state.published.values()).map(({ id }) => id)).toEqual([3, 2, 1])
     }
     // Nothing lies between two that are equal: who wants to be there is above both.
+    expect(() => between(z, z)).not.toThrow()
     expect(between(z, z)).toBe(z)
     act(all, ada, 3, { z: between(z, z) })
     expect(sorted(bob.state.published.values()).map(({ id }) => id)).toEqual([2, 1, 3])

@@ -360,6 +360,15 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect(decode(rpcLayout, bytes!)).toMatchObject({ outcome: 'failed', text: 'x'.repeat(200) })
   })
 
+  test('a link that is lost has nothing on its way any more (PR-2)', () => {
+    const net = new Net(3, topology)
+    const via = topology === 'star' ? 1 : 3
+    net.call(2, 3)
+    expect(net.at(2).flights.get(via)!.sent).toHaveLength(1)
+    net.sever(2, via)
+    expect(net.at(2).flights.has(via)).toBe(false)
+  })
+
   test('of who went nothing is kept (PR-2)', () => {
     const net = new Net(4, topology)
     const peers = topology === 'star' ? [1] : [1, 2, 4]
@@ -421,6 +430,17 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect([1, 2, 3].map((inc) => net.told(inc))).toEqual([0, 0, 0])
     net.settle()
     expect(net.outcomes(2)).toEqual(['ok'])
+  })
+
+  test('what is for another is counted as forged, but by who passes it on (PR-2)', () => {
+    const net = new Net(4, topology)
+    const call = { kind: 'call', from: 2, to: 4, id: 1, method: 'roll', args: '1' } as const
+    const [via, first] = topology === 'star' ? [1, 1] : [2, 4]
+    net.lie(via, 3, call)
+    expect([net.ran(3), net.at(3).counters.forged]).toEqual([0, 1])
+    net.lie(2, first, call)
+    net.settle()
+    expect([net.ran(4), net.at(first).counters.forged]).toEqual([1, 0])
   })
 
   test('arguments that are no JSON are nobody’s; such an answer is none', () => {

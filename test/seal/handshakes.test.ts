@@ -108,3 +108,22 @@ test('an older message 1 than what is answered costs no curve and no question wh
   net.pass(world, ANSWERING_MS)
   expect([bea.seal.keys.size, bea.events]).toEqual([0, []])
 })
+
+test('a cookie is taken from where it was asked for, and answered once (PR-2)', () => {
+  const { world, ada, bea } = two()
+  bea.seal.firsts = { left: 0, at: world.now }
+  net.ask(world, ada, bea)
+  net.arrive(world, taken(world))
+  const cookie = taken(world)
+  expect(cookie.bytes[0]).toBe(KIND.cookie)
+  net.arrive(world, { ...cookie, from: 'udp:elsewhere' })
+  expect([world.flying.length, ada.seal.counters.forged]).toEqual([0, 1])
+  const asking = ada.seal.peers.get(keyOf(bea))!.asking!
+  expect(asking.cookie).toBe(null)
+  net.arrive(world, cookie)
+  expect(world.flying.splice(0).map(({ to, bytes }) => [to, bytes[0]])).toEqual([
+    [bea.address, KIND.first],
+  ])
+  net.arrive(world, cookie)
+  expect(world.flying).toEqual([])
+})

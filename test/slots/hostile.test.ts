@@ -8,11 +8,13 @@ import { slotsLayout } from '../../src/slots/messages.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
+  create,
   GAPS_MAX,
   open,
   say,
   type SlotEvent,
   type Slots,
+  slotsPart,
   tick,
 } from '../../src/slots/slots.ts'
 import { takeVoid, tally } from '../../src/slots/tally.ts'
@@ -397,5 +399,30 @@ describe('messages', () => {
     expect(bea.standing).toBe('closed')
     expect(out.told).toEqual([{ kind: 'slots-refused', why: expect.stringContaining('ms 100') }])
     expect(JSON.stringify(out.told).length).toBeLessThan(500)
+    // It plays nothing now, so whoever plays something else is no stranger.
+    part.receive!(bea, NOW, 3, strange, out)
+    expect([bea.peers.get(3)!.standing, bea.counters.refused]).toEqual(['live', 2])
+  })
+
+  test('a game says 2,048 bytes of itself, and no byte more (PR-2)', () => {
+    const bea = { ...member(2), standing: 'closed' as const, print: 0 }
+    const hear = (length: number): void => {
+      // STANDING, live, the print, and the text with its length.
+      const text = new Uint8Array(length).fill(120)
+      const head = [1, 2, 0, 0, 0, 8, (length % 128) + 128, length >> 7]
+      part.receive!(bea, NOW, 1, Uint8Array.of(...head, ...text), out)
+    }
+    hear(2_049)
+    expect([bea.peers.get(1)!.says.length, bea.counters.malformed]).toEqual([0, 1])
+    hear(2_048)
+    expect([bea.peers.get(1)!.says.length, bea.counters.malformed]).toEqual([2_048, 1])
+  })
+
+  test('who has no game yet stays as it is, however late it is (PR-2)', () => {
+    const none = slotsPart({ game: null })
+    const bea = create()
+    none.clock!(bea, 0)
+    expect(() => none.wake!(bea, NOW, out)).not.toThrow()
+    expect([bea.slot, none.deadline!(bea)]).toEqual([NaN, Infinity])
   })
 })

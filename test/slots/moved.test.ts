@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { slots } from '../../src/index.ts'
 import { world } from '../../src/proof/world.ts'
 import { shown } from '../../src/slots/fold.ts'
+import { leave } from '../../src/slots/leaving.ts'
 import { createPeer, type Slots, tick } from '../../src/slots/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
@@ -136,4 +137,18 @@ test('M37: who comes to another session has the world there, and is told what is
   await w.runUntil(() => alice.maze.status === 'live' && alice.maze.state.includes(1), 60_000)
   await w.run(10_000)
   expect([bob.maze.state, alice.maze.state, alice.left]).toEqual([[1], [1], [7]])
+})
+
+test('M37: a number of any member takes another name into the next session, once (PR-2)', () => {
+  const ada = member(1)
+  const [least, last] = [1, 2 ** 32 - 1]
+  Object.assign(ada, { seed: 5 })
+  act(ada)
+  for (const inc of [least, last]) ada.tallies.set(inc, { upTo: 1, gaps: [] })
+  const { tallies, unsure } = leave(ada)
+  expect([...tallies.keys()]).toEqual([least, last].map((inc) => 6 * 2 ** 32 + inc))
+  expect(unsure.map(({ inc }) => inc)).toEqual([6 * 2 ** 32 + least])
+  // What was owed before is owed under the name that it has.
+  const again = leave({ ...ada, seed: 9, tallies, unsure })
+  expect([...again.tallies.keys()]).toEqual([6 * 2 ** 32 + least])
 })

@@ -116,11 +116,18 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
+    'seal/asking.ts read',
+    'ee && se',
+    'ee',
+    'Both are with one point of the other, and a point that makes nothing does so with any secret.',
+  ),
+  equivalent(
     'objects/views.ts showTo',
     'replica.owner !== objects.me || types[replica.type]!.visibility === null',
     'types[replica.type]!.visibility === null',
     'A second lock: in a mesh what others own is owed to nobody (speaksFor).',
   ),
+  equivalent('objects/updates.ts readUpdate', '!fields', 'true', FASTER),
   equivalent(
     'objects/deciding.ts dueAt',
     'Math.max(now + 1, term.at + GRANT_MS)',
@@ -133,11 +140,18 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'isJson(row.value)',
     'null is the same text as JSON, and is read as that.',
   ),
+  equivalent('pieces/levels.ts KNOWN_LEVELS', '1_024', ['(1_024) * 2', '(1_024) / 2'], FASTER),
   equivalent(
     'pieces/decide.ts server',
     'next.byBefore = 0',
     '',
     'Of a row that no client made last it is neither read nor written.',
+  ),
+  equivalent(
+    'session/handover.ts proceed',
+    "server.role !== 'backedup' || server.handoverUntil === null",
+    "server.role !== 'backedup'",
+    'It is for the types: null is a time long ago, at which it gives up and is null again.',
   ),
   equivalent(
     'session/server.ts isAble',
