@@ -49,7 +49,7 @@ test('three come at once, each by a name of its own, and none serves; all go aga
   expect(await are(made, 3)).toBe(true)
   expect(names(made)).toBe('Ada,Bot 1,Bot 2,Bot 3')
   await made.w.run(5_000)
-  expect([made.ada.backup, made.ada.safety]).toEqual([null, 'alone'])
+  expect([made.ada.backup, made.ada.safety]).toEqual([null, 'kept'])
   made.company.toggle()
   expect(await are(made, 0)).toBe(true)
 })

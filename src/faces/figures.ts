@@ -35,7 +35,7 @@ export function safetyOf(session: Session, view: View, status: Status): Safety {
     ? !session.server.lead.leased || server.role === 'dropping'
     : isSeen && status !== 'live'
   if (waits) return 'waiting'
-  const kept = view.members.length > 1 ? null : standing(session)
+  const kept = isSeen ? null : standing(session)
   if (kept) return kept
   // Nothing is called backed up before `backup` says by whom.
   if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'

@@ -26,7 +26,15 @@ import { fingerprint } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
 import { entriesLayout, type Keeping, wholeLayout } from './sheets.ts'
 import * as leases from './lease.ts'
-import { createLead, is, type Lead, serves, type Session, type SessionOut } from './state.ts'
+import {
+  createLead,
+  goesOn,
+  is,
+  type Lead,
+  serves,
+  type Session,
+  type SessionOut,
+} from './state.ts'
 
 /** While others are here, what was recorded is written after this. */
 export const KEEP_MS: Millis = 100
@@ -84,8 +92,9 @@ function forget(keeping: Keeping): void {
   Object.assign(keeping, { sent: -1, entries: [], bytes: 0, flying: false })
 }
 
-function isLone({ server }: Session): boolean {
-  return server.published.size <= 1
+// Guests and who only watches hold nothing of the state, and never will.
+function isLone({ me, server }: Session): boolean {
+  return [...server.published.values()].every((member) => member.inc === me || !goesOn(member))
 }
 
 function isStrict(session: Session, { on, always, why, shared }: Keeping): boolean {

@@ -3,7 +3,7 @@
  * backup.
  */
 
-import { mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
@@ -16,6 +16,7 @@ import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
 import {
+  goesOn,
   is,
   leadOf,
   mayServe,
@@ -302,8 +303,6 @@ export function lookAtLease(session: Session, now: Millis, out: SessionOut): voi
 export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
-
-const goesOn = ({ kind, rights }: Member): boolean => kind !== 'guest' && mayPlay(rights)
 
 /** A primary that would leave only guests and watchers behind ends the session as it leaves. */
 export function end(session: Session, out: SessionOut): void {

@@ -9,7 +9,15 @@
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
 import type { Bucket } from '../bucket.ts'
-import { assert, type Charge, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
+import {
+  assert,
+  type Charge,
+  mayLead,
+  mayPlay,
+  type Millis,
+  type Out,
+  type PeerId,
+} from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
 import type { Parts } from './parts.ts'
@@ -438,6 +446,11 @@ export function mayServe(
   hosts: boolean,
 ): boolean {
   return kind !== 'guest' && mayLead(rights, hosts)
+}
+
+/** Whether a member may serve in some session, and goes on with it where others are gone. */
+export function goesOn({ kind, rights }: Pick<Member, 'kind' | 'rights'>): boolean {
+  return kind !== 'guest' && mayPlay(rights)
 }
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }

@@ -38,7 +38,7 @@ describe('a guest, who does not serve', () => {
     const { w, all } = await crew(5, [{ name: 'Ada' }, guest, guest, guest])
     const [ada, first] = all as [Session, Session]
     await w.run(10_000)
-    expect([ada.backup, ada.safety, first.safety]).toEqual([null, 'alone', 'alone'])
+    expect([ada.backup, ada.safety, first.safety]).toEqual([null, 'kept', 'alone'])
     expect(first.members.map(({ kind }) => kind)).toEqual(['browser', 'guest', 'guest', 'guest'])
     // In all else it is a member like others.
     expect(await sum(w, first, 3)).toEqual({ ok: true, value: 3 })
@@ -98,7 +98,7 @@ describe('a guest, who does not serve', () => {
     void ada.leave()
     await w.runUntil(() => left.primary?.name === 'Grace', 10_000)
     await w.run(5_000)
-    expect([grace.status, left.status, grace.safety]).toEqual(['live', 'live', 'alone'])
+    expect([grace.status, left.status, grace.safety]).toEqual(['live', 'live', 'kept'])
   })
 
   test('says so by true or false: anything else is refused', async () => {

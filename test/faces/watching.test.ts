@@ -132,7 +132,7 @@ describe('places', () => {
     w.kill(ada)
     await w.runUntil(() => grace.primary?.name === 'Grace', 20_000)
     await w.run(5_000)
-    expect([grace.backup, grace.safety]).toEqual([null, 'alone'])
+    expect([grace.backup, grace.safety]).toEqual([null, 'kept'])
     w.kill(grace)
     await w.run(60_000)
     expect(eve.status).not.toBe('live')
