@@ -15,7 +15,11 @@ import type { ServerSaid } from './words.ts'
 process.on('disconnect', () => process.exit())
 // All players of a room have one address here.
 const budgets = create(readLimits('limits', { address: { seats: 256 } }))
-const hub = new HubServer(createNodeLoop(), createMemoryStore(), { curves: nodeCurves, budgets })
+const hub = new HubServer(createNodeLoop(), createMemoryStore(), {
+  wall: Date.now,
+  curves: nodeCurves,
+  budgets,
+})
 const server = createServer()
 acceptStreams(server, { path: '/hub', accept: (stream, opening) => hub.accept(stream, opening) })
 server.listen(0, '127.0.0.1', () => {

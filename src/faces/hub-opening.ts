@@ -9,6 +9,7 @@ import { acceptStreams, type StreamServer } from '../drivers/net/websocket-serve
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
 import { whenBare } from '../drivers/net/tls.ts'
 import { report, warn } from '../drivers/report.ts'
+import { wallClock } from '../drivers/wall-clock.ts'
 import { createMemoryStore } from '../drivers/store/memory.ts'
 import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { badValue, type Millis } from '../machine.ts'
@@ -164,7 +165,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
     const events = eventsOf(loop, tell)
     const hubServer = new HubServer(loop, store, {
       happened: (news) => events.emit(news.kind, eventOf(news)),
-      curves: nodeCurves,
+      ...{ curves: nodeCurves, wall: wallClock },
       ...{ games: allowed, tickets, consult },
       report: tell,
       weather: inner.weather,

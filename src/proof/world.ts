@@ -66,7 +66,7 @@ export function world({ closed = [], ...options }: WorldOfSessions): SessionWorl
   let count = 0
   sim.node('hub', (node) => {
     const started = new HubServer(node.loop, node.store, {
-      ...{ curves: toyCurves, tickets: toyTickets(closed) },
+      ...{ curves: toyCurves, tickets: toyTickets(closed), wall: () => sim.now() },
     })
     hub = started
     node.listen(HUB_URL, (stream, opening) => started.accept(stream, opening))

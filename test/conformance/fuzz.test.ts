@@ -43,7 +43,7 @@ interface Place {
 async function startPlace(): Promise<Place> {
   const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-fuzz-'))
   const store = openSqliteStore(joinPath(folder, 'hub.db'))
-  const hub = new HubServer(createNodeLoop(), store, { curves: nodeCurves })
+  const hub = new HubServer(createNodeLoop(), store, { wall: () => 0, curves: nodeCurves })
   const site = siteOf({
     shelves: [],
     health: () => ({ ok: true }),

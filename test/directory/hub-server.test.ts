@@ -69,6 +69,7 @@ class Caller implements Stream {
 test('a bug of the hub costs the stream that met it, is counted and reported (SE-1)', () => {
   const reports: string[] = []
   const server = new HubServer(still, createMemoryStore(), {
+    wall: () => 0,
     curves: toyCurves,
     report: (error, where) => reports.push(`${where}: ${String(error)}`),
   })
@@ -100,7 +101,10 @@ test('the key by which a hub signs is made once, however much it signs (SE-10)',
     made++
     return toyCurves.signing(seed)
   }
-  const server = new HubServer(loop, createMemoryStore(), { curves: { ...toyCurves, signing } })
+  const server = new HubServer(loop, createMemoryStore(), {
+    wall: () => 0,
+    curves: { ...toyCurves, signing },
+  })
   const founder = new Caller(server)
   for (let request = 1; request <= 3; request++) {
     founder.say(addOf(request))
@@ -150,7 +154,9 @@ function founding(answer: HoldfastError | null): {
   Object.assign(limits.address, { registrations: { max: 1_000, perSecond: 1 }, rooms: 1_000 })
   Object.assign(limits.stream, { registrations: 1_000 })
   const own = budgets.create(limits)
-  const founder = new Caller(new HubServer(loop, store, { curves: toyCurves, budgets: own }))
+  const founder = new Caller(
+    new HubServer(loop, store, { wall: () => 0, curves: toyCurves, budgets: own }),
+  )
   // The seed of the hub's key was written.
   writes.length = 0
   return { founder, writes, turn }

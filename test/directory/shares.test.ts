@@ -178,7 +178,11 @@ interface Room {
 function room(limits: HubLimits = {}): Room {
   const clock = new Clock()
   const spent = budgets.create(readLimits('limits', limits))
-  const server = new HubServer(clock, createMemoryStore(), { curves: toyCurves, budgets: spent })
+  const server = new HubServer(clock, createMemoryStore(), {
+    wall: () => 0,
+    curves: toyCurves,
+    budgets: spent,
+  })
   const lines = [1, 2, 3, 4].map((at) => new Line(server, at === 1 ? RATE : 1e6, `192.0.2.${at}`))
   const [target, flooder, third, caller] = lines as [Line, Line, Line, Line]
   const { hash, link } = listed(1)

@@ -110,12 +110,14 @@ describe('how a room is left', () => {
     const w = world({ seed: 4, conditions: 'rtt=20' })
     const ada = await joining(w, { name: 'Ada' })
     await act(w, ada.act(add, ['pins']))
+    const [time, at] = [ada.now(), w.now()]
     w.killHub()
     w.kill(ada)
     await w.run(2_000)
     w.restartHub()
     const next = await joining(w, { name: 'Grace' })
     expect(next.table.get('pins')).toBe(1)
+    expect(Math.abs(next.now() - time - (w.now() - at))).toBeLessThan(100)
   })
 
   test('while the hub is away what a player alone does waits for it', async () => {

@@ -211,7 +211,11 @@ function serve(sim: World, sent: Sent[], closed: readonly string[] | undefined):
       },
     }
     const tickets = closed ? toyTickets(closed) : null
-    const hub = new HubServer(node.loop, store, { curves: toyCurves, tickets })
+    const hub = new HubServer(node.loop, store, {
+      curves: toyCurves,
+      tickets,
+      wall: () => sim.now(),
+    })
     node.listen(HUB_URL, (stream, opening) => hub.accept(stream, opening))
   })
 }

@@ -91,8 +91,7 @@ export class HubServer {
     this.hub.tickets = this.#tickets
     this.#ask = options.consult ?? null
     this.hub.consults = this.#ask !== null
-    const { wall = () => loop.now() } = options
-    this.hub.archive.wallOffset = wall() - loop.now()
+    this.hub.archive.wallOffset = options.wall() - loop.now()
     for (const [key, bytes] of store.entries(SHEETS_PREFIX)) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -359,6 +358,8 @@ export interface TicketReader extends Ticketing {
 /** The options of a hub beside loop and store. */
 export interface HubServerOptions {
   curves: SigningCurves
+  /** Milliseconds since 1970: rooms are kept by it, over starts of the hub. */
+  wall: () => Millis
   weather?: Weather | undefined
   report?: Report
   /** The only games that sessions may have; null for any. */
@@ -369,8 +370,6 @@ export interface HubServerOptions {
   tickets?: TicketReader | null
   /** Hears what happens to rooms; it does not throw. */
   happened?: (event: RoomNews) => void
-  /** Milliseconds since 1970. Default: rooms are kept by the clock of the loop, from its start. */
-  wall?: () => Millis
   /** The application decides too who comes in. Default: it does not. */
   consult?: Consult | null
 }
