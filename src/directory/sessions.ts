@@ -9,6 +9,7 @@ import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as admission from './admission.ts'
 import type { Claims } from './tickets.ts'
+import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import type { Exceeded } from './budgets.ts'
@@ -142,6 +143,9 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   const shut = closing.whyShut(hub, now, message)
   if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const known = register.living(hub.directory, now, message)
+  // How the room stands is not certain before the disk has answered.
+  const writing = known ? null : archive.onItsWay(hub.archive, message)
+  if (writing !== null) return wait(call, writing, message)
   const kept = known ? null : keeping.openingOf(hub, now, message)
   if (typeof kept === 'number') return refuse(connection, request, keeping.laterIn(kept), out)
   const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
@@ -389,13 +393,13 @@ export function refuseEntrants(hub: Hub, session: string, why: string, out: HubO
 }
 
 /** The disk did not take the record: a change in it is refused. */
-export function unkept(hub: Hub, session: string, why: string, out: HubOut): boolean {
-  if (!register.unkept(hub.directory, session)) return false
+export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+  if (!register.unkept(hub.directory, session)) return
   hub.counters.unkept++
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
-  if (!asked) return true
+  if (!asked) return
   const from = hub.connections.get(asked.connection)
   // A process that asks again until there is room has created nothing so far.
   if (asked.kind === 'add' && from) {
@@ -403,5 +407,4 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): boo
     budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
   }
   refuse(asked.connection, asked.message.request, why, out)
-  return true
 }
