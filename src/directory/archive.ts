@@ -149,6 +149,12 @@ export function find(archive: Archive, place: Pick<Entry, 'game' | 'room'>): Sta
   return standOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
+/** The session of a room of which the disk is taking something; null if it is not. */
+export function onItsWay(archive: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+  const session = archive.places.get(placeOf(place)) ?? ''
+  return archive.rooms.get(session)?.writing ? session : null
+}
+
 /** Changes a room with the next write; null removes it. */
 export function change(
   archive: Archive,

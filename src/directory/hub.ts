@@ -274,7 +274,8 @@ export function unkept(
   for (const session of ids) {
     sessions.refuseEntrants(hub, session, why, out)
     keeping.unkept(hub, session, why, out)
-    if (sessions.unkept(hub, session, why, out)) goOn(hub, now, session, out)
+    sessions.unkept(hub, session, why, out)
+    goOn(hub, now, session, out)
   }
 }
 

@@ -198,23 +198,30 @@ type Founder = Parameters<typeof register.begin>[3]
 export function ended(hub: Hub, now: Millis, row: Row, out: HubOut): void {
   const { session } = row.entry
   const stand = archive.standOf(hub.archive.rooms.get(session))
-  if (!stand) return
-  const until = wallOf(hub, now) + archive.timeOf(row.entry)
-  archive.change(hub.archive, row.entry, {
-    ...stand,
-    session: { ...sessionOf(row), members: [] },
-    until,
-  })
-  out.record(session)
+  if (stand) over(hub, now, { ...stand, session: sessionOf(row) }, out)
 }
 
-/** Drops rooms whose time is over. */
+function over(hub: Hub, now: Millis, stand: Stand, out: HubOut): void {
+  const { entry } = stand.session
+  const until = wallOf(hub, now) + archive.timeOf(entry)
+  const session = { ...stand.session, members: [] }
+  archive.change(hub.archive, entry, { ...stand, session, until })
+  out.record(entry.session)
+}
+
+/**
+ * Drops rooms whose time is over. That of a room begins now if its session ended without the disk
+ * having that, because it refused, or the hub was killed between.
+ */
 export function sweep(hub: Hub, now: Millis, out: HubOut): void {
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
   for (const [session, room] of hub.archive.rooms) {
-    const { until = 0 } = archive.standOf(room) ?? {}
-    if (until !== 0 && until <= wallOf(hub, now)) drop(hub, session, out)
+    const stand = archive.standOf(room)
+    if (!stand) continue
+    if (stand.until === 0) {
+      if (!register.find(hub.directory, session)) over(hub, now, stand, out)
+    } else if (stand.until <= wallOf(hub, now)) drop(hub, session, out)
   }
 }
 

@@ -22,7 +22,8 @@ import { proves } from '../wire/digest.ts'
 import type { Listed, Register, Topology, Why } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
-import { ASK_MS, type Directory, erase, inRoom, insert, lately, type Row } from './rows.ts'
+import { ASK_MS, type Directory, erase, inRoom, insert, lately } from './rows.ts'
+import type { Pending, Row } from './rows.ts'
 
 export { ASK_MS, create, type Directory, inRoom, type Row } from './rows.ts'
 
@@ -135,8 +136,9 @@ export function begin(
   const inc = kept.entry.register.primary
   const members = [{ inc, player: inc, hash, link, key }]
   const row: Row = { ...kept, members, ...lately(now) }
+  const before = directory.rows.get(kept.entry.session) ?? null
   insert(directory, row)
-  propose(row, row.entry.register, true, out)
+  propose(row, row.entry.register, { isNew: true, before }, out)
   return row
 }
 
@@ -164,7 +166,7 @@ export function change(
   const row = directory.rows.get(demand.session)!
   const { primary, backup, expect } = demand
   const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
-  propose(row, next, false, out)
+  propose(row, next, CHANGED, out)
   return true
 }
 
@@ -176,7 +178,7 @@ export function forget(
 ): boolean {
   const row = directory.rows.get(session)
   if (!row || row.pending) return false
-  propose(row, null, false, out)
+  propose(row, null, CHANGED, out)
   return true
 }
 
@@ -187,13 +189,15 @@ export function allows(directory: Directory, now: Millis, demand: Demand): boole
   return demand.expect === row.entry.register.epoch && mayChange(row, now, demand)
 }
 
+const CHANGED = { isNew: false, before: null }
+
 function propose(
   row: Row,
   register: Register | null,
-  isNew: boolean,
+  from: Pick<Pending, 'isNew' | 'before'>,
   out: Pick<DirectoryOut, 'record'>,
 ): void {
-  row.pending = { register, isNew, isWriting: false }
+  row.pending = { register, ...from, isWriting: false }
   out.record(row.entry.session)
 }
 
@@ -245,7 +249,9 @@ export function kept(
 export function unkept(directory: Directory, session: string): boolean {
   const row = directory.rows.get(session)
   if (!row?.pending?.isWriting) return false
-  if (row.pending.isNew) erase(directory, row)
+  const { isNew, before } = row.pending
+  if (before) insert(directory, before)
+  else if (isNew) erase(directory, row)
   row.pending = null
   return true
 }
@@ -354,7 +360,7 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
 function ask(directory: Directory, now: Millis, row: Row | undefined, out: DirectoryOut): void {
   // A question carries `heard`, which lengthens a lease that the pending change is about to end.
   if (!row || row.pending) return
-  if (now - row.lastYes > FORGET_MS) return propose(row, null, false, out)
+  if (now - row.lastYes > FORGET_MS) return propose(row, null, CHANGED, out)
   row.missed++
   row.askedAt = now
   row.nonce = nextNonce(directory)

@@ -13,8 +13,10 @@ export const ASK_MS: Millis = 2_000
 export interface Pending {
   /** The register after the change; null removes the session. */
   register: Register | null
-  /** The change creates the session: before it, there is none. */
+  /** The change creates the session, or opens it again: until then it has nobody. */
   isNew: boolean
+  /** As it was before that; null if there was none. */
+  before: Row | null
   /** The change is on its way to the disk. */
   isWriting: boolean
 }

@@ -9,6 +9,7 @@ import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as admission from './admission.ts'
 import type { Claims } from './tickets.ts'
+import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import type { Exceeded } from './budgets.ts'
@@ -142,6 +143,9 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   const shut = closing.whyShut(hub, now, message)
   if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const { known, kept, wait: later } = found(hub, now, message)
+  // How a room stands that may be opened is not certain before the disk has answered.
+  const writing = known ? null : archive.onItsWay(hub.archive, message)
+  if (writing !== null) return wait(call, writing, message)
   if (later !== null) return refuse(connection, request, keeping.laterIn(later), out)
   const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
   if ('refused' in entrance) {

@@ -98,7 +98,7 @@ describe('a room whose members are away', () => {
     desk.close(streams[0]!)
     desk.go(ABSENT_MIN_MS - 1)
     const row = desk.hub.directory.rows.get(id)!
-    row.pending = { register: row.entry.register, isNew: false, isWriting: false }
+    row.pending = { register: row.entry.register, isNew: false, before: null, isWriting: false }
     desk.go(5_000)
     expect(rooms(desk)).toEqual([1, 1])
     row.pending = null
