@@ -31,10 +31,18 @@ export class Sole<Type extends ObjectType<FieldsOf<Type>>> {
     })
   }
 
-  /** Makes it, unless it is there. */
+  /** Makes it, unless it is there; and again if it ended while we were away for long. */
   make(state: Partial<StateOf<FieldsOf<Type>>>): void {
+    if (this.handle) return
     this.#isMaking = true
-    this.handle ??= this.#session.create(this.#type, state)
+    const made = this.#session.create(this.#type, state)
+    this.handle = made
     this.#isMaking = false
+    made.on('gone', ({ reason }) => {
+      if (this.handle !== made || reason === 'full' || this.#session.status === 'lost') return
+      const { state: last } = made
+      this.handle = null
+      this.make(last as Partial<StateOf<FieldsOf<Type>>>)
+    })
   }
 }
