@@ -233,7 +233,7 @@ export const TABLE = {
   },
 } as const satisfies Record<string, Record<string, Row>>
 
-/** Who spends. `key` has no limits yet. */
+/** Who spends. Keys of players do not: whoever wants another makes one. */
 export type Who = keyof typeof TABLE
 /** What is spent, by anybody. */
 export type What = { [W in Who]: keyof (typeof TABLE)[W] }[Who]
