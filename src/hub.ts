@@ -6,7 +6,7 @@
 
 export type { HubFigures, ListedSession } from './runtime/hub/hub-figures.ts'
 export type { CloseOptions, HubEvents, RoomEvent } from './faces/hub-rooms.ts'
-export type { RoomPlayer, RoomView } from './faces/hub-rooms.ts'
+export type { KeptRoom, RoomPlayer, RoomView } from './faces/hub-rooms.ts'
 export type { JoinRequest, JoinVerdict, OnJoin } from './faces/on-join.ts'
 export { hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
 export {

@@ -10,9 +10,12 @@ import type { Answer } from './http.ts'
 import { ROOMS_HEADER } from './room-path.ts'
 import { mayRead, type Readers } from './site.ts'
 
-type Rooms = Pick<HubHandle, 'room' | 'closeRoom'>
+type Rooms = Pick<HubHandle, 'room' | 'closeRoom' | 'kept' | 'dropRoom'>
 
-/** Answers requests for one room (GET), and to close one (POST). */
+/**
+ * Answers requests for one room, or with `kept` for all that is kept (GET), and to close one, or
+ * with `drop` to drop what is kept of it (POST).
+ */
 export function roomDoor(rooms: Rooms, readers: Readers): Answer {
   return async (_path, request, response) => {
     const isAsked = request.headers[ROOMS_HEADER] === 'rooms'
@@ -24,8 +27,14 @@ export function roomDoor(rooms: Rooms, readers: Readers): Answer {
     const [game, room] = [asked.get('game') ?? '', asked.get('room') ?? '']
     try {
       if (request.method === 'HEAD') return fail(response, 405)
+      if (request.method === 'GET' && asked.has('kept')) {
+        return sayJson(response, 200, { kept: rooms.kept() })
+      }
       if (request.method === 'GET') {
         return sayJson(response, 200, { room: rooms.room(game, room) })
+      }
+      if (asked.has('drop')) {
+        return sayJson(response, 200, { dropped: rooms.dropRoom(game, room) })
       }
       const seconds = asked.get('seconds')
       const options = { why: asked.get('why') ?? '', ...(seconds && { seconds: Number(seconds) }) }

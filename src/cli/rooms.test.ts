@@ -72,9 +72,31 @@ test('a room is listed, shown and closed, and its players read why (SE-4)', asyn
   )
 })
 
+test('what is kept is listed, and dropped', async () => {
+  expect(rooms('kept', '--game', 'saved').out).toBe('No rooms are kept.')
+  const saved = { game: 'saved', room: 'night', server, udp: null } as const
+  const ada = await join({ ...saved, name: 'Ada' })
+  await expect.poll(() => ada.safety, { interval: 20, timeout: 20_000 }).toBe('kept')
+  const kept = (): string => rooms('kept', '--game', 'saved').out
+  expect(kept()).toMatch(/^saved\/night {2}\d+ bytes {2}somebody is in it$/)
+  await ada.leave()
+  const until = /^saved\/night {2}\d+ bytes {2}until \d{4}-\d\d-\d\dT/
+  await expect.poll(kept, { interval: 100, timeout: 20_000 }).toMatch(until)
+  const which = ['--game', 'saved', '--room', 'night']
+  expect(rooms('drop', ...which).out).toBe('What was kept of saved/night is dropped.')
+  expect([rooms('drop', ...which).out, kept()]).toEqual([
+    'Nothing was kept of it.',
+    'No rooms are kept.',
+  ])
+  const next = await join({ ...saved, name: 'Grace' })
+  // It is another session: its players are numbered anew.
+  expect([next.me.player, next.token === ada.token]).toEqual([1, false])
+  await next.leave()
+})
+
 test('what is wrong is said in a sentence, and changes nothing (SE-4)', () => {
   for (const [words, why] of [
-    [['open'], 'holdfast rooms takes list, show or close: "open"'],
+    [['open'], 'holdfast rooms takes list, show, close, kept or drop: "open"'],
     [['show', '--game', 'duel'], '--room is needed'],
     [['close', ...finals], '--why is needed: what everybody in the room reads'],
     [['close', ...finals, '--why', 'x', '--seconds', '90000'], 'seconds is 0 to 86400: 90000'],

@@ -1,7 +1,7 @@
-/** `holdfast rooms`: the rooms of a hub that runs, one of them, and closing one. */
+/** `holdfast rooms`: the rooms of a hub that runs, one of them, closing one, and what is kept. */
 
 import type { CAC } from 'cac'
-import type { RoomView } from '../faces/hub-rooms.ts'
+import type { KeptRoom, RoomView } from '../faces/hub-rooms.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import type { ListedSession } from '../runtime/hub/hub-figures.ts'
 import { plain } from '../wire/plain.ts'
@@ -21,17 +21,19 @@ interface Given {
 /** Adds the command. */
 export function addRooms(cli: CAC): void {
   cli
-    .command('rooms <verb>', 'list: rooms of a hub; show: who is in one; close: ends one')
+    .command('rooms <verb>', 'list, show, close: rooms of a hub; kept, drop: what it keeps of them')
     .option('--server <url>', 'The hub', { default: 'http://127.0.0.1:8700' })
-    .option('--token <file>', 'show, close: its --metrics-token, from another machine')
-    .option('--game <name>', 'list: of this game alone; show, close: which')
-    .option('--room <name>', 'show, close: which')
+    .option('--token <file>', 'All but list: its --metrics-token, from another machine')
+    .option('--game <name>', 'list, kept: of this game alone; else which')
+    .option('--room <name>', 'show, close, drop: which')
     .option('--why <sentence>', 'close: what everybody in it reads')
     .option('--seconds <count>', 'close: how long nobody opens it anew', { default: 60 })
     .option('--json', 'As JSON')
     .example('holdfast rooms list')
     .example('holdfast rooms show --game duel --room finals')
     .example('holdfast rooms close --game duel --room finals --why "we close at ten"')
+    .example('holdfast rooms kept')
+    .example('holdfast rooms drop --game duel --room finals')
     .action((verb: string, given: Given) => run(verb, given))
 }
 
@@ -39,7 +41,9 @@ async function run(verb: string, given: Given): Promise<void> {
   if (verb === 'list') return list(given)
   if (verb === 'show') return show(given)
   if (verb === 'close') return close(given)
-  throw badValue(`holdfast rooms takes list, show or close: "${verb}"`)
+  if (verb === 'kept') return kept(given)
+  if (verb === 'drop') return drop(given)
+  throw badValue(`holdfast rooms takes list, show, close, kept or drop: "${verb}"`)
 }
 
 async function list(given: Given): Promise<void> {
@@ -77,6 +81,26 @@ async function close(given: Given): Promise<void> {
   if (given.json) return console.log(JSON.stringify({ ended }))
   const what = ended ? `${placeOf(given)} is closed` : `nobody was in ${placeOf(given)}`
   console.log(`${what}; for ${String(seconds)} s nobody opens it.`)
+}
+
+async function kept(given: Given): Promise<void> {
+  const response = await ask(given, `${ROOMS_PATH}?kept`, 'GET')
+  const { kept: all } = (await response.json()) as { kept: KeptRoom[] }
+  const shown = all.filter(({ game }) => given.game === undefined || game === given.game)
+  if (given.json) return console.log(JSON.stringify(shown, null, 2))
+  if (shown.length === 0) return console.log('No rooms are kept.')
+  for (const { game, room, bytes, until } of shown) {
+    const time = until === null ? 'somebody is in it' : `until ${new Date(until).toISOString()}`
+    console.log(`${plain(game)}/${plain(room)}  ${bytes} bytes  ${time}`)
+  }
+}
+
+async function drop(given: Given): Promise<void> {
+  const { dropped } = (await answer(given, 'POST', { drop: '' })) as { dropped: boolean }
+  if (given.json) return console.log(JSON.stringify({ dropped }))
+  console.log(
+    dropped ? `What was kept of ${placeOf(given)} is dropped.` : 'Nothing was kept of it.',
+  )
 }
 
 function placeOf({ game, room }: Given): string {

@@ -31,7 +31,8 @@ import { checkFunction, checkOptions } from '../runtime/options.ts'
 import type { Stop } from './disposing.ts'
 import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { type CloseOptions, closeRoom, eventOf, HUB_EVENTS } from './hub-rooms.ts'
-import { type HubEvents, roomIn, type RoomView } from './hub-rooms.ts'
+import { dropRoom, type HubEvents, type KeptRoom, keptRooms } from './hub-rooms.ts'
+import { roomIn, type RoomView } from './hub-rooms.ts'
 import { Reports } from '../runtime/reports.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
@@ -106,6 +107,15 @@ export interface HubHandle extends Emitter<HubEvents> {
    * @throws HoldfastError `bad-value`
    */
   closeRoom(game: string, room: string, options: CloseOptions): boolean
+  /** What is kept of rooms, also of those that somebody is in. */
+  kept(): KeptRoom[]
+  /**
+   * Drops what is kept of a room; one that somebody is in is kept anew as it is.
+   *
+   * @returns whether anything was
+   * @throws HoldfastError `bad-value`
+   */
+  dropRoom(game: string, room: string): boolean
   /**
    * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
    * come back by themselves to the next hub with the same file. The server is yours to close, and
@@ -288,6 +298,14 @@ class OpenHub implements InnerHub {
 
   closeRoom(game: string, room: string, options: CloseOptions): boolean {
     return closeRoom(this.#parts.hubServer, game, room, options)
+  }
+
+  kept(): KeptRoom[] {
+    return keptRooms(this.#parts.hubServer)
+  }
+
+  dropRoom(game: string, room: string): boolean {
+    return dropRoom(this.#parts.hubServer, game, room)
   }
 
   on<Name extends keyof HubEvents>(

@@ -1,6 +1,7 @@
 /** The rooms of a hub, as its owner sees them, hears of them, and closes them. */
 
 import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
+import * as archive from '../directory/archive.ts'
 import * as register from '../directory/register.ts'
 import type { RoomNews } from '../directory/state.ts'
 import { badValue, type PeerId } from '../machine.ts'
@@ -67,6 +68,38 @@ export interface CloseOptions {
 }
 
 const SECONDS_MAX = 86_400
+
+/** What a hub keeps of a room. */
+export interface KeptRoom {
+  /** The game. */
+  readonly game: string
+  /** The room of it. */
+  readonly room: string
+  /** The session that it is, over all who open it. */
+  readonly session: string
+  /** Bytes on disk. */
+  readonly bytes: number
+  /** When something was kept last, in milliseconds since 1970. */
+  readonly at: number
+  /** Until when it is kept; null while somebody is in it. */
+  readonly until: number | null
+}
+
+/** All that a hub keeps of rooms. */
+export function keptRooms({ hub }: HubServer): KeptRoom[] {
+  const stands = Array.from(hub.archive.rooms.values(), (room) => archive.standOf(room))
+  return stands
+    .filter((stand) => stand !== null)
+    .map(({ session: { entry }, bytes, at, until }) => {
+      const { game, room, session } = entry
+      return { game, room, session, bytes, at, until: until === 0 ? null : until }
+    })
+}
+
+/** Drops what is kept of a room. @returns whether anything was @throws HoldfastError `bad-value` */
+export function dropRoom(server: HubServer, game: string, room: string): boolean {
+  return server.dropRoom(placeOf(game, room))
+}
 
 /** The event of a room, for its listener. */
 export function eventOf({ game, room, session, player, key }: RoomNews): RoomEvent {

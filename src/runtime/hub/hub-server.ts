@@ -10,7 +10,9 @@ import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
 import type { Applicant } from '../../directory/applicants.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
+import * as archive from '../../directory/archive.ts'
 import { SHEETS_PREFIX } from '../../directory/archive.ts'
+import * as keeping from '../../directory/keeping.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
@@ -166,6 +168,12 @@ export class HubServer {
     const ended = closing.close(this.hub, now, place, { why, until: now + forMs }, this.#out)
     this.#arm()
     return ended
+  }
+
+  /** Drops what is kept of a room. @returns whether anything was */
+  dropRoom(place: { game: string; room: string }): boolean {
+    const stand = archive.find(this.hub.archive, place)
+    return stand !== null && keeping.drop(this.hub, stand.session.entry.session, this.#out)
   }
 
   // What is no ticket is a sentence of the reader's.
