@@ -5,6 +5,8 @@
 import { check, type Model, type Report } from '../../sim/checker.ts'
 import * as histories from './histories.ts'
 import { leaseModel } from './lease.ts'
+import { keptModel } from './kept.ts'
+import * as kept from './kept-scopes.ts'
 import * as lease from './lease-scopes.ts'
 import * as link from './link.ts'
 import { mailboxModel } from './mailbox.ts'
@@ -55,6 +57,7 @@ export const STATES_MAX = 10_000_000
 
 /** Rooms that have models, and those. */
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
+  hub: keptModels(),
   link: linkModels(),
   seal: sealModels(),
   session: [
@@ -141,6 +144,16 @@ function rightsModels(): NamedModel[] {
   )
   const planted = rights.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => rightsModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function keptModels(): NamedModel[] {
+  const good = kept.GOOD.map(({ scope, says }) =>
+    named(scope.name, says, () => keptModel(scope), { deep: scope.deep ?? false }),
+  )
+  const planted = kept.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => keptModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

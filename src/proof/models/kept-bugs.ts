@@ -1,0 +1,50 @@
+/** Bugs that are planted around the hub in the model of kept rooms. */
+
+import { MEMBERS_MAX, type PeerId } from '../../machine.ts'
+import * as archive from '../../directory/archive.ts'
+import type { Stand } from '../../directory/archive.ts'
+import { find } from '../../directory/register.ts'
+import { working } from './kept-hub.ts'
+import type { KeptScene } from './kept-scene.ts'
+
+const PLACE = { game: 'g', room: 'r' }
+
+/** Sheets are taken from whoever once led. */
+export function forced(scene: KeptScene, who: number, say: () => void): void {
+  const { inc, stream } = scene.peers[who]!
+  const { session } = scene
+  const before = scene.hub
+  const hub = working(scene)
+  const row = find(hub.directory, session)
+  const from = hub.connections.get(stream)
+  if (!row || !from) return say()
+  Object.assign(from, { session, inc })
+  row.entry.register = { ...row.entry.register, primary: inc }
+  row.pending = null
+  hub.attached.set(session, new Map([[inc, stream]]))
+  say()
+  const after = scene.hub
+  const [was, is] = [before, after].map(({ directory }) => find(directory, session)!)
+  is!.entry.register = was!.entry.register
+  is!.pending = was!.pending
+  after.attached = before.attached
+  Object.assign(after.connections.get(stream)!, before.connections.get(stream)!)
+}
+
+/** Whoever opens a room gets the next number that was written. */
+export function thrifty(scene: KeptScene, say: () => void): void {
+  const known = standOf(archive.find(working(scene).archive, PLACE))
+  if (known) known.next -= MEMBERS_MAX
+  say()
+  const { rooms } = scene.hub.archive
+  for (const { saved, writing, next } of rooms.values()) {
+    for (const stand of [saved, writing?.stand, next?.stand]) {
+      // What was written since is of who opened it.
+      if (stand && stand.next <= 0) standOf(stand)!.next += MEMBERS_MAX
+    }
+  }
+}
+
+function standOf(stand: Stand | null): { next: PeerId } | null {
+  return stand as { next: PeerId } | null
+}

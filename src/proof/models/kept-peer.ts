@@ -1,0 +1,166 @@
+/**
+ * The members' side in the model of kept rooms: session/keeping.ts and session/sheets.ts as they
+ * are, over as much of a session as they read. An operation is one entry of the log, and the parts
+ * are the list of all operations.
+ */
+
+import type { FromHub, ToHub } from '../../directory/messages.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import * as durable from '../../replication/durable.ts'
+import { deltaLayout } from '../../replication/layouts.ts'
+import * as commit from '../../replication/log.ts'
+import * as keeping from '../../session/keeping.ts'
+import * as sheets from '../../session/sheets.ts'
+import type { Session, SessionOut } from '../../session/state.ts'
+import { digest, proofOf } from '../../wire/digest.ts'
+import { encode } from '../../wire/layout.ts'
+import { NO_PARTS } from './processes.ts'
+
+/** A day, so that no room is dropped meanwhile. */
+export const TERMS = 'keep=1440'
+const PART = 1
+const PLAYER = 1
+const NOBODY = new Uint8Array(0)
+const PROOFS = [1, 2, 3].map((byte) => proofOf(new Uint8Array(16).fill(byte), 'register'))
+const HASHES = PROOFS.map((proof) => digest(proof))
+
+/** A process: the first primary, or one who may open the room. */
+export interface Peer {
+  phase: 'idle' | 'asks' | 'leads' | 'dead'
+  /** Its stream to the hub; 0 for none. */
+  stream: number
+  inc: PeerId
+  epoch: number
+  /** As far as session/keeping.ts reads it; null unless it leads. */
+  session: Session | null
+  /** What it has recorded, and how much of it is acknowledged. */
+  ops: number[]
+  acked: number
+  up: ToHub[]
+  down: FromHub[]
+}
+
+/** How a process asks for the room. */
+export function wishOf(who: number): ToHub & { kind: 'add' } {
+  const [link, key] = [0x10 + who, 0x20 + who].map((byte) => new Uint8Array(32).fill(byte))
+  return {
+    ...({ kind: 'add', request: 1, game: 'g', room: 'r', playersMax: 8, recovers: true } as const),
+    ...({ topology: 'star', terms: TERMS, hosts: false, ticket: '' } as const),
+    ...{ hash: HASHES[who]!, link: link!, key: key! },
+  }
+}
+
+/** How a member attaches. */
+export function attachOf(who: number, session: string, inc: PeerId): ToHub {
+  return { kind: 'attach', request: 2, session, inc, proof: PROOFS[who]! }
+}
+
+/** How a primary ends its session. */
+export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub {
+  const demand = { session, inc, proof: PROOFS[who]!, expect: epoch, primary: 0, backup: 0 }
+  return { kind: 'change', request: 3, ...demand, why: 'end' }
+}
+
+/** A primary begins, with what it has read. */
+export function lead(
+  peer: Peer,
+  id: string,
+  { inc, epoch, ops, next }: Pick<Peer, 'inc' | 'epoch' | 'ops'> & { next: PeerId },
+): void {
+  const log = commit.create(ops.length)
+  const state = { ...durable.create(), nextInc: next }
+  // Of the session there is what keeping.ts reads.
+  const session = {
+    ...{ id, terms: TERMS, types: '', schema: 1, keeps: true, recovers: true, hub: { up: true } },
+    server: { role: 'alone', log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+  } as unknown as Session & { server: { role: 'alone' } }
+  const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
+  Object.assign(session.server.lead, { keeping: begun })
+  Object.assign(peer, { phase: 'leads', session, inc, epoch, ops: [...ops], acked: ops.length })
+}
+
+/** A primary records an operation. */
+export function record(peer: Peer, op: number): void {
+  const session = peer.session as Session & { server: { role: 'alone' } }
+  peer.ops.push(op)
+  session.server.log = commit.create(peer.ops.length)
+  const changes = [{ part: PART, bytes: Uint8Array.of(op) }]
+  const delta = { kind: 'operation', player: PLAYER, seq: op, outcome: NOBODY, changes } as const
+  keeping.note(session.server.lead, 0, encode(deltaLayout, delta))
+}
+
+/** When something is to be written; later than 0 if only for want of an answer. */
+export function due({ session }: Peer): Millis {
+  return session ? keeping.deadline(session) : Infinity
+}
+
+/** Writes what is due. */
+export function write(peer: Peer): void {
+  keeping.flush(peer.session!, Math.max(0, due(peer)), outOf(peer))
+}
+
+/** Writes what is owed, and leaves. */
+export function leave(peer: Peer): void {
+  keeping.leave(peer.session!, 0, outOf(peer))
+}
+
+function outOf(peer: Peer): SessionOut {
+  return {
+    hub: (said) => void peer.up.push(said),
+    time: () => 0,
+    seal: (sheet) => sheet,
+    emit: () => {},
+    send: () => {},
+    answer: () => {},
+    parts: {
+      ...NO_PARTS,
+      collect: () => [{ part: PART, bytes: Uint8Array.from(peer.ops) }],
+    },
+  }
+}
+
+/** The hub says what it keeps. */
+export function answered(peer: Peer, message: FromHub & { kind: 'kept' }): void {
+  keeping.answered(peer.session!, message, outOf(peer))
+}
+
+/** The stream to the hub is attached, or gone. */
+export function attached({ session }: Peer, isUp: boolean): void {
+  if (session && isUp) keeping.attached(session)
+  else if (session) keeping.detached(session)
+}
+
+/** Somebody comes beside the primary, or goes. @returns the number of who came */
+export function guest({ session }: Peer, comes: boolean): PeerId {
+  const { server } = session as Session & { server: { role: 'alone' } }
+  const inc = server.durable.nextInc
+  if (comes) {
+    server.published.set(inc, {} as never)
+    server.durable.nextInc++
+  } else server.published.delete(inc - 1)
+  return inc
+}
+
+/** How many are here, by the primary. */
+export function here({ session }: Peer): number {
+  return session?.server.published.size ?? 0
+}
+
+/** How much may be acknowledged; Infinity if others have it. */
+export function limitOf({ session }: Peer): number {
+  return keeping.limitOf(session!)
+}
+
+/** The operations in the sheets of a room; or why they are no room. */
+export function opsIn(all: readonly Uint8Array[]): number[] | string {
+  const found = sheets.read(all.map((bytes) => ({ bytes, index: null })))
+  if (!found) return `${all.length} sheets are no room`
+  const ops = [...found.parts, ...found.changes].flatMap(({ bytes }) => [...bytes])
+  return found.length === ops.length ? ops : `a log of ${found.length} has ${ops.length} operations`
+}
+
+/** Why the hub does not keep it; '' if it does. */
+export function whyOf({ session }: Peer): string {
+  const { server } = session as Session & { server: { role: 'alone' } }
+  return server.lead.keeping.why
+}

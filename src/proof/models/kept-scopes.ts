@@ -1,0 +1,117 @@
+/** Scopes of the model of kept rooms: those that hold, and those with a planted bug. */
+
+/** How much may happen. */
+export interface KeptScope {
+  name: string
+  /** Takes minutes. */
+  deep?: boolean
+  /** Who may open the room beside its first primary, and how often somebody asks to. */
+  others: number
+  asks: number
+  /** Operations; and how often somebody comes beside the first primary. */
+  ops: number
+  guests: number
+  /** Sheets that are written anew because no answer came. */
+  again: number
+  /** Streams that break, and members that die or leave. */
+  breaks: number
+  deaths: number
+  leaves: number
+  /** Kills of the hub, and writes that the disk refuses. */
+  kills: number
+  refusals: number
+  /** How often BACK_MS pass, and how often SILENT_MS. */
+  short: number
+  long: number
+  /** A bug around the rules. */
+  plant?: 'no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice'
+}
+
+const NOTHING = {
+  ...{ others: 1, asks: 1, ops: 1, guests: 0, again: 0, breaks: 0, deaths: 0, leaves: 0 },
+  ...{ kills: 0, refusals: 0, short: 0, long: 0 },
+}
+
+/** Scopes that hold, and how many states they have. */
+export const GOOD: readonly { scope: KeptScope; says: string; states: number }[] = [
+  {
+    scope: { ...NOTHING, name: 'kept', ops: 2, breaks: 1, deaths: 1, short: 1 },
+    says: 'one who is alone, and dies or is cut off, and one who opens the room',
+    states: 15_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-hub', deaths: 1, kills: 1, long: 1 },
+    says: 'one who dies, and a hub that is killed, with its write on disk or not',
+    states: 9_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-late', again: 1, long: 1 },
+    says: 'one who is silent for a minute, with sheets on their way, and goes on then',
+    states: 3_500,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-full', breaks: 1, short: 1, refusals: 1 },
+    says: 'a disk that refuses a write',
+    states: 6_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
+    says: 'two who ask at once',
+    states: 12_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-guest', deep: true, breaks: 1, guests: 1, short: 1 },
+    says: 'somebody who comes beside the first, and goes',
+    states: 33_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-leaves', deep: true, ops: 2, leaves: 1, breaks: 1, kills: 1 },
+    says: 'one who leaves and ends the session, a stream that breaks, a hub that is killed',
+    states: 31_000,
+  },
+  {
+    scope: {
+      ...{ ...NOTHING, name: 'kept-deep', deep: true },
+      ...{ asks: 2, breaks: 1, kills: 1, refusals: 1, long: 1 },
+    },
+    says: 'two requests, one who is cut off, a hub that is killed, a refused write, a minute',
+    states: 361_000,
+  },
+]
+const scopeOf = (name: string): KeptScope => GOOD.find(({ scope }) => scope.name === name)!.scope
+
+/** What is planted breaks this. */
+export interface PlantedKept {
+  scope: KeptScope
+  says: string
+  violates: string
+  steps: number
+}
+
+/** Planted bugs, and after how many steps which claim breaks. */
+export const PLANTED: readonly PlantedKept[] = [
+  {
+    scope: { ...scopeOf('kept-late'), name: 'no-fence', plant: 'no-fence' },
+    says: 'sheets are taken from whoever led',
+    violates: 'room.fence',
+    steps: 11,
+  },
+  {
+    scope: { ...scopeOf('kept-hub'), name: 'halves', plant: 'halves' },
+    says: 'sheets, and how far they go, are two writes',
+    violates: 'room.whole',
+    steps: 3,
+  },
+  {
+    scope: { ...scopeOf('kept'), name: 'alone-before-the-disk', plant: 'told-before-the-disk' },
+    says: 'who is alone acknowledges what the hub does not have',
+    violates: 'room.kept',
+    steps: 9,
+  },
+  {
+    scope: { ...scopeOf('kept-guest'), name: 'number-twice', plant: 'number-twice' },
+    says: 'whoever opens a room gets the next number that was written',
+    violates: 'room.one',
+    steps: 9,
+  },
+]
