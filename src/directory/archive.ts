@@ -56,6 +56,7 @@ export interface Stand {
 /** Who waits until the disk has a sheet. */
 export interface Waiter {
   readonly connection: number
+  readonly number: number
   readonly index: number
   readonly lone: boolean
 }

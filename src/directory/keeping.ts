@@ -72,8 +72,8 @@ function writes({ entry }: Row, { hub, connection, from }: Call): boolean {
 
 function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
-  const { session, index, lone } = message
-  say(connection, { kind: 'kept', session, index, lone, why }, out)
+  const { session, number, index, lone } = message
+  say(connection, { kind: 'kept', session, number, index, lone, why }, out)
 }
 
 function tooLarge(hub: Hub): Exceeded {
@@ -100,7 +100,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   }
   const met = unfit(hub, from.account.place, known, stand)
   if (met) return refuse(call, message, met)
-  const waiter = { connection, index, lone }
+  const waiter = { connection, number: message.number, index, lone }
   const room = archive.change(hub.archive, row.entry, stand, sheets, waiter)
   room.founder ||= from.account.place
   out.record(session)
@@ -146,8 +146,8 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): voi
 }
 
 function tell(session: string, waiters: readonly archive.Waiter[], why: string, out: HubOut): void {
-  for (const { connection, index, lone } of waiters) {
-    say(connection, { kind: 'kept', session, index, lone, why }, out)
+  for (const { connection, ...sheet } of waiters) {
+    say(connection, { kind: 'kept', session, ...sheet, why }, out)
   }
 }
 

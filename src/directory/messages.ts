@@ -190,7 +190,8 @@ export const toHub = message({
   keep: [
     14,
     record({
-      ...{ session, from: maybe(varint), index: varint, time: varint, next: varint, lone: flag },
+      ...{ session, number: varint, from: maybe(varint), index: varint },
+      ...{ time: varint, next: varint, lone: flag },
       ...{ piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) },
     }),
   ],
@@ -227,8 +228,8 @@ export const fromHub = message({
   alive: [14, record({ request, session })],
   /** The answer to `invite`, once it is on disk; `why` not, or empty. */
   invited: [16, record({ request, why: text(REASON_MAX) })],
-  /** The disk has sheets up to `index`, as `lone` or not; `why` not, or empty. */
-  kept: [17, record({ session, index: varint, lone: flag, why: text(REASON_MAX) })],
+  /** The disk has the sheet of that number, and so the log up to `index`; `why` not, or empty. */
+  kept: [17, record({ session, number: varint, index: varint, lone: flag, why: text(REASON_MAX) })],
   /** A piece of a sheet, for who opens the room again. */
   sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */

@@ -68,7 +68,7 @@ export function leads(
   return createLead(since, lease, {
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
     ...{ open: !founds && session.hub.up, free, shared: !founds },
-    ...{ sent: -1, kept: -1, entries: [], bytes: 0, whole: 0, behind: 0 },
+    ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, whole: 0, behind: 0 },
     ...{ lone: null, flying: false, sentAt: -Infinity, since: 0, why: '' },
   })
 }
@@ -176,7 +176,8 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   if (lone) keeping.shared = false
   const next = session.server.durable.nextInc
   const time = Math.max(0, Math.round(out.time()))
-  const said = { session: session.id, from, index, time, next, lone }
+  const number = ++keeping.number
+  const said = { session: session.id, number, from, index, time, next, lone }
   for (const piece of chunks.cut(sheet, SHEET_PIECE_MAX))
     out.hub({ kind: 'keep', ...said, ...piece })
 }
@@ -207,7 +208,7 @@ export function answered(
   const { keeping } = session.server.lead
   const before = { ...keeping }
   // An older sheet than the one that is on its way.
-  const isNewest = message.index === keeping.sent && message.lone === keeping.lone
+  const isNewest = message.number === keeping.number
   if (message.why === NOT_NEXT) return forget(keeping)
   if (message.why !== '') {
     if (!keeping.flying) return

@@ -35,6 +35,8 @@ export interface Keeping {
   readonly always: boolean
   /** The hub takes us for a member. */
   open: boolean
+  /** Of the sheet that was written last: each has another. */
+  number: number
   /** The length of the log as it was written; -1: the whole state is to be written next. */
   sent: number
   /** As the hub has it on disk; -1 for nothing of ours. */

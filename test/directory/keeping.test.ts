@@ -40,7 +40,14 @@ class Kept {
   }
 
   keep(text: string, index: number, more: Partial<Keep> = {}, stream = this.founder): FromHub[] {
-    const said = { from: index === 1 ? null : index - 1, index, time: 5_000, next: 2, lone: true }
+    const said = {
+      number: index,
+      from: index === 1 ? null : index - 1,
+      index,
+      time: 5_000,
+      next: 2,
+      lone: true,
+    }
     const bytes = new TextEncoder().encode(text)
     const piece = { piece: 0, of: 1, bytes }
     return this.desk.say(stream, { kind: 'keep', session: this.id, ...said, ...piece, ...more })
@@ -136,7 +143,7 @@ describe('writing', () => {
   test('a room whose terms do not say so is not kept', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(1)
-    const said = { from: null, index: 1, time: 0, next: 2, lone: true, piece: 0, of: 1 }
+    const said = { number: 1, from: null, index: 1, time: 0, next: 2, lone: true, piece: 0, of: 1 }
     const bytes = new Uint8Array(1)
     expect(desk.say(streams[0]!, { kind: 'keep', session: id, ...said, bytes })).toEqual([])
     expect(desk.hub.archive.rooms.size).toBe(0)

@@ -99,7 +99,14 @@ function ask(desk: Desk, stream: number, process: number): FromHub[] {
 
 // Its primary writes: the whole of it at first, an entry then.
 function keep(desk: Desk, stream: number, session: string, index: number): FromHub[] {
-  const said = { from: index === 0 ? null : index - 1, index, time: 0, next: 2, lone: true }
+  const said = {
+    number: index,
+    from: index === 0 ? null : index - 1,
+    index,
+    time: 0,
+    next: 2,
+    lone: true,
+  }
   const bytes = Uint8Array.of(index)
   return desk.say(stream, { kind: 'keep', session, ...said, piece: 0, of: 1, bytes })
 }

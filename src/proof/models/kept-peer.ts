@@ -5,7 +5,7 @@
  */
 
 import type { FromHub, ToHub } from '../../directory/messages.ts'
-import type { Millis, PeerId } from '../../machine.ts'
+import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as durable from '../../replication/durable.ts'
 import { deltaLayout } from '../../replication/layouts.ts'
 import * as commit from '../../replication/log.ts'
@@ -71,7 +71,7 @@ export function lead(
   const state = { ...durable.create(), nextInc: next }
   // Of the session there is what keeping.ts reads.
   const session = {
-    ...{ id, terms: TERMS, types: '', schema: 1, keeps: true, recovers: true, hub: { up: true } },
+    ...{ id, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
     server: { role: 'alone', log, durable: state, published: new Map([[inc, {}]]), lead: {} },
   } as unknown as Session & { server: { role: 'alone' } }
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
@@ -135,7 +135,7 @@ export function guest({ session }: Peer, comes: boolean): PeerId {
   const { server } = session as Session & { server: { role: 'alone' } }
   const inc = server.durable.nextInc
   if (comes) {
-    server.published.set(inc, {} as never)
+    server.published.set(inc, { inc, kind: 'node', rights: RIGHTS.play } as never)
     server.durable.nextInc++
   } else server.published.delete(inc - 1)
   return inc
