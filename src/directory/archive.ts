@@ -12,6 +12,7 @@ import { type Millis, type PeerId, termOf } from '../machine.ts'
 import { blob, decode, encode, flag, record, varint, word } from '../wire/layout.ts'
 import type { Entry } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
+import { placeOf } from './rows.ts'
 
 const MINUTE: Millis = 60_000
 /** Longest time for which a room is kept after its last member, in minutes: a year. */
@@ -127,10 +128,6 @@ export function restore(archive: Archive, bytes: Uint8Array): boolean {
   return true
 }
 
-function placeOf({ game, room }: Pick<Entry, 'game' | 'room'>): string {
-  return `${game.length} ${game} ${room}`
-}
-
 function put(archive: Archive, entry: Entry, saved: Stand | null): Room {
   const place = placeOf(entry)
   const room = { place, saved, next: null, writing: null, founder: '' }
@@ -180,11 +177,9 @@ export function drop(archive: Archive, session: string): boolean {
   return true
 }
 
-/** All sheets from that one on are removed. */
-export function none(sheets: number, from = 0): Map<number, null> {
-  const gone = new Map<number, null>()
-  for (let sheet = from; sheet < sheets; sheet++) gone.set(sheet, null)
-  return gone
+/** So many sheets are removed. */
+export function none(sheets: number): Map<number, null> {
+  return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
 }
 
 /** The key of a sheet. */

@@ -8,13 +8,10 @@ import * as archive from './archive.ts'
 import { dismiss } from './attaching.ts'
 import * as keeping from './keeping.ts'
 import * as register from './register.ts'
+import { placeOf } from './rows.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 
 type Place = Pick<register.Wish, 'game' | 'room'>
-
-function keyOf({ game, room }: Place): string {
-  return `${game.length} ${game} ${room}`
-}
 
 /** Closes a room. @returns how many sessions end with it: one, or none */
 export function close(
@@ -25,7 +22,7 @@ export function close(
   out: HubOut,
 ): number {
   for (const [key, shut] of hub.shut) if (shut.until <= now) hub.shut.delete(key)
-  hub.shut.set(keyOf(place), { why, until })
+  hub.shut.set(placeOf(place), { why, until })
   const kept = archive.find(hub.archive, place)
   if (kept) keeping.drop(hub, kept.session.entry.session, out)
   const rows = register.inRoom(hub.directory, place)
@@ -41,7 +38,7 @@ function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
 
 /** Why nobody comes into a room now; null if it is not closed. */
 export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
-  const shut = hub.shut.get(keyOf(place))
+  const shut = hub.shut.get(placeOf(place))
   return shut && shut.until > now ? shut.why : null
 }
 

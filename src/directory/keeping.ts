@@ -51,7 +51,9 @@ export function keep(call: Call, message: Keep): void {
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
-  if (message.of > SHEET_PIECES_MAX) return refuse(call, message, tooLarge(hub))
+  if (message.of > SHEET_PIECES_MAX) {
+    return refuse(call, message, budgets.refuse(hub.budgets, 'room', 'kept'))
+  }
   from.sheet = chunks.take(message.piece === 0 ? null : from.sheet, message)
   const bytes = from.sheet && chunks.whole(from.sheet)
   if (!bytes) return
@@ -74,10 +76,6 @@ function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | s
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
   const { session, number, index, lone } = message
   say(connection, { kind: 'kept', session, number, index, lone, why }, out)
-}
-
-function tooLarge(hub: Hub): Exceeded {
-  return budgets.refuse(hub.budgets, 'room', 'kept')
 }
 
 function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
@@ -236,9 +234,6 @@ export function drop(hub: Hub, session: string, out: HubOut): boolean {
 export function laterIn(ms: Millis): string {
   return `${LATER}${Math.ceil(ms / 1_000)} s`
 }
-
-/** What is said to who opens a room of which a sheet is not there. */
-export const UNREADABLE = 'what is kept of this room cannot be read'
 
 /** What who opens a room is told. Session time has gone on since the last sheet. */
 export function toldOf(

@@ -50,6 +50,8 @@ export const NO_GAME = 'no game '
 /** Beginning of the reason with which a hub refuses a kept room that may still be played in. */
 export const LATER = 'its members may still play: it opens again in '
 
+/** What is said to who opens a room of which a sheet is not there, or none of ours. */
+export const UNREADABLE = 'what is kept of this room cannot be read'
 /** The reason that has a primary write the whole state anew. */
 export const NOT_NEXT = 'it does not follow on what is kept'
 

@@ -93,9 +93,16 @@ export function erase(directory: Directory, { entry }: Row): void {
   }
 }
 
-// The length distinguishes a game whose name ends like a room from that room.
 function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
-  return [`game ${game}`, `room ${game.length} ${game} ${room}`]
+  return [`game ${game}`, `room ${placeOf({ game, room })}`]
+}
+
+/**
+ * A room of a game as one text. The length distinguishes a game whose name ends like a room from
+ * that room.
+ */
+export function placeOf({ game, room }: Pick<Entry, 'game' | 'room'>): string {
+  return `${game.length} ${game} ${room}`
 }
 
 /** The sessions of a room, dead ones too. */

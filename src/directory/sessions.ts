@@ -4,7 +4,7 @@
  */
 
 import { mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
-import { type FromHub, NO_GAME, type ToHub } from './messages.ts'
+import { type FromHub, NO_GAME, type ToHub, UNREADABLE } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as admission from './admission.ts'
@@ -383,7 +383,7 @@ function founded(
   if (!from) return
   const sheets = opened && keeping.read(hub, session, out)
   if (opened && !sheets) {
-    refuse(connection, message.request, keeping.UNREADABLE, out)
+    refuse(connection, message.request, UNREADABLE, out)
     register.forget(hub.directory, session, directoryOut(hub, out))
     return
   }

@@ -291,12 +291,12 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
     key: wish.identity.key,
     rights: member.admission.rights,
   }
-  inside(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
   // Session time is our clock, or goes on as it was.
   if (kept) opening.goOn(run, kept.opened)
+  inside(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
   member.clock.set = true
   const state = kept && opening.restore(run, kept.found)
-  if (kept && !state) return fail(run, 'store', opening.UNREADABLE.why)
+  if (kept && !state) return fail(run, 'store', opening.NONE_OF_OURS.why)
   found(own, now, out, state ? { epoch: register.epoch, state, length: kept!.found.length } : ANEW)
   enter(own, now, self, resume?.settled ?? 0, out)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })

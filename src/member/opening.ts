@@ -8,7 +8,7 @@ import type { ErrorCode } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import type { FromHub } from '../directory/messages.ts'
 import { SHEETS_MAX } from '../directory/archive.ts'
-import { SHEET_PIECES_MAX } from '../directory/messages.ts'
+import { SHEET_PIECES_MAX, UNREADABLE } from '../directory/messages.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
@@ -58,7 +58,7 @@ export interface Unfit {
 }
 
 /** Its bytes are none of ours. */
-export const UNREADABLE: Unfit = { code: 'store', why: 'what is kept of this room cannot be read' }
+export const NONE_OF_OURS: Unfit = { code: 'store', why: UNREADABLE }
 
 const NO_KEY: Unfit = {
   code: 'forbidden',
@@ -74,7 +74,7 @@ export function read({ member, ports }: Runtime, opening: Opening): sheets.Read 
     ? unsealed(ports.ciphers, wish.roomKey!, id, opening.sheets)
     : opening.sheets.map((bytes) => ({ bytes, index: null }))
   const found = all && sheets.read(all)
-  if (!found) return UNREADABLE
+  if (!found) return NONE_OF_OURS
   const isSame = found.schema === fingerprint(session.keptTypes)
   // Types that are too long to be kept as text are the same or not.
   const isKnown = found.schema === fingerprint(found.types)
@@ -145,8 +145,9 @@ export function restore(run: Runtime, found: sheets.Read): Durable | null {
   return state
 }
 
-/** Session time goes on as it was when the room was left. */
-export function goOn({ member, now }: Runtime, { as }: Opening): void {
-  const own = member.clock.set ? clock.timeAt(member.clock, now) : 0
+/** Session time goes on as it was when the room was left; never back, if we were in it. */
+export function goOn({ member, now }: Runtime, { as, answer }: Opening): void {
+  const wasIn = member.home === answer.entry.session && member.clock.set
+  const own = wasIn ? clock.timeAt(member.clock, now) : 0
   member.clock = { ...clock.createClock(now), time: Math.max(own, as.time), set: true }
 }

@@ -94,7 +94,11 @@ function forget(keeping: Keeping): void {
 
 // Guests and who only watches hold nothing of the state, and never will.
 function isLone({ me, server }: Session): boolean {
-  return [...server.published.values()].every((member) => member.inc === me || !goesOn(member))
+  // Asked with each datagram: the first who goes on is enough.
+  for (const member of server.published.values()) {
+    if (member.inc !== me && goesOn(member)) return false
+  }
+  return true
 }
 
 function isStrict(session: Session, { on, always, why, shared }: Keeping): boolean {

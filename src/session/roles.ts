@@ -48,7 +48,10 @@ export function found(session: Session, now: Millis, out: SessionOut, from: Kept
   session.client.published = { ...session.client.published, coming: [], waiting: false }
   const lead = keeping.leads(session, now, now, { founds: true, free: length + 1 })
   session.server = idleServer()
-  const begun = { log: commit.create<Effect>(length), durable: state ?? durable.create(), epoch }
+  const own = state ?? durable.create()
+  // What was recorded was published, to whoever was there.
+  const published = { publishedMv: own.mv, conduct: { ...own.conduct } }
+  const begun = { log: commit.create<Effect>(length), durable: own, epoch, ...published }
   become(session, now, 'founded', { ...nobodyBeside(lead, now), ...begun }, out)
   out.emit({ kind: 'caught-up' })
 }

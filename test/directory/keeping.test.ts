@@ -236,7 +236,7 @@ describe('opening', () => {
     expect(incs).toEqual([258, 515, 772])
   })
 
-  test('waits while the primary of who is alone may come back, and a minute for any other', () => {
+  test('waits while a primary that was alone may come back', () => {
     const alone = new Kept()
     alone.keep('whole ', 1)
     expect(alone.opens().opened).toBe(null)

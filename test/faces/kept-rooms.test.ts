@@ -57,6 +57,23 @@ describe('a room that everybody left', () => {
 
 const KEY = '5a'.repeat(32)
 
+test('who was banned does not open the room that all others left; others do (SE-4)', async () => {
+  const w = world({ seed: 13, conditions: 'rtt=20' })
+  const ada = await joining(w, { name: 'Ada' })
+  const grace = await joining(w, { name: 'Grace' })
+  const { token } = grace
+  expect(await act(w, ada.ban(grace.me, 'spam'))).toMatchObject({ ok: true })
+  await act(w, ada.act(add, ['pins']))
+  await act(w, ada.leave())
+  await expect(act(w, joining(w, { name: 'Grace', token }))).rejects.toMatchObject({
+    code: 'banned',
+    message: 'this player was banned: spam',
+  })
+  await w.run(1_000)
+  const linus = await joining(w, { name: 'Linus' })
+  expect([linus.table.get('pins'), linus.banned]).toMatchObject([1, [{ player: 2, why: 'spam' }]])
+})
+
 describe('how a room is left', () => {
   test('a player alone is killed: all that was acknowledged is there, and nothing twice', async () => {
     const w = world({ seed: 2, conditions: 'rtt=40,jitter=10' })

@@ -11,7 +11,6 @@ import type { Applicant } from '../../directory/applicants.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import * as archive from '../../directory/archive.ts'
-import { SHEETS_PREFIX } from '../../directory/archive.ts'
 import * as keeping from '../../directory/keeping.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
@@ -94,7 +93,7 @@ export class HubServer {
     this.#ask = options.consult ?? null
     this.hub.consults = this.#ask !== null
     this.hub.archive.wallOffset = options.wall() - loop.now()
-    for (const [key, bytes] of store.entries(SHEETS_PREFIX)) {
+    for (const [key, bytes] of store.entries(archive.SHEETS_PREFIX)) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
     }
@@ -345,10 +344,10 @@ export class HubServer {
 
 // A hub signs with the same key over all its starts.
 function seedOf(store: Store, loop: Loop): Uint8Array {
-  for (const [key, bytes] of store.entries(SHEETS_PREFIX)) {
-    if (key !== SEED_RECORD) continue
-    if (bytes.length === KEY_BYTES) return bytes.slice()
-    const found = `${bytes.length} bytes`
+  const known = store.read(SEED_RECORD)
+  if (known?.length === KEY_BYTES) return known
+  if (known) {
+    const found = `${known.length} bytes`
     throw new HoldfastError('store', `the seed of the hub's key has ${KEY_BYTES} bytes: ${found}`)
   }
   const seed = loop.random(KEY_BYTES)
