@@ -12,7 +12,7 @@ import type { Millis } from '../machine.ts'
 import { createWriter } from '../wire/bytes.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
 import { wrap } from '../wire/sequence.ts'
-import { shouldAsk } from './clock.ts'
+import { ask, shouldAsk } from './clock.ts'
 import * as frames from './frames.ts'
 import { CHANNEL_MAX, CHANNEL_MIN, FRAME_MAX, PACKET_MAX } from './limits.ts'
 import * as pace from './pace.ts'
@@ -82,7 +82,7 @@ function fill(
   const pads = onlyState && (asked || (content && isTight(link, writer)))
   if (pads) frames.writePad(writer)
   if (answers) clock.question = NaN
-  if (questions) clock.asked = clock.askedAt = now
+  if (questions) ask(clock, now)
   if (!onlyState || pads) link.loss.soonest = sequence
   commit(link, now, writer.length, content || questions || asked)
   sink.packet(writer.bytes.subarray(0, writer.length))

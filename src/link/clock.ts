@@ -18,9 +18,14 @@ const SAMPLES_MAX = 16
 /** A fresh link asks with each packet until it has so many samples, then now and then. */
 export const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
-/** A first question without an answer after so many round trips, and so long, is lost. */
+/** A question without an answer after so many round trips, and so long, is asked once more. */
 const LOST_RTTS = 2
 const LOST_MIN: Millis = 250
+/**
+ * The answer to each of the last questions counts: over a stream that loses it may take longer each
+ * time than it takes to believe it lost, and with the last question's alone the time stays unknown.
+ */
+const ASKED_MAX = 4
 /** An offset that is wrong by so much at most counts at once. */
 export const SURE_MS: Millis = 125
 const SLEW_MAX = 0.05
@@ -31,8 +36,8 @@ const SLEW_OVER: Millis = 1000
 export interface ClockSamples {
   /** What this end adds to its own clock when it answers; NaN while it does not know the time. */
   shift: Millis
-  /** When the question that has no answer yet left, or NaN. */
-  asked: Millis
+  /** When the questions left that have no answer yet, oldest first; at most ASKED_MAX. */
+  asked: Millis[]
   /** When the last question left. */
   askedAt: Millis
   /** The t0 of the peer's question that waits for its answer, or NaN. */
@@ -45,7 +50,7 @@ export interface ClockSamples {
 
 /** No samples. */
 export function createSamples(): ClockSamples {
-  return { shift: 0, asked: NaN, askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
+  return { shift: 0, asked: [], askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
 }
 
 /** Whether a packet that leaves now should carry a question. @param rttMs  as far as it is known */
@@ -53,12 +58,18 @@ export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): bool
   const { samples, asked, askedAt } = clock
   const since = now - askedAt
   if (samples.length >= EAGER_SAMPLES) return since >= ASK_EVERY
-  // A new question makes the answer to the last one worthless: it has to be lost by then.
   const lost = Math.min(ASK_EVERY, Math.max(LOST_MIN, LOST_RTTS * rttMs))
-  return Number.isNaN(asked) || since >= lost
+  return asked.length === 0 || since >= lost
 }
 
-/** Takes the answer to our question; an answer to another question is ignored. */
+/** A question leaves; the oldest of too many is given up. */
+export function ask(clock: ClockSamples, now: Millis): void {
+  clock.askedAt = now
+  clock.asked.push(now)
+  if (clock.asked.length > ASKED_MAX) clock.asked.shift()
+}
+
+/** Takes the answer to a question of ours; an answer to another is ignored. */
 export function takeAnswer(
   clock: ClockSamples,
   now: Millis,
@@ -66,8 +77,10 @@ export function takeAnswer(
   t1: Millis,
   t2: Millis,
 ): void {
-  if (t0 !== clock.asked) return
-  clock.asked = NaN
+  const at = clock.asked.indexOf(t0)
+  if (at < 0) return
+  // Those before it are lost: the peer answers the newest that it has heard.
+  clock.asked.splice(0, at + 1)
   const trip = now - t0 - (t2 - t1)
   if (t2 < t1 || trip < 0) return
   if (clock.samples.length === SAMPLES_MAX) clock.samples.shift()

@@ -69,8 +69,7 @@ export async function run(drawing: Drawing, plant: SessionBug | null = null): Pr
   const { world: w } = trial
   const first = Math.max(...drawing.actors.map(({ at }) => at))
   await w.run(first + 1)
-  const allIn = (): boolean => trial.lives.every((life) => isIn(life))
-  const entered = await w.runUntil(() => watch(trial) && allIn(), ENTRY_MS)
+  const entered = await w.runUntil(() => watch(trial) && allIn(trial), ENTRY_MS)
   if (!entered) trial.account.wrong.add(`not all are in after ${ENTRY_MS} ms`)
   trouble(trial)
   await w.runUntil(() => watch(trial) && false, TROUBLE_MS)
@@ -84,6 +83,19 @@ export async function run(drawing: Drawing, plant: SessionBug | null = null): Pr
   const ending = hash(endings(trial)).toString(36)
   if (done && trial.account.wrong.size === 0) await comeHome(trial)
   return conclude(trial, settledMs, ending)
+}
+
+// Who was not let in in time, as in bad weather, asks once more, as people do.
+function allIn(trial: Trial): boolean {
+  const { drawing, lives, world: w } = trial
+  const newest = drawing.actors.map(({ name }) => lives.findLast(isOf(name))!)
+  for (const { node, failed } of newest) {
+    if (!/within \d+ s$/.test(failed) || !node.alive()) continue
+    count(trial, 'came in at the second try')
+    w.crash(node.name)
+    w.sim.restart(node.name)
+  }
+  return newest.every((life) => isIn(life))
 }
 
 function start(drawing: Drawing, plant: SessionBug | null): Trial {

@@ -57,7 +57,7 @@ export class Lone {
 
   /** Asks no question of its own about clocks, so packets hold what the test is about. */
   quiet(): this {
-    Object.assign(this.link.clock, { asked: 1e9, askedAt: 1e9 })
+    Object.assign(this.link.clock, { asked: [1e9], askedAt: 1e9 })
     return this
   }
 

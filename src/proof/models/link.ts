@@ -131,7 +131,7 @@ function start(scope: LinkScope): LinkWorld {
 function quiet({ limits, bug }: LinkScope): Link {
   const options = { keepaliveMs: LINK_TIMEOUT, limits, rules: linkRules(bug ?? null) }
   const state = link.create(0, options)
-  state.clock.asked = 0
+  state.clock.asked = [0]
   state.clock.askedAt = Infinity
   return state
 }
