@@ -30,15 +30,20 @@ export const ERRORS = {
     happened: 'no',
     todo: 'show that, and close this one',
   },
+  exists: {
+    when: 'a saved room was to begin in a room where somebody is, or that is kept',
+    happened: 'no',
+    todo: 'choose another name for the room, or drop what is kept of it',
+  },
   failed: {
     when: 'a batch of letters, or a letter that was set aside, was not handled, or does not fit',
     happened: 'in part, or not at all: see the sentence',
     todo: 'read the sentence',
   },
   forbidden: {
-    when: 'the hub takes no page of this origin',
+    when: 'the hub, or the room, does not let us do that; the sentence says why',
     happened: 'no',
-    todo: 'name the origin with `--origin`',
+    todo: 'read the sentence: a page of another origin wants `--origin`, others a ticket or a key',
   },
   full: {
     when: 'the room has `playersMax` players, or a store its most keys, pieces or timers',

@@ -172,6 +172,7 @@ describe('the tables', () => {
         expellers: true,
         watch: true,
         keepRoom: true,
+        from: true,
         watchersMax: true,
         entry: true,
         listed: true,

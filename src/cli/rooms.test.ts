@@ -94,9 +94,46 @@ test('what is kept is listed, and dropped', async () => {
   await next.leave()
 })
 
+test('what is kept is saved in a file, and kept again from there, under another name too', async () => {
+  const file = joinPath(folder, 'dusk.room')
+  const where = { game: 'saved', room: 'dusk', server, udp: null } as const
+  const ada = await join({ ...where, name: 'Ada' })
+  await expect.poll(() => ada.safety, { interval: 20, timeout: 20_000 }).toBe('kept')
+  const which = ['--game', 'saved', '--room', 'dusk']
+  const session = (): unknown => /"session": "\S+"/.exec(rooms('kept', '--json').out)?.[0]
+  const before = session()
+  expect(rooms('export', ...which, '--file', file).out).toMatch(
+    /^saved\/dusk is in .*, \d+ bytes.$/,
+  )
+  // No file is written over.
+  expect(rooms('export', ...which, '--file', file).err).toContain('EEXIST')
+  expect(rooms('import', '--file', file).err).toContain('is here already')
+  await ada.leave()
+  expect(rooms('import', '--file', file, '--room', 'dawn').err).toContain('is here already')
+  await expect
+    .poll(() => rooms('kept', '--game', 'saved').out, { timeout: 20_000 })
+    .toMatch(/until/)
+  expect(rooms('drop', ...which).out).toContain('is dropped')
+  await expect
+    .poll(() => rooms('import', '--file', file, '--room', 'dawn').out, { timeout: 20_000 })
+    .toMatch(/^saved\/dawn is kept until \d{4}-/)
+  const again = await join({ ...where, room: 'dawn', name: 'Ada', token: ada.token })
+  expect(again.me.player).toBe(1)
+  expect(session()).toBe(before)
+  await again.leave()
+  for (const [words, why] of [
+    [['export', '--game', 'saved', '--room', 'none', '--file', `${file}.2`], 'nothing is kept of'],
+    [['export', ...which], '--file is needed'],
+    [['import', '--file', `${file}.none`], 'ENOENT'],
+    [['import', '--file', token], 'the file is no saved room'],
+  ] as const) {
+    expect(rooms(...words).err).toContain(why)
+  }
+})
+
 test('what is wrong is said in a sentence, and changes nothing (SE-4)', () => {
   for (const [words, why] of [
-    [['open'], 'holdfast rooms takes list, show, close, kept or drop: "open"'],
+    [['open'], 'holdfast rooms takes list, show, close, kept, drop, export, import: "open"'],
     [['show', '--game', 'duel'], '--room is needed'],
     [['close', ...finals], '--why is needed: what everybody in the room reads'],
     [['close', ...finals, '--why', 'x', '--seconds', '90000'], 'seconds is 0 to 86400: 90000'],

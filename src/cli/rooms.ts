@@ -5,35 +5,29 @@ import type { KeptRoom, RoomView } from '../faces/hub-rooms.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import type { ListedSession } from '../runtime/hub/hub-figures.ts'
 import { plain } from '../wire/plain.ts'
-import { tokenIn, type Word } from './given.ts'
-import { ROOMS_HEADER, ROOMS_PATH } from './room-path.ts'
-
-interface Given {
-  server: Word
-  token?: Word
-  game?: Word
-  room?: Word
-  why?: Word
-  seconds?: Word
-  json?: boolean
-}
+import { answer, ask, type Given, placeOf } from './room-asking.ts'
+import { exportRoom, importRoom } from './room-files.ts'
+import { ROOMS_PATH } from './room-path.ts'
 
 /** Adds the command. */
 export function addRooms(cli: CAC): void {
   cli
-    .command('rooms <verb>', 'list, show, close: rooms of a hub; kept, drop: what it keeps of them')
+    .command('rooms <verb>', 'list, show, close: rooms; kept, drop, export, import: what is kept')
     .option('--server <url>', 'The hub', { default: 'http://127.0.0.1:8700' })
     .option('--token <file>', 'All but list: its --metrics-token, from another machine')
     .option('--game <name>', 'list, kept: of this game alone; else which')
-    .option('--room <name>', 'show, close, drop: which')
+    .option('--room <name>', 'show, close, drop, export: which; import: another name')
     .option('--why <sentence>', 'close: what everybody in it reads')
     .option('--seconds <count>', 'close: how long nobody opens it anew', { default: 60 })
+    .option('--file <path>', 'export, import: of the saved room')
     .option('--json', 'As JSON')
     .example('holdfast rooms list')
     .example('holdfast rooms show --game duel --room finals')
     .example('holdfast rooms close --game duel --room finals --why "we close at ten"')
     .example('holdfast rooms kept')
     .example('holdfast rooms drop --game duel --room finals')
+    .example('holdfast rooms export --game duel --room finals --file finals.room')
+    .example('holdfast rooms import --file finals.room')
     .action((verb: string, given: Given) => run(verb, given))
 }
 
@@ -43,7 +37,9 @@ async function run(verb: string, given: Given): Promise<void> {
   if (verb === 'close') return close(given)
   if (verb === 'kept') return kept(given)
   if (verb === 'drop') return drop(given)
-  throw badValue(`holdfast rooms takes list, show, close, kept or drop: "${verb}"`)
+  if (verb === 'export') return exportRoom(given)
+  if (verb === 'import') return importRoom(given)
+  throw badValue(`holdfast rooms takes list, show, close, kept, drop, export, import: "${verb}"`)
 }
 
 async function list(given: Given): Promise<void> {
@@ -100,47 +96,5 @@ async function drop(given: Given): Promise<void> {
   if (given.json) return console.log(JSON.stringify({ dropped }))
   console.log(
     dropped ? `What was kept of ${placeOf(given)} is dropped.` : 'Nothing was kept of it.',
-  )
-}
-
-function placeOf({ game, room }: Given): string {
-  return plain(`${String(game)}/${String(room)}`)
-}
-
-async function answer(given: Given, method: string, more: object): Promise<unknown> {
-  for (const name of ['game', 'room'] as const) {
-    if (given[name] === undefined) throw badValue(`--${name} is needed`)
-  }
-  const { game, room } = given
-  const words = Object.entries({ game, room, ...more }).map(([name, word]) => [name, String(word)])
-  const response = await ask(
-    given,
-    `${ROOMS_PATH}?${new URLSearchParams(words).toString()}`,
-    method,
-  )
-  return response.json()
-}
-
-async function ask({ server, token }: Given, path: string, method: string): Promise<Response> {
-  const shown = tokenIn(token)
-  const headers = {
-    [ROOMS_HEADER]: 'rooms',
-    ...(shown !== null && { authorization: `Bearer ${shown}` }),
-  }
-  const where = String(server).replace(/\/$/, '')
-  let response: Response
-  try {
-    response = await fetch(new URL(`${where}${path}`), { method, headers })
-  } catch (error) {
-    const why = (error as { cause?: Error }).cause?.message ?? (error as Error).message
-    throw new HoldfastError('unreachable', `no hub at ${where}: ${why}`)
-  }
-  if (response.ok) return response
-  const { why = response.statusText } = (await response.json().catch(() => ({}))) as {
-    why?: string
-  }
-  throw new HoldfastError(
-    'forbidden',
-    `the hub at ${where} answers ${response.status}: ${plain(why)}`,
   )
 }

@@ -147,6 +147,16 @@ export function find(archive: Archive, place: Pick<Entry, 'game' | 'room'>): Sta
   return standOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
+/** The session of a room of which something is kept, or on its way to the disk; else null. */
+export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+  return places.get(placeOf(place)) ?? null
+}
+
+/** The key of a room's record. */
+export function recordOf(session: string): string {
+  return `${ROOMS_PREFIX}${session}`
+}
+
 /** The session of a room of which the disk is taking something; null if it is not. */
 export function onItsWay(archive: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
   const session = archive.places.get(placeOf(place)) ?? ''
@@ -199,7 +209,7 @@ export function changesOf(
   const { stand, sheets } = room.writing
   const own = stand && { ...stand, form: 'kept' as const, session: writeRecord(stand.session) }
   return [
-    [`${ROOMS_PREFIX}${session}`, own && encode(archived, own)] as const,
+    [recordOf(session), own && encode(archived, own)] as const,
     ...Array.from(sheets, ([sheet, bytes]) => [keyOf(session, sheet), bytes] as const),
   ]
 }

@@ -86,7 +86,8 @@ const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
 export type Why = ValueOf<typeof why>
 
-const topology = word(['star', 'mesh'])
+/** Layout of a topology. */
+export const topology = word(['star', 'mesh'])
 /** Who has links: each member to primary and backup, or to all others (B8, B9). */
 export type Topology = ValueOf<typeof topology>
 

@@ -43,7 +43,8 @@ export interface Kept {
   invitations: Invitation[]
 }
 
-const entrant = record({
+/** Layout of an Entrant. */
+export const entrant = record({
   /** Of the ticket. */
   id: text(TICKET_ID_MAX),
   key: fixed(KEY_BYTES),

@@ -31,7 +31,14 @@ import { checkFunction, checkOptions } from '../runtime/options.ts'
 import type { Stop } from './disposing.ts'
 import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { type CloseOptions, closeRoom, eventOf, HUB_EVENTS } from './hub-rooms.ts'
-import { dropRoom, type HubEvents, type KeptRoom, keptRooms } from './hub-rooms.ts'
+import {
+  dropRoom,
+  exportKept,
+  type HubEvents,
+  importKept,
+  type ImportOptions,
+} from './hub-rooms.ts'
+import { type KeptRoom, keptRooms } from './hub-rooms.ts'
 import { roomIn, type RoomView } from './hub-rooms.ts'
 import { Reports } from '../runtime/reports.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
@@ -116,6 +123,20 @@ export interface HubHandle extends Emitter<HubEvents> {
    * @throws HoldfastError `bad-value`
    */
   dropRoom(game: string, room: string): boolean
+  /**
+   * What is kept of a room, as bytes for a file: see `importRoom`, and `from` of `join`. Of a room
+   * that somebody is in it lacks the last 0.1 s.
+   *
+   * @returns null if nothing is
+   * @throws HoldfastError `bad-value`
+   */
+  exportRoom(game: string, room: string): Uint8Array | null
+  /**
+   * Keeps a room that `exportRoom` or `session.export` gave, as if its players had just left it.
+   * Resolves once the disk has it. It rejects with a HoldfastError: `bad-value` for what is no such
+   * file, `no-such-game`, `exists` where the room is, `full`, `store`.
+   */
+  importRoom(file: Uint8Array, options?: ImportOptions): Promise<KeptRoom>
   /**
    * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
    * come back by themselves to the next hub with the same file. The server is yours to close, and
@@ -306,6 +327,14 @@ class OpenHub implements InnerHub {
 
   dropRoom(game: string, room: string): boolean {
     return dropRoom(this.#parts.hubServer, game, room)
+  }
+
+  exportRoom(game: string, room: string): Uint8Array | null {
+    return exportKept(this.#parts.hubServer, game, room)
+  }
+
+  importRoom(file: Uint8Array, options?: ImportOptions): Promise<KeptRoom> {
+    return importKept(this.#parts.hubServer, file, options)
   }
 
   on<Name extends keyof HubEvents>(

@@ -4,13 +4,16 @@ import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
 import * as archive from '../directory/archive.ts'
 import * as register from '../directory/register.ts'
 import type { RoomNews } from '../directory/state.ts'
-import { badValue, type PeerId } from '../machine.ts'
+import { writeSaved } from '../directory/saved-room.ts'
+import type { Unfit } from '../directory/saving.ts'
+import { badValue, HoldfastError, type PeerId } from '../machine.ts'
 import type { HubServer } from '../runtime/hub/hub-server.ts'
 import { checkOptions } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import { toHex } from '../wire/hex.ts'
 import { isName } from '../wire/plain.ts'
 import { checkName } from './names.ts'
+import { savedIn } from './saved-file.ts'
 
 /** A player in a room, as the hub knows it. */
 export interface RoomPlayer {
@@ -99,6 +102,55 @@ export function keptRooms({ hub }: HubServer): KeptRoom[] {
 /** Drops what is kept of a room. @returns whether anything was @throws HoldfastError `bad-value` */
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
   return server.dropRoom(placeOf(game, room))
+}
+
+/** What is kept of a room, as a file; null for nothing. @throws HoldfastError `bad-value` */
+export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
+  const saved = server.saveRoom(placeOf(game, room))
+  return saved && writeSaved(saved)
+}
+
+/** Where a saved room is kept from now on. By default where it was. */
+export interface ImportOptions {
+  /** The room of its game. */
+  room?: string
+}
+
+/**
+ * Keeps a saved room.
+ *
+ * @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
+ */
+export async function importKept(
+  server: HubServer,
+  bytes: unknown,
+  options: ImportOptions = {},
+): Promise<KeptRoom> {
+  checkOptions('importRoom', options, ['room'])
+  const saved = savedIn('the file', bytes)
+  const { games } = server.hub
+  if (games && !games.has(saved.game)) {
+    throw new HoldfastError('no-such-game', `this hub has no game ${shown(saved.game)}`)
+  }
+  const as = placeOf(saved.game, options.room ?? saved.room)
+  const unfit = await server.restoreRoom(saved, as)
+  if (unfit instanceof HoldfastError) throw unfit
+  if (unfit !== null) throw notTaken(unfit, as, saved.session)
+  return keptRooms(server).find(({ session }) => session === saved.session)!
+}
+
+function notTaken(
+  unfit: Unfit,
+  as: { game: string; room: string },
+  session: string,
+): HoldfastError {
+  const place = `${as.game}/${as.room}`
+  if (unfit === 'too large') {
+    return new HoldfastError('full', `${place} is larger than this hub keeps of a room`)
+  }
+  if (unfit === 'full') return new HoldfastError('full', 'this hub keeps as many rooms as it may')
+  const why = 'somebody is in it, it is kept, or its session is kept under another name'
+  return new HoldfastError('exists', `${place} (session ${session}) is here already: ${why}`)
 }
 
 /** The event of a room, for its listener. */

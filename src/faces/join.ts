@@ -14,6 +14,7 @@ import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
+import { savedOf } from './saved-file.ts'
 import { parseToken } from './token.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
@@ -87,6 +88,11 @@ export interface JoinOptions {
    */
   keepRoom?: KeepRoom
   /**
+   * Begins the room with what `session.export` gave, where nobody is and nothing is kept: the same
+   * players, table, timers and pieces, session time as it was saved. A sealed one wants its key.
+   */
+  from?: Uint8Array
+  /**
    * Whether lists of rooms have it (default), if this call creates the session. Rooms by invitation
    * are in none.
    */
@@ -126,7 +132,7 @@ const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
-  ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom'] as const),
+  ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -144,7 +150,7 @@ export const PLAYERS_MAX = 256
  * hub is there and nobody lets us in.
  *
  * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
- *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`
+ *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`, `exists`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
   checkOptions('join', options, JOIN_OPTIONS)
@@ -152,7 +158,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   checkRead(options, definitions)
   const wish = wishOf(options, definitions)
   const { events, reports } = openEvents(environment)
-  const session = new Live(definitions, events, reports, options)
+  const session = new Live(definitions, events, reports, options, hides(definitions))
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
@@ -206,6 +212,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
     hosts: primaries === 'hosts',
     ticket: checkTicket(options.ticket ?? ''),
     roomKey: kept.key,
+    saved: savedOf(options.from, options.game),
     watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,

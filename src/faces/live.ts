@@ -24,6 +24,7 @@ import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
+import { exportRoom } from './saved-file.ts'
 import type { Session } from './session.ts'
 import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
@@ -77,13 +78,21 @@ export class Live implements Running {
   #code: ErrorCode | null = null
   #token = ''
 
-  /** @param options  what `join` was given */
+  // What must not stand in a file that anybody reads.
+  readonly #hides: boolean
+
+  /**
+   * @param options  what `join` was given
+   * @param hides  whether the game has secrets
+   */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
     reports: Reports,
     options: object,
+    hides: boolean,
   ) {
+    this.#hides = hides
     this.#events = events
     this.#reports = reports
     const shared: Shared = {
@@ -266,6 +275,10 @@ export class Live implements Running {
 
   async vote(target: PlayerTarget, stands = true): Promise<ConductOutcome> {
     return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
+  }
+
+  async export(): Promise<Uint8Array> {
+    return exportRoom(this.#runner, this.#hides)
   }
 
   async invite(options: InviteOptions = {}): Promise<InviteOutcome> {

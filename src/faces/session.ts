@@ -191,6 +191,15 @@ export interface Session extends Emitter<SessionEvents> {
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
 
+  /**
+   * The room as it stands, as bytes for a file: its players, table, timers and pieces. `from` of
+   * `join` begins a room with them, at any hub. The server and its backup alone can; where pieces
+   * have secrets the room needs a key (`keepRoom.key`), and the file is sealed with it.
+   *
+   * It rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` for more than 4 MB.
+   */
+  export(): Promise<Uint8Array>
+
   /** Whether `kick`, `ban` and `pardon` are ours to do: where `vote` is, they are hosts’ alone. */
   readonly mayExpel: boolean
 

@@ -50,7 +50,7 @@ import * as peers from './peers.ts'
 import { fits } from './room-key.ts'
 import * as sealing from './sealing.ts'
 import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS, mayFound } from './state.ts'
-import type { LinkKey, Opening, Peer, Resume, Runtime } from './state.ts'
+import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -245,7 +245,11 @@ function added(run: Runtime, answer: Added): void {
   member.session.terms = entry.terms
   member.session.keeps = fits(run.ports.ciphers, member.wish.roomKey, entry.terms)
   member.session.playersMax = entry.playersMax
+  const { saved } = member.wish
+  if (saved && (answer.opened || !answer.created))
+    return fail(run, 'exists', opening.isThere(member.wish))
   if (answer.opened) return opening.begin(run, answer)
+  if (saved) return goOn(run, answer, saved.time, opening.load(run, saved))
   if (answer.created) return become(run, answer)
   named(run, { register: entry.register, leader: answer.leader })
   // The hub does not know who serves: it may in a moment.
@@ -258,13 +262,17 @@ function added(run: Runtime, answer: Added): void {
 function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   const opened = opening.take(run, message)
   if (!opened) return
-  const found = opening.read(run, opened)
+  goOn(run, opened.answer, opened.as.time, opening.read(run, opened))
+}
+
+// The session goes on from what is kept of it, or was saved.
+function goOn(run: Runtime, answer: Added, time: Millis, found: Read | opening.Unfit): void {
   if ('code' in found) return fail(run, found.code, found.why)
-  become(run, opened.answer, { opened, found })
+  become(run, answer, { time, found })
 }
 
 interface Opened {
-  opened: Opening
+  time: Millis
   found: Read
 }
 
@@ -276,7 +284,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   own.id = id
   session.keepGrant(own, { register, leader })
   own.me = register.primary
-  own.player = (kept && opening.formerOf(run, kept.found)) ?? own.me
+  own.player = kept ? opening.playerOf(run, kept.found) : own.me
   const lastSeq = kept?.found.state.players.get(own.player)?.lastSeq ?? 0
   const resume = kept && isSame(member.resume, own) ? member.resume : null
   renumber(own, resume !== null, lastSeq, out)
@@ -292,7 +300,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
     rights: member.admission.rights,
   }
   // Session time is our clock, or goes on as it was.
-  if (kept) opening.goOn(run, kept.opened)
+  if (kept) opening.goOn(run, entry.session, kept.time)
   inside(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
   member.clock.set = true
   const state = kept && opening.restore(run, kept.found)
@@ -300,6 +308,8 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   found(own, now, out, state ? { epoch: register.epoch, state, length: kept!.found.length } : ANEW)
   enter(own, now, self, resume?.settled ?? 0, out)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
+  // Whoever comes back later finds the room.
+  wish.saved = null
 }
 
 /** The primary that we asked to let us in has answered. */

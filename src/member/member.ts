@@ -11,6 +11,7 @@ import { assert, type Effects, mayPlay, type Millis, type PartView } from '../ma
 import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
+import type { Saved } from '../directory/saved-room.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
@@ -29,7 +30,9 @@ import * as entrance from './entrance.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as opening from './opening.ts'
+import type { Unfit } from './opening.ts'
 import * as paths from './paths.ts'
+import * as saving from './saving.ts'
 import * as sending from './sending.ts'
 import { steerClock } from './steering.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime } from './state.ts'
@@ -352,6 +355,12 @@ export function deadline(run: Runtime): Millis {
 /** Session time: the primary's clock, which goes on over a change of primary (L9). */
 export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
+}
+
+/** The room as it stands here, for a file; or why it cannot be had. */
+export function save(run: Runtime, now: Millis): Saved | Unfit {
+  begin(run, now)
+  return saving.save(run, sessionTime(run, now))
 }
 
 /** Whether session time is known; before that, it is our own clock. */

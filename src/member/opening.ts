@@ -4,10 +4,11 @@
  * session as it was, without its members; players are the same when they come back.
  */
 
-import type { ErrorCode } from '../machine.ts'
+import type { ErrorCode, Millis } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import type { FromHub } from '../directory/messages.ts'
 import { SHEETS_MAX } from '../directory/archive.ts'
+import type { Saved } from '../directory/saved-room.ts'
 import { SHEET_PIECES_MAX, UNREADABLE } from '../directory/messages.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
@@ -16,8 +17,8 @@ import * as sheets from '../session/sheets.ts'
 import { differenceOf } from '../wire/difference.ts'
 import { fingerprint, sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
-import { isSealed, open, seal as sealed } from './room-key.ts'
-import type { Opening, Runtime } from './state.ts'
+import { fits, isSealed, open, seal as sealed } from './room-key.ts'
+import type { Opening, Runtime, Wish } from './state.ts'
 
 type Added = FromHub & { kind: 'added' }
 
@@ -66,19 +67,39 @@ const NO_KEY: Unfit = {
 }
 
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
-export function read({ member, ports }: Runtime, opening: Opening): sheets.Read | Unfit {
-  const { session, wish } = member
-  const { terms, session: id } = opening.answer.entry
-  if (!session.keeps) return NO_KEY
+export function read(run: Runtime, { answer, sheets: all }: Opening): sheets.Read | Unfit {
+  const { session, terms } = answer.entry
+  return readAll(run, session, terms, all)
+}
+
+/** Reads a saved room; or why it is none for us. */
+export function load(run: Runtime, saved: Saved): sheets.Read | Unfit {
+  return readAll(run, saved.session, saved.terms, saved.sheets)
+}
+
+/** Why a saved room does not begin. */
+export function isThere({ game, room }: Pick<Wish, 'game' | 'room'>): string {
+  return `${game}/${room} is there already: a saved room begins where nobody is and nothing is kept`
+}
+
+function readAll(
+  { member, ports }: Runtime,
+  session: string,
+  terms: string,
+  bytes: readonly Uint8Array[],
+): sheets.Read | Unfit {
+  const { wish } = member
+  if (!fits(ports.ciphers, wish.roomKey, terms)) return NO_KEY
   const all = isSealed(terms)
-    ? unsealed(ports.ciphers, wish.roomKey!, id, opening.sheets)
-    : opening.sheets.map((bytes) => ({ bytes, index: null }))
+    ? unsealed(ports.ciphers, wish.roomKey!, session, bytes)
+    : bytes.map((one) => ({ bytes: one, index: null }))
   const found = all && sheets.read(all)
   if (!found) return NONE_OF_OURS
-  const isSame = found.schema === fingerprint(session.keptTypes)
+  const { keptTypes } = member.session
+  const isSame = found.schema === fingerprint(keptTypes)
   // Types that are too long to be kept as text are the same or not.
   const isKnown = found.schema === fingerprint(found.types)
-  if (!isSame && !(isKnown && fit(session.keptTypes, found.types))) {
+  if (!isSame && !(isKnown && fit(keptTypes, found.types))) {
     const difference = differenceOf(wish.keptTypes, found.types)
     const why = `what is kept of this room is of another build: ${difference}`
     return { code: 'schema', why }
@@ -127,11 +148,14 @@ function byPart(text: string): Map<string, string> {
   return parts
 }
 
-/** The player that we were, by our key; null if the room knows none. */
-export function formerOf({ member }: Runtime, { state }: sheets.Read): number | null {
+/** The player that we were, by our key; else a new one. */
+export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
   const { key } = member.wish.identity
   const row = [...state.players.values()].find((one) => sameBytes(one.key, key))
-  return row?.player ?? null
+  if (row) return row.player
+  // A saved room begins at a hub that knows nothing of the numbers that it has given.
+  const { me } = member.session
+  return me < state.nextInc ? state.nextInc++ : me
 }
 
 /** The parts go on from what was kept. @returns the state without members; or null if none fits */
@@ -146,8 +170,8 @@ export function restore(run: Runtime, found: sheets.Read): Durable | null {
 }
 
 /** Session time goes on as it was when the room was left; never back, if we were in it. */
-export function goOn({ member, now }: Runtime, { as, answer }: Opening): void {
-  const wasIn = member.home === answer.entry.session && member.clock.set
+export function goOn({ member, now }: Runtime, session: string, time: Millis): void {
+  const wasIn = member.home === session && member.clock.set
   const own = wasIn ? clock.timeAt(member.clock, now) : 0
-  member.clock = { ...clock.createClock(now), time: Math.max(own, as.time), set: true }
+  member.clock = { ...clock.createClock(now), time: Math.max(own, time), set: true }
 }

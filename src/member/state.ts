@@ -11,6 +11,7 @@ import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Admission, FromHub, Topology } from '../directory/messages.ts'
+import type { Saved } from '../directory/saved-room.ts'
 import type { Incoming } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
@@ -48,6 +49,8 @@ export interface Wish {
   ticket: string
   /** What is kept of the room is sealed with it; null for none. */
   roomKey: Uint8Array | null
+  /** A saved room that begins anew, if this process opens the session; null for none. */
+  saved: Saved | null
   /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
   /** Which members get links to each other, if this process opens the session. */

@@ -24,7 +24,7 @@ import { type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.t
 import { TYPES_MAX } from '../wire/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
-import { entriesLayout, type Keeping, wholeLayout } from './sheets.ts'
+import { entriesLayout, type Keeping, type Sheet, wholeLayout } from './sheets.ts'
 import * as leases from './lease.ts'
 import {
   createLead,
@@ -193,6 +193,17 @@ function wholeOf({ keptTypes, server }: Session, out: SessionOut): Uint8Array {
   const index = commit.lengthOf(server.log)
   const snapshot = durable.snapshot(server.durable, out.parts.collect())
   return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index)
+}
+
+/**
+ * The room as it stands here, as one sheet, for a file.
+ *
+ * @returns null for who neither serves nor stands by: the whole is not here
+ */
+export function save(session: Session, out: SessionOut): Sheet | null {
+  const { server } = session
+  if (!serves(session) && server.role !== 'backup') return null
+  return { bytes: wholeOf(session, out), index: commit.lengthOf(server.log) }
 }
 
 // None at all say only how many are here.

@@ -92,7 +92,7 @@ export class Fuzzed {
         game: 'fuzz',
         room: 'main',
         name,
-        ...{ playersMax: 8, ticket: '', roomKey: null, keptTypes: '', watches: false },
+        ...{ playersMax: 8, ticket: '', roomKey: null, saved: null, keptTypes: '', watches: false },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: text,
         token: null,

@@ -30,6 +30,7 @@ export const WISH: Wish = {
   watches: false,
   ticket: '',
   roomKey: null,
+  saved: null,
   keptTypes: '',
   terms: '',
   topology: 'star',

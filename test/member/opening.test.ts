@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createClock, timeAt } from '../../src/link/clock.ts'
 import { goOn } from '../../src/member/opening.ts'
-import type { Opening, Runtime } from '../../src/member/state.ts'
+import type { Runtime } from '../../src/member/state.ts'
 
 test.each([
   ['of that session, whose clock is ahead, does not go back', 's', 90_000],
@@ -11,7 +11,6 @@ test.each([
 ])('a process %s', (_who, home, time) => {
   const clock = { ...createClock(100), time: 90_000, set: home !== '' }
   const run = { member: { home, clock }, now: 100 } as unknown as Runtime
-  const entry = { session: 's' }
-  goOn(run, { as: { time: 5_000 }, answer: { entry } } as unknown as Opening)
+  goOn(run, 's', 5_000)
   expect([timeAt(run.member.clock, 100), run.member.clock.set]).toEqual([time, true])
 })

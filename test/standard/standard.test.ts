@@ -52,6 +52,7 @@ import * as replication from '../../src/replication/layouts.ts'
 import * as seal from '../../src/seal/limits.ts'
 import * as sealMessages from '../../src/seal/messages.ts'
 import * as archive from '../../src/directory/archive.ts'
+import * as saved from '../../src/directory/saved-room.ts'
 import * as hubKeeping from '../../src/directory/keeping.ts'
 import * as roomKey from '../../src/member/room-key.ts'
 import * as sheets from '../../src/session/sheets.ts'
@@ -90,6 +91,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Whole: sheets.wholeLayout,
   Entries: sheets.entriesLayout,
   Sealed: roomKey.sealedLayout,
+  Saved: saved.savedLayout,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
   Custom: custom.customMessage,
@@ -115,6 +117,7 @@ const LIMITS: Record<string, number> = {
   ...pick(archive),
   ...pick(hubKeeping),
   ...pick(sheets),
+  ...pick(saved),
   ...pick(ports),
   ...pick(streamLimits),
   ...pick(link),

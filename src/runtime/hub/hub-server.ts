@@ -12,6 +12,8 @@ import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import * as archive from '../../directory/archive.ts'
 import * as keeping from '../../directory/keeping.ts'
+import type { Saved } from '../../directory/saved-room.ts'
+import * as saving from '../../directory/saving.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
@@ -72,6 +74,8 @@ export class HubServer {
   #trouble: HoldfastError | null = null
   /** When the disk is written or tried next by itself. */
   #diskAt: Millis = Infinity
+  /** Who waits until the disk has the records of a session. */
+  readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
   /** Called when a write has ended. */
   #written: (() => void) | null = null
   #count = 0
@@ -173,6 +177,21 @@ export class HubServer {
   dropRoom(place: { game: string; room: string }): boolean {
     const stand = archive.find(this.hub.archive, place)
     return stand !== null && keeping.drop(this.hub, stand.session.entry.session, this.#out)
+  }
+
+  /** What is kept of a room; null for nothing. */
+  saveRoom(place: { game: string; room: string }): Saved | null {
+    return saving.save(this.hub, place, this.#out)
+  }
+
+  /** Keeps a saved room from now on. Resolves once the disk has it, or says why it is not taken. */
+  async restoreRoom(
+    saved: Saved,
+    as: { game: string; room: string },
+  ): Promise<saving.Unfit | HoldfastError | null> {
+    const unfit = saving.restore(this.hub, this.#loop.now(), saved, as, this.#out)
+    if (unfit !== null) return unfit
+    return new Promise((resolve) => this.#asked.set(saved.session, resolve))
   }
 
   // What is no ticket is a sentence of the reader's.
@@ -334,6 +353,10 @@ export class HubServer {
       // written.
       for (const one of sessions) if (this.hub.directory.rows.has(one)) this.#owed.add(one)
     })
+    for (const one of sessions) {
+      this.#asked.get(one)?.(error)
+      this.#asked.delete(one)
+    }
     this.#arm()
     if (left.length > 0) return this.#answers.set(now)
     this.#writing = null

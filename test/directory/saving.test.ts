@@ -1,0 +1,94 @@
+// Goal: what a hub keeps of a room goes into a file whole, as the disk has it, and comes back as
+// the session that it was; what does not fit changes nothing.
+// Method: a hub by hand, with a disk by hand.
+import { expect, test } from 'vitest'
+import * as archive from '../../src/directory/archive.ts'
+import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
+import * as saving from '../../src/directory/saving.ts'
+import { MEMBERS_MAX } from '../../src/machine.ts'
+import { Desk, keyOf, listed, OPEN } from './desk.ts'
+
+const text = (word: string): Uint8Array => new TextEncoder().encode(word)
+const AS = { game: 'g', room: 'main' }
+
+const saved: Saved = {
+  ...{ ...AS, session: 'abc-1', playersMax: 4, topology: 'star', terms: 'keep=30' },
+  ...{ recovers: true, hosts: false, epoch: 9, next: 7, time: 5_000, index: 3 },
+  ...{ entrants: [], sheets: [text('whole '), text('one '), text('two ')] },
+}
+
+function restore(desk: Desk, one: Saved = saved, as = AS): saving.Unfit | null {
+  const unfit = saving.restore(desk.hub, desk.now, one, as, desk.out)
+  desk.write()
+  return unfit
+}
+
+test('a room comes back from its file as the session that it was, and goes into the same file', () => {
+  const desk = new Desk()
+  expect(restore(desk)).toBe(null)
+  expect(saving.save(desk.hub, AS, desk.out)).toEqual(saved)
+  expect(readSaved(writeSaved(saved))).toEqual(saved)
+  // Whoever opens it is primary of that session, in an epoch behind all of before.
+  const stream = desk.open()
+  const { hash, link } = listed(2)
+  const wish = { ...AS, playersMax: 4, recovers: true, topology: 'star', terms: '' } as const
+  const heard = desk.say(stream, {
+    ...{ kind: 'add', request: 1, ...wish, hash, link, ...OPEN, key: keyOf(2) },
+  } as never)
+  const inc = saved.next + MEMBERS_MAX
+  expect(heard[0]).toMatchObject({
+    ...{ kind: 'added', created: true, opened: { inc, sheets: 3 } },
+    entry: { session: 'abc-1', register: { epoch: 10, primary: inc } },
+  })
+})
+
+test('is dropped when the time that its terms name is over', () => {
+  const desk = new Desk()
+  restore(desk)
+  const until = archive.find(desk.hub.archive, AS)!.until
+  expect(until - desk.now - desk.hub.archive.wallOffset).toBe(30 * 60_000)
+  const other = new Desk()
+  restore(other, { ...saved, terms: '' })
+  expect(archive.find(other.hub.archive, AS)!.session.entry.terms).toBe('keep=10')
+})
+
+test('what is here already, is too large, or finds no room changes nothing', () => {
+  const desk = new Desk({ hub: { kept: 1 }, room: { kept: 16 } })
+  expect(restore(desk, { ...saved, sheets: [text('seventeen letters')] })).toBe('too large')
+  expect(restore(desk)).toBe(null)
+  expect(restore(desk)).toBe('is there')
+  expect(restore(desk, { ...saved, session: 'abc-2' })).toBe('is there')
+  expect(restore(desk, saved, { ...AS, room: 'other' })).toBe('is there')
+  const elsewhere = { ...AS, room: 'other' }
+  expect(restore(desk, { ...saved, session: 'abc-2' }, elsewhere)).toBe('full')
+  expect([...desk.hub.archive.rooms.keys()]).toEqual(['abc-1'])
+})
+
+test('nothing is saved of a room that is not kept; nor of one that the disk will not read', () => {
+  const desk = new Desk()
+  expect(saving.save(desk.hub, AS, desk.out)).toBe(null)
+  restore(desk)
+  expect(saving.save(desk.hub, AS, { read: () => null })).toBe(null)
+})
+
+test('a write between two sheets is noticed: what is saved stood on the disk at one time', () => {
+  const desk = new Desk()
+  restore(desk)
+  const stand = archive.find(desk.hub.archive, AS)!
+  const { entry } = stand.session
+  let reads = 0
+  const read = (key: string): Uint8Array | null => {
+    if (++reads === 3) {
+      const sheets = new Map([
+        [0, text('other ')],
+        [1, null],
+        [2, null],
+      ])
+      archive.change(desk.hub.archive, entry, { ...stand, index: 4, sheets: 1 }, sheets)
+      desk.out.record(entry.session)
+      desk.write()
+    }
+    return desk.out.read(key)
+  }
+  expect(saving.save(desk.hub, AS, { read })).toMatchObject({ index: 4, sheets: [text('other ')] })
+})
