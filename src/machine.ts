@@ -212,6 +212,11 @@ export interface Part<State = never> {
   published?(state: State): Uint8Array
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
+  /**
+   * What another build kept of this part: its types as text, its state in the form of `snapshot`,
+   * and the changes behind it. @returns it in our own form; or why that cannot be
+   */
+  reread?(types: string, bytes: Uint8Array, changes: readonly Uint8Array[]): Uint8Array | string
   /** As primary: messages that bring a member's view of this part up to date, in order. */
   welcome?(state: State): Uint8Array[]
   /**

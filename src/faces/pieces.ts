@@ -11,7 +11,7 @@ import { Tabletop } from './tabletop.ts'
 
 export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './piece-handles.ts'
 export type { PiecePatch } from './piece-handles.ts'
-export { reject, secret } from './piece-types.ts'
+export { reject, secret, was } from './piece-types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './piece-types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
 

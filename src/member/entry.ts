@@ -41,6 +41,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
+import type { Unfit } from './builds.ts'
 import { compute } from './curves.ts'
 import * as entrance from './entrance.ts'
 import { SILENT_MS } from '../directory/archive.ts'
@@ -266,7 +267,7 @@ function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
 }
 
 // The session goes on from what is kept of it, or was saved.
-function goOn(run: Runtime, answer: Added, time: Millis, found: Read | opening.Unfit): void {
+function goOn(run: Runtime, answer: Added, time: Millis, found: Read | Unfit): void {
   if ('code' in found) return fail(run, found.code, found.why)
   become(run, answer, { time, found })
 }

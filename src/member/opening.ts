@@ -4,7 +4,7 @@
  * session as it was, without its members; players are the same when they come back.
  */
 
-import type { ErrorCode, Millis } from '../machine.ts'
+import type { Millis } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import type { FromHub } from '../directory/messages.ts'
 import { SHEETS_MAX } from '../directory/archive.ts'
@@ -14,9 +14,9 @@ import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import * as sheets from '../session/sheets.ts'
-import { differenceOf } from '../wire/difference.ts'
-import { fingerprint, sameBytes } from '../wire/digest.ts'
+import { sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
+import { adapted, type Unfit } from './builds.ts'
 import { fits, isSealed, open, seal as sealed } from './room-key.ts'
 import type { Opening, Runtime, Wish } from './state.ts'
 
@@ -50,12 +50,6 @@ export function take({ member }: Runtime, message: FromHub & { kind: 'sheet' }):
   if (opening.sheets.length < opening.as.sheets) return null
   member.opening = null
   return opening
-}
-
-/** Why we cannot open it. */
-export interface Unfit {
-  readonly code: ErrorCode
-  readonly why: string
 }
 
 /** Its bytes are none of ours. */
@@ -95,18 +89,11 @@ function readAll(
     : bytes.map((one) => ({ bytes: one, index: null }))
   const found = all && sheets.read(all)
   if (!found) return NONE_OF_OURS
-  const { keptTypes } = member.session
-  const isSame = found.schema === fingerprint(keptTypes)
-  // Types that are too long to be kept as text are the same or not.
-  const isKnown = found.schema === fingerprint(found.types)
-  if (!isSame && !(isKnown && fit(keptTypes, found.types))) {
-    const difference = differenceOf(wish.keptTypes, found.types)
-    const why = `what is kept of this room is of another build: ${difference}`
-    return { code: 'schema', why }
-  }
+  const ours = adapted(member, found)
+  if ('code' in ours) return ours
   const row = putOut(found.state.conduct, 0, wish.identity.key)
   if (row?.ban) return { code: 'banned', why: `this player was banned: ${row.why}` }
-  return found
+  return ours
 }
 
 // All sheets, in the order in which they were written.
@@ -131,21 +118,6 @@ export function seal({ member, ports }: Runtime, sheet: Uint8Array, index: numbe
   const { roomKey } = member.wish
   if (!roomKey || !isSealed(terms)) return sheet
   return sealed(ports.ciphers, roomKey, { session: id, index }, sheet)
-}
-
-// Of two builds each part has the same types in both, or is in one of them alone.
-function fit(ours: string, theirs: string): boolean {
-  const [here, there] = [byPart(ours), byPart(theirs)]
-  return [...here].every(([part, lines]) => lines === (there.get(part) ?? lines))
-}
-
-function byPart(text: string): Map<string, string> {
-  const parts = new Map<string, string>()
-  for (const line of text.split('\n')) {
-    const [part = 'piece'] = / part \d+ /.exec(line) ?? []
-    if (line !== '') parts.set(part, `${parts.get(part) ?? ''}${line}\n`)
-  }
-  return parts
 }
 
 /** The player that we were, by our key; else a new one. */

@@ -2,7 +2,7 @@
 
 import type { Saved } from '../directory/saved-room.ts'
 import * as keeping from '../session/keeping.ts'
-import type { Unfit } from './opening.ts'
+import type { Unfit } from './builds.ts'
 import type { Runtime } from './state.ts'
 
 /** The room; or why it cannot be had here. @param time  session time */

@@ -19,6 +19,7 @@ const types: PieceTypes = [
     schema: card,
     secret: 2,
     mustHold: false,
+    kept: null,
     hides: ({ heldBy }, player) => (heldBy === player ? 0 : 2),
     decide: (next) => ({ ok: true, fields: next.fields }),
   },

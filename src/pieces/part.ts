@@ -6,6 +6,7 @@ import * as changes from './changes.ts'
 import { perform } from './decide.ts'
 import * as losses from './losses.ts'
 import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
+import { reread } from './rereading.ts'
 import { create } from './rules.ts'
 import type { PieceEvent, Pieces, PieceTypes, Row } from './state.ts'
 
@@ -26,6 +27,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     snapshot: (state) => changes.snapshot(state, types),
     published: (state) => changes.published(state, types),
     restore: (state, bytes) => changes.restore(state, types, bytes),
+    reread: (said, bytes, behind) => reread(types, said, bytes, behind),
     welcome: (state) => welcome(state, types),
     show: shower(types),
   }

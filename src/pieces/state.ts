@@ -112,6 +112,21 @@ export interface PieceRules {
   readonly decide: ((row: Row, op: Op, before: Row, by: number) => Decision) | null
   /** Whether only the player who holds a piece may change it. */
   readonly mustHold: boolean
+  /** How pieces of other builds become pieces of this type; null: field by field. */
+  readonly kept: Migration | null
+}
+
+/** How a piece that another build kept becomes one of ours. */
+export interface Migration {
+  /** What the type was called there; '' for the same. */
+  readonly was: string
+  /** Fields that are not taken over as they are; null for none. */
+  readonly migrate:
+    | ((
+        from: Readonly<Record<string, string>>,
+        state: Readonly<Record<string, unknown>>,
+      ) => unknown)
+    | null
 }
 
 /** All types, in the order of the game. */

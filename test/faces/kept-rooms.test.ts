@@ -2,7 +2,7 @@
 // acknowledged, however all others went, and as the player that they were.
 // Method: whole sessions in virtual time, with the shipped hub; machines are killed.
 import { describe, expect, test } from 'vitest'
-import { action, object, piece, u8 } from '../../src/index.ts'
+import { action, object, piece, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -262,8 +262,13 @@ describe('another build', () => {
     await act(w, grace.act(deal, null))
     expect(grace.all(Card).length).toBe(1)
     await act(w, grace.leave())
-    const next = await joining(w)
-    expect(next.table.get('pins')).toBe(2)
+    // What is kept of pieces is not for a build that has none.
+    await expect(act(w, joining(w))).rejects.toMatchObject({
+      code: 'schema',
+      message: expect.stringContaining('type "card" is there and not here'),
+    })
+    const next = await joining(w, { types: newer })
+    expect([next.table.get('pins'), next.all(Card).length]).toEqual([2, 1])
   })
 
   test('with other pieces is refused with what differs, and the room stays as it was', async () => {
@@ -271,10 +276,10 @@ describe('another build', () => {
     const ada = await joining(w, { name: 'Ada', types: [...types, Card, deal] })
     await act(w, ada.act(deal, null))
     await act(w, ada.leave())
-    const other = piece('card', { x: u8, y: u8 })
+    const other = piece('card', { x: text(9) })
     await expect(act(w, joining(w, { types: [...types, other] }))).rejects.toMatchObject({
       code: 'schema',
-      message: /another build.*card/,
+      message: /another build: type "card", field "x": must be a text: 3/,
     })
     const next = await joining(w, { types: [...types, Card, deal] })
     expect(next.all(Card)[0]!.state.x).toBe(3)

@@ -2,7 +2,7 @@
 // same players, pieces, table, timers and session time; bytes that are none are named.
 // Method: whole sessions in virtual time, with the shipped hub; files are changed byte by byte.
 import { describe, expect, test } from 'vitest'
-import { action, piece, secret, u8 } from '../../src/index.ts'
+import { action, piece, secret, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -201,7 +201,7 @@ describe('what cannot be', () => {
       code: 'bad-value',
       message: 'from is a room of "garden", and this is "duel"',
     })
-    const Other = piece('pawn', { at: u8, by: u8 })
+    const Other = piece('pawn', { at: text(9) })
     const other = joining(w, { room: 'copy', types: [add, Other], from: file })
     await expect(act(w, other)).rejects.toMatchObject({ code: 'schema' })
     // Nothing stands in the way of who comes with the right build.

@@ -1,0 +1,63 @@
+/** Kept rooms of another build. */
+
+import type { ErrorCode, Part } from '../machine.ts'
+import type * as sheets from '../session/sheets.ts'
+import { differenceOf } from '../wire/difference.ts'
+import { fingerprint } from '../wire/digest.ts'
+import type { Member } from './state.ts'
+
+/** Why a room cannot be opened. */
+export interface Unfit {
+  readonly code: ErrorCode
+  readonly why: string
+}
+
+/**
+ * What this build makes of what another kept. Of both each part has the same types, or one is there
+ * that was not then; else the part reads the other's types, if it can.
+ *
+ * @returns what is kept as of this build; or why that cannot be, and then it stays as it was
+ */
+export function adapted({ session, wish, slots }: Member, found: sheets.Read): sheets.Read | Unfit {
+  const { keptTypes } = session
+  if (found.schema === fingerprint(keptTypes)) return found
+  const unfit = (difference: string): Unfit => {
+    return { code: 'schema', why: `what is kept of this room is of another build: ${difference}` }
+  }
+  // Types that are too long to be kept as text are the same or not.
+  if (found.schema !== fingerprint(found.types)) {
+    return unfit(differenceOf(wish.keptTypes, found.types))
+  }
+  const [here, there] = [byPart(keptTypes), byPart(found.types)]
+  let adapted = found
+  for (const [part, lines] of there) {
+    if (here.get(part) === lines) continue
+    const reader = part === '' ? slots.find((slot) => slot.part.reread !== undefined) : undefined
+    if (!reader) return unfit(differenceOf(wish.keptTypes, found.types))
+    const made = reread(adapted, reader.part, lines)
+    if (typeof made === 'string') return unfit(made)
+    adapted = made
+  }
+  return adapted
+}
+
+function reread(found: sheets.Read, part: Part, lines: string): sheets.Read | string {
+  const kept = found.parts.find((one) => one.part === part.channel)
+  if (!kept) return found
+  const isOwn = (one: { part: number }): boolean => one.part === part.channel
+  const behind = found.changes.filter(isOwn).map(({ bytes }) => bytes)
+  const bytes = part.reread!(lines, kept.bytes, behind)
+  if (typeof bytes === 'string') return bytes
+  const parts = found.parts.map((one) => (one === kept ? { ...one, bytes } : one))
+  return { ...found, parts, changes: found.changes.filter((one) => !isOwn(one)) }
+}
+
+// The lines of parts that are named by their channel, and of the one that is not.
+function byPart(text: string): Map<string, string> {
+  const parts = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const [part = ''] = / part \d+ /.exec(line) ?? []
+    if (line !== '') parts.set(part, `${parts.get(part) ?? ''}${line}\n`)
+  }
+  return parts
+}

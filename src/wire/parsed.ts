@@ -1,0 +1,176 @@
+/**
+ * Schemas read from their text, as another build wrote it: what was kept by that build is read with
+ * them. The text comes from elsewhere, so nothing is taken for granted.
+ */
+
+import {
+  angle,
+  bool,
+  bytes,
+  f32,
+  type Field,
+  i16,
+  i32,
+  i8,
+  list,
+  map,
+  oneOf,
+  optional,
+  quaternion,
+  ranged,
+  schema,
+  type Schema,
+  struct,
+  text,
+  u16,
+  u32,
+  u8,
+  vec2,
+  vec3,
+} from './schema.ts'
+import type { Fields } from './nested.ts'
+
+/** Longest text of a schema that is read. */
+const TEXT_MAX = 32 * 1024
+
+const PLAIN: Readonly<Record<string, Field<unknown>>> = {
+  ...({ u8, u16, u32, i8, i16, i32, f32, bool } as Record<string, Field<unknown>>),
+}
+
+interface Reader {
+  readonly text: string
+  at: number
+}
+
+/**
+ * The schema of such a text; null if it is none.
+ *
+ * @returns the schema, and which of its fields are secret
+ */
+export function parseSchema(
+  said: string,
+): { schema: Schema<Fields>; secrets: readonly string[] } | null {
+  if (said.length > TEXT_MAX) return null
+  try {
+    const reader = { text: said, at: 0 }
+    expect(reader, '{ ')
+    const { fields, secrets } = fieldsOf(reader, ', ')
+    expect(reader, ' }')
+    if (reader.at < said.length) return null
+    const made = schema(fields)
+    return made.text === plain(said) ? { schema: made, secrets } : null
+  } catch {
+    return null
+  }
+}
+
+// Secrets are a matter of pieces: their values are as those of other fields.
+function plain(said: string): string {
+  return said.replaceAll(': secret ', ': ')
+}
+
+function fieldsOf(
+  reader: Reader,
+  separator: string,
+): { fields: Record<string, Field<unknown>>; secrets: string[] } {
+  const fields: Record<string, Field<unknown>> = {}
+  const secrets: string[] = []
+  do {
+    const name = until(reader, ': ')
+    if (Object.hasOwn(fields, name)) throw new Error(`field ${name} stands there twice`)
+    if (take(reader, 'secret ')) secrets.push(name)
+    fields[name] = fieldOf(reader)
+  } while (take(reader, separator))
+  return { fields, secrets }
+}
+
+function fieldOf(reader: Reader): Field<unknown> {
+  const word = wordOf(reader)
+  const known = Object.hasOwn(PLAIN, word) ? PLAIN[word] : undefined
+  if (known) return known
+  return nested(reader, word) ?? parametric(reader, word)
+}
+
+function nested(reader: Reader, word: string): Field<unknown> | null {
+  switch (word) {
+    case 'optional':
+      return optional(inner(reader))
+    case 'list': {
+      const most = number(reader)
+      return list(inner(reader), most)
+    }
+    case 'map': {
+      const most = number(reader)
+      return map(inner(reader), most)
+    }
+    case 'struct': {
+      expect(reader, ' (')
+      const { fields } = fieldsOf(reader, '; ')
+      expect(reader, ')')
+      return struct(fields)
+    }
+    default:
+      return null
+  }
+}
+
+function parametric(reader: Reader, word: string): Field<unknown> {
+  switch (word) {
+    case 'ranged':
+      return ranged(number(reader), number(reader), number(reader))
+    case 'vec2':
+      return vec2(number(reader), number(reader), number(reader))
+    case 'vec3':
+      return vec3(number(reader), number(reader), number(reader))
+    case 'angle':
+      return angle(number(reader))
+    case 'quaternion':
+      return quaternion(number(reader))
+    case 'text':
+      return text(number(reader))
+    case 'bytes':
+      return bytes(number(reader))
+    case 'oneOf': {
+      expect(reader, ' ')
+      const [first = '', ...others] = wordOf(reader).split('/')
+      return oneOf(first, ...others)
+    }
+    default:
+      throw new Error(`no field is called ${word}`)
+  }
+}
+
+function inner(reader: Reader): Field<unknown> {
+  expect(reader, ' ')
+  return fieldOf(reader)
+}
+
+function number(reader: Reader): number {
+  expect(reader, ' ')
+  return Number(wordOf(reader))
+}
+
+// Up to the next character that ends a word.
+function wordOf(reader: Reader): string {
+  const [word = ''] = /^[^ ,;()]*/.exec(reader.text.slice(reader.at)) ?? []
+  reader.at += word.length
+  return word
+}
+
+function until(reader: Reader, mark: string): string {
+  const end = reader.text.indexOf(mark, reader.at)
+  if (end < 0) throw new Error(`${mark} is missing`)
+  const found = reader.text.slice(reader.at, end)
+  reader.at = end + mark.length
+  return found
+}
+
+function take(reader: Reader, mark: string): boolean {
+  if (!reader.text.startsWith(mark, reader.at)) return false
+  reader.at += mark.length
+  return true
+}
+
+function expect(reader: Reader, mark: string): void {
+  if (!take(reader, mark)) throw new Error(`${mark} is missing`)
+}
