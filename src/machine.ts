@@ -213,6 +213,17 @@ export interface Part<State = never> {
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
   /**
+   * What a kept room has of this part besides its durable state, for state that is in no log:
+   * whether it changed since `changes`, all of it, and what changed since that was asked last. A
+   * room that is opened finds the first `whole` and the `changes` behind it, in order.
+   */
+  stirred?(state: State): boolean
+  whole?(state: State): Uint8Array
+  changes?(state: State): Uint8Array[]
+  find?(state: State, all: readonly Uint8Array[]): void
+  /** The last word of the lines that say what is kept of it; else these name its channel. */
+  readonly keptAs?: string
+  /**
    * What another build kept of this part: its types as text, its state in the form of `snapshot`,
    * and the changes behind it. @returns it in our own form; or why that cannot be
    */

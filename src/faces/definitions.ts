@@ -9,7 +9,7 @@ export interface Definitions {
   readonly kinds: ReadonlyMap<Kind, readonly Definition[]>
   /** All that two builds must agree on, a line for each definition. */
   readonly text: string
-  /** Of it, what must be the same for a room that is kept to be opened again. */
+  /** By what a room that is kept is read when it is opened again. */
   readonly kept: string
 }
 
@@ -31,12 +31,16 @@ export function sortDefinitions(given: unknown): Definitions {
     checkChannel(kind, kinds[i - 1]?.[0])
     some.sort((one, other) => byUtf8(one.name, other.name))
   }
-  const keeping = kinds.filter(([{ keeps }]) => keeps ?? false)
-  return { kinds: new Map(kinds), text: textOf(kinds), kept: textOf(keeping) }
+  return { kinds: new Map(kinds), text: textOf(kinds), kept: keptTextOf(kinds) }
 }
 
 function textOf(kinds: readonly (readonly [Kind, readonly Definition[]])[]): string {
   return kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
+}
+
+function keptTextOf(kinds: readonly (readonly [Kind, readonly Definition[]])[]): string {
+  const lines = kinds.flatMap(([kind, some]) => some.map((one) => kind.keptText?.(one) ?? ''))
+  return lines.filter((line) => line !== '').join('\n')
 }
 
 /** Where it stands among those that were given. @throws HoldfastError code `not-found` */

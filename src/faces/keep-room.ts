@@ -22,7 +22,7 @@ export interface KeepOptions {
   /**
    * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
    * runs the hub reads nothing. Whoever joins gives the same; a link carries it behind `#`. Rooms
-   * of pieces with secret fields are kept only with one.
+   * of pieces with secret fields, or of kept objects that some alone see, are kept only with one.
    */
   key?: string
 }
@@ -52,7 +52,7 @@ export function keepingOf(
   const key = text === undefined ? null : keyOf(text)
   if (!hides || key) return { terms, key }
   if (given === undefined) return { terms: [], key: null }
-  throw badValue('keepRoom takes a key where pieces have secret fields: see newRoomKey')
+  throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')
 }
 
 function keyOf(text: unknown): Uint8Array {

@@ -32,8 +32,11 @@ export interface Kind<Word extends string = string> {
   readonly options?: readonly string[]
   /** What two builds must agree on about a definition. */
   text(definition: Definition): string
-  /** A room that is kept has state of it: its definitions must be the same to open the room. */
-  readonly keeps?: boolean
+  /**
+   * What must be known of a definition to read what a kept room has of it; '' if it has nothing.
+   * Without this, no room has anything of the kind.
+   */
+  keptText?(definition: Definition): string
   /** Whether what is kept of it must not be read by whoever runs the hub. */
   hides?(definition: Definition): boolean
   /** Of the options of `join`: what whoever founds a session settles for all, `name=value`. */

@@ -1,7 +1,7 @@
 /** A type of objects as a game names it: its fields, who may take it, how it moves. */
 
 import { checkSize, type Fields, type Schema, type StateOf } from '../wire/schema.ts'
-import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
+import { type Keeper, STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import type { Kind } from './kind.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { checkName, checkOptions, fieldsOf } from '../runtime/options.ts'
@@ -23,6 +23,8 @@ export interface ObjectType<F extends Fields = Fields> {
   readonly course: Course | null
   /** Who may see and own its objects. */
   readonly rules: TypeRules
+  /** What keeps its objects beyond the members of a room; null if nothing does. */
+  readonly keeper: Keeper | null
   /** The same for one session, to which what a rule of the game throws is reported. */
   readonly rulesFor: (report: Report) => TypeRules
 }
@@ -49,7 +51,8 @@ export function compileObject<F extends Fields>(
   const rulesFor = (report: Report): TypeRules => {
     return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
   }
-  return { kind, name, schema: compiled, course, rules: rulesFor(() => {}), rulesFor }
+  const keeper = options.kept?.keeper ?? null
+  return { kind, name, schema: compiled, course, rules: rulesFor(() => {}), keeper, rulesFor }
 }
 
 const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
@@ -57,6 +60,11 @@ const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
 /** What two builds must agree on: which rules a type has, not what they do. */
 export function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): string {
   return [name, text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
+}
+
+/** By what a kept room's objects of a type are read; '' if it keeps none. */
+export function keptTextOf({ name, schema: { text }, rules }: ObjectType<Fields>): string {
+  return rules.kept ? `${name} ${text} ${rules.timed ? 'timed ' : ''}kept` : ''
 }
 
 /** A change of an object's state: some of its fields. */

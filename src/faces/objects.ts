@@ -8,6 +8,7 @@ import { ObjectRegistry } from './object-registry.ts'
 import type { Host, Kind, Opened } from './kind.ts'
 import {
   compileObject,
+  keptTextOf,
   OBJECT_TYPES_MAX,
   type ObjectOptions,
   type ObjectType,
@@ -25,6 +26,11 @@ export const objectsKind: Kind<'object'> = {
   verbs: ['create', 'all'],
   options: ['objectsPerPlayer', 'updatesPerSecond'],
   text: (definition) => textOf(definition as ObjectType),
+  keptText: (definition) => keptTextOf(definition as ObjectType),
+  hides: (definition) => {
+    const { kept, visibility } = (definition as ObjectType).rules
+    return Boolean(kept) && visibility !== null
+  },
   terms: ({ objectsPerPlayer }) => termsOf(objectsPerPlayer),
   open: (definitions, host) => open(definitions as readonly ObjectType[], host),
 }
@@ -32,7 +38,8 @@ export const objectsKind: Kind<'object'> = {
 function open(types: readonly ObjectType[], host: Host): Opened {
   const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
   const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
-  const part = objects.objectsPart(rules) as Part<never>
+  const { keeper = null } = types.find((type) => type.keeper) ?? {}
+  const part = objects.objectsPart(rules, keeper) as Part<never>
   return { part, state, face: new ObjectRegistry(types, rules, state, host) }
 }
 

@@ -4,7 +4,7 @@ import * as machine from '../custom/custom.ts'
 import { badValue, type Part } from '../machine.ts'
 import { checkAtOnce, checkName, checkOptions } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
-import type { Kind } from './kind.ts'
+import type { Definition, Kind } from './kind.ts'
 import { authorOf } from './part-author.ts'
 import { Brought } from './part-face.ts'
 import type { PartPlan, PartType } from './part-types.ts'
@@ -58,17 +58,19 @@ export function definePart<Options, State extends object, Face>(
   }
 }
 
+function textOf(definition: Definition, channel: number): string {
+  const { name, text } = definition as Brings
+  return `${name} part ${channel} ${JSON.stringify(text)}`
+}
+
 function kindOf(channel: number): Kind<'part'> {
   return {
     word: 'part',
     channel,
-    keeps: true,
     most: 1,
     verbs: ['part'],
-    text: (definition) => {
-      const { name, text } = definition as Brings
-      return `${name} part ${channel} ${JSON.stringify(text)}`
-    },
+    text: (definition) => textOf(definition, channel),
+    keptText: (definition) => textOf(definition, channel),
     open: ([definition], host) => {
       const { plan, name, options } = definition as Brings
       const author = authorOf(plan, name, options, host.reports)

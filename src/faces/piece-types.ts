@@ -5,11 +5,10 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Kind } from './kind.ts'
-import { checkName } from './names.ts'
 import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
 import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
-import { type Hold, type Migration, PIECE_BYTES_MAX } from '../pieces/pieces.ts'
-import type { PieceRules, Row } from '../pieces/pieces.ts'
+import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'
+import { type MigrationOptions, migrationOf } from './migrations.ts'
 import {
   checkSize,
   type Field,
@@ -67,23 +66,9 @@ export function reject(reason: string): Rejection {
 }
 
 /** What `piece` takes besides. */
-export interface PieceOptions<F extends Fields> {
+export interface PieceOptions<F extends Fields> extends MigrationOptions<F> {
   /** `must`: only who holds it changes it. `free` (default): anybody, unless another holds it. */
   readonly hold?: 'must' | 'free'
-  /** What the type was called in builds before: their pieces, where a room is kept, are of it. */
-  readonly was?: string
-  /**
-   * What is made of a piece that a build with other fields kept. It runs as a kept or saved room is
-   * opened, for each piece; what it throws refuses the room, which stays as it was.
-   *
-   * @param from  the fields of that build, as text by name: `{ rank: 'u8' }`
-   * @param state  their values; null for one whose value is lost
-   * @returns fields that are not taken over as they are: others are, by name or by `was`
-   */
-  readonly migrate?: (
-    from: Readonly<Record<string, string>>,
-    state: Readonly<Record<string, unknown>>,
-  ) => Partial<StateOf<F>>
   /** What the primary asks of the game. */
   readonly rules?: {
     /**
@@ -137,29 +122,11 @@ export function compilePiece<F extends Fields>(
     name,
     schema: whole,
     mustHold: hold === 'must',
-    kept: migrationOf(name, options as unknown as PieceOptions<Fields>),
+    kept: migrationOf(name, options as unknown as MigrationOptions<Fields>),
     ...secretsOf(name, whole, report),
     ...decisionOf(name, whole, options as unknown as PieceOptions<Fields>, report),
   })
   return { kind, name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
-}
-
-/**
- * A field that had another name in builds before: what they kept of it is taken over.
- *
- *     rank: was('value', u8)
- */
-export function was<F extends Field<unknown>>(name: string, field: F): F {
-  checkName('was', name)
-  return { ...field, was: name }
-}
-
-function migrationOf(name: string, options: PieceOptions<Fields>): Migration | null {
-  const { was: before, migrate } = options
-  if (before !== undefined) checkName(`${name}: was`, before)
-  if (migrate !== undefined) checkAtOnce(`${name}: migrate`, migrate)
-  if (before === undefined && migrate === undefined) return null
-  return { was: before ?? '', migrate: migrate ?? null }
 }
 
 function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {

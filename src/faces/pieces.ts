@@ -4,14 +4,14 @@ import type { Part } from '../machine.ts'
 import * as pieces from '../pieces/pieces.ts'
 import { checkName } from '../runtime/options.ts'
 import type { Fields } from '../wire/schema.ts'
-import type { Host, Kind, Opened } from './kind.ts'
+import type { Definition, Host, Kind, Opened } from './kind.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './piece-types.ts'
 import { tableOf } from './table.ts'
 import { Tabletop } from './tabletop.ts'
 
 export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './piece-handles.ts'
 export type { PiecePatch } from './piece-handles.ts'
-export { reject, secret, was } from './piece-types.ts'
+export { reject, secret } from './piece-types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './piece-types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
 
@@ -21,15 +21,17 @@ export const piecesKind: Kind<'piece'> = {
   channel: pieces.PIECES_CHANNEL,
   most: pieces.PIECE_TYPES_MAX,
   verbs: ['all'],
-  keeps: true,
-  text: (definition) => {
-    const { name, schema } = definition as PieceType
-    return `${name} ${schema.text} piece`
-  },
+  text: textOf,
+  keptText: textOf,
   hides: (definition) => {
     return Object.values((definition as PieceType).schema.fields).some((field) => 'sees' in field)
   },
   open: (definitions, host) => open(definitions as readonly PieceType[], host),
+}
+
+function textOf(definition: Definition): string {
+  const { name, schema } = definition as PieceType
+  return `${name} ${schema.text} piece`
 }
 
 function open(types: readonly PieceType[], host: Host): Opened {

@@ -5,9 +5,18 @@
 
 import { badValue, type PeerId } from '../machine.ts'
 import type { VisibilityRule, TakePolicy, TypeRules } from '../objects/objects.ts'
-import { type Field, type Fields, type Schema, type StateOf, valueOf } from '../wire/schema.ts'
+import {
+  type Field,
+  type Fields,
+  type Schema,
+  shown,
+  type StateOf,
+  valueOf,
+} from '../wire/schema.ts'
 
 import { checkAtOnce, checkOptions, checkWord } from '../runtime/options.ts'
+import { migrationOf } from './migrations.ts'
+import { isWithRoom, type WithRoom } from './with-room.ts'
 import { type Report, ruled } from '../runtime/reports.ts'
 
 /** Options of `object` that this file reads. */
@@ -19,6 +28,7 @@ export const OWNING_OPTIONS = [
   'weight',
   'eyes',
   'visibleTo',
+  'kept',
 ] as const
 
 /** Who looks at an object. */
@@ -55,6 +65,10 @@ export interface OwningOptions<F extends Fields> {
   readonly balance?: boolean
   /** When not all that changed can leave at once: one of twice the weight waits half as long; 1. */
   readonly weight?: number
+  /**
+   * A room that outlives its members has them: `withRoom()`. Only with `onOwnerLeave: 'keep'`.
+   */
+  readonly kept?: WithRoom
   /** A vec2 field from which its owner looks around: it sees what is `near` to that. */
   readonly eyes?: Extract<keyof F, string>
   /**
@@ -100,9 +114,18 @@ export function rulesOf(
     onOwnerLeave,
     balance,
     weight,
+    kept: keptOf(type, options),
     visibility: options.visibleTo ? visibilityOf(type, schema, options.visibleTo, report) : null,
     eyes: eyes === undefined ? -1 : columnOf(type, schema, 'eyes', eyes),
   }
+}
+
+function keptOf(type: string, options: OwningOptions<Fields>): TypeRules['kept'] {
+  const { kept, onOwnerLeave = 'destroy' } = options
+  if (kept === undefined) return null
+  if (!isWithRoom(kept)) throw badValue(`${type}: kept is what withRoom() gives: ${shown(kept)}`)
+  if (onOwnerLeave === 'keep') return { name: type, migration: migrationOf(type, kept.options) }
+  throw badValue(`${type}: what is kept stays when its owner leaves: onOwnerLeave: 'keep'`)
 }
 
 function visibilityOf(
@@ -149,6 +172,7 @@ export function ruleText({
   weight,
   visibility: sight,
   eyes,
+  kept,
 }: TypeRules): string {
   const words = [`take ${take}`, `onOwnerLeave ${onOwnerLeave}`]
   if (unanswered === 'take') words.push('unanswered take')
@@ -157,5 +181,6 @@ export function ruleText({
   if (eyes >= 0) words.push(`eyes ${schema.names[eyes]}`)
   if (sight?.kind === 'near') words.push(`near ${schema.names[sight.column]} ${sight.radius}`)
   if (sight?.kind === 'rule') words.push('visibleTo')
+  if (kept) words.push('kept')
   return words.join(', ')
 }

@@ -32,7 +32,7 @@ export function adapted({ session, wish, slots }: Member, found: sheets.Read): s
   let adapted = found
   for (const [part, lines] of there) {
     if (here.get(part) === lines) continue
-    const reader = part === '' ? slots.find((slot) => slot.part.reread !== undefined) : undefined
+    const reader = slots.find((slot) => slot.part.keptAs === part)
     if (!reader) return unfit(differenceOf(wish.keptTypes, found.types))
     const made = reread(adapted, reader.part, lines)
     if (typeof made === 'string') return unfit(made)
@@ -52,11 +52,11 @@ function reread(found: sheets.Read, part: Part, lines: string): sheets.Read | st
   return { ...found, parts, changes: found.changes.filter((one) => !isOwn(one)) }
 }
 
-// The lines of parts that are named by their channel, and of the one that is not.
+// The lines of each part: by its channel, or by their last word.
 function byPart(text: string): Map<string, string> {
   const parts = new Map<string, string>()
   for (const line of text.split('\n')) {
-    const [part = ''] = / part \d+ /.exec(line) ?? []
+    const [part = ''] = / part \d+ /.exec(line) ?? /\w*$/.exec(line) ?? []
     if (line !== '') parts.set(part, `${parts.get(part) ?? ''}${line}\n`)
   }
   return parts

@@ -103,7 +103,9 @@ function partsOf(run: Runtime): Parts {
       member.slots.flatMap(({ part, state }) =>
         part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
-    reopen: (parts) => replace(member, parts, true),
+    reopen: (parts, changes) => reopen(member, parts, changes),
+    loose: () => loose(member, ({ part, state }) => (part.whole ? [part.whole(state)] : [])),
+    looseChanges: () => loose(member, ({ part, state }) => part.changes?.(state) ?? []),
     restore: (parts) => {
       const isWhole = replace(member, parts)
       if (!isWhole) member.counters.unrestored++
@@ -116,6 +118,30 @@ function collect({ slots }: Member): PartState[] {
   return slots.flatMap(({ part, state }) =>
     part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
   )
+}
+
+// What a part keeps that is in no log.
+function loose(
+  { slots }: Member,
+  how: (slot: Member['slots'][number]) => Uint8Array[],
+): PartState[] {
+  return slots.flatMap((slot) => how(slot).map((bytes) => ({ part: slot.part.channel, bytes })))
+}
+
+function reopen(
+  member: Member,
+  parts: readonly PartState[],
+  changes: readonly PartState[],
+): boolean {
+  if (!replace(member, parts, true)) return false
+  for (const { part, state } of member.slots) {
+    const isOwn = (one: PartState): boolean => one.part === part.channel
+    const behind = changes.filter(isOwn).map(({ bytes }) => bytes)
+    const whole = parts.find(isOwn)
+    if (part.find && whole) part.find(state, [whole.bytes, ...behind])
+    for (const change of behind) part.apply?.(state, change)
+  }
+  return true
 }
 
 // Returns whether each durable part was given its state, and accepted it. Of another build some may
@@ -381,6 +407,9 @@ function end(run: Runtime): void {
   for (const { part, state } of member.slots) {
     part.flush?.(state, run.now, partOut(run, part.channel))
     for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
+  }
+  for (const { part, state } of member.slots) {
+    if (part.stirred?.(state)) session.stir(member.session, run.now)
   }
   session.flush(member.session, run.now, run.out)
   sending.flush(run)

@@ -134,8 +134,7 @@ export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
 export function restore(run: Runtime, found: sheets.Read): Durable | null {
   const { out } = run
   const { state, parts, changes } = found
-  if (!out.parts.reopen(parts)) return null
-  for (const change of changes) out.parts.change(change)
+  if (!out.parts.reopen(parts, changes)) return null
   state.mv += state.members.size
   state.members.clear()
   return state

@@ -183,6 +183,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   const before = replica.owner
   if (!replica.dead) tally(objects, replica, -1)
   const mine = !replica.dead && before === objects.me && author !== objects.me
+  if (turn.types[replica.type]!.kept) objects.kept.stirred = true
   Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
   Object.assign(replica, { written: null, saidAt: now })
   Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
@@ -255,6 +256,7 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
   Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
   Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
+  if (turn.types[type]!.kept) objects.kept.stirred = true
   replica.heardUnder = objects.follows
   replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
   timed(turn, replica, said.madeAt, null)

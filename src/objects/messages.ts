@@ -84,8 +84,23 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
 
+/** What an entry has of an object. */
+export type Standing = Pick<
+  Replica,
+  | 'creator'
+  | 'count'
+  | 'version'
+  | 'owner'
+  | 'type'
+  | 'dead'
+  | 'oseq'
+  | 'former'
+  | 'fields'
+  | 'madeAt'
+>
+
 /** Writes an object with its whole state, or its tombstone. */
-export function writeEntry(writer: ByteWriter, types: Types, replica: Replica): void {
+export function writeEntry(writer: ByteWriter, types: Types, replica: Standing): void {
   const { schema, timed } = types[replica.type]!
   writeName(writer, replica, replica.version)
   writeVarint(writer, replica.owner)

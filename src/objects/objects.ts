@@ -24,6 +24,7 @@ import {
 import { FIRST } from './version.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
+export type { Keeper } from './keeping.ts'
 export { give } from './owning.ts'
 export { reply } from './asking.ts'
 export { request } from './requests.ts'
@@ -69,6 +70,7 @@ export function set(
   assert(isMine(objects, replica), 'who sets an object owns it')
   if (mask === 0) return false
   const rules = types[replica.type]!
+  if (rules.kept) objects.kept.stirred = true
   replica.oseq++
   for (let field = 0; field < replica.changedAt.length; field++) {
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq

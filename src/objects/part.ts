@@ -14,6 +14,7 @@ import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
 import { balance, BALANCE_MS } from './balancing.ts'
 import { endGrants } from './owning.ts'
 import { decideAll, demand } from './deciding.ts'
+import type { Keeper } from './keeping.ts'
 import { drain, leavesAt } from './queue.ts'
 import { reckon, reckonsAt } from './reckoning.ts'
 import { conclude, endRequests, settle, takeGrant } from './requests.ts'
@@ -38,8 +39,30 @@ export const OBJECTS_CHANNEL = 4
  */
 export const TOMBSTONE_MS: Millis = 60_000
 
-/** Creates the part, for a game with these types. */
-export function objectsPart(types: Types): Part<Objects> {
+/**
+ * Creates the part, for a game with these types.
+ *
+ * @param keeper  what keeps objects beyond the members of a room; null if no type is kept
+ */
+export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
+  const part = livingPart(types)
+  if (!keeper) return part
+  return {
+    ...part,
+    view: (state, now, view, out) => {
+      part.view!(state, now, view, out)
+      keeper.bringBack({ objects: state, types, now, out: out as PartOut<ObjectEvent> })
+    },
+    stirred: ({ kept }) => kept.stirred,
+    whole: (state) => keeper.wholeOf(state, types),
+    changes: (state) => keeper.changesOf(state, types),
+    find: (state, all) => keeper.find(state, types, all),
+    keptAs: 'kept',
+    reread: (said, bytes, behind) => keeper.reread(types, said, bytes, behind),
+  }
+}
+
+function livingPart(types: Types): Part<Objects> {
   const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
     return { objects, types, now, out: out as PartOut<ObjectEvent> }
   }

@@ -4,6 +4,7 @@ import type { Millis, PartOut, PeerId } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
 import type { Said, Types } from './types.ts'
+import { createKept, type Kept } from './kept.ts'
 import { FIRST, type Version } from './version.ts'
 
 export * from './demands.ts'
@@ -240,6 +241,8 @@ export interface Objects {
   handed: Set<number>
   /** Slots of the objects that are a member's eyes. */
   eyes: Map<PeerId, Set<number>>
+  /** Of types that the room keeps beyond its members. */
+  kept: Kept
   counters: ObjectCounters
   rules: ObjectsRules
 }
@@ -327,7 +330,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
     ...noDemands(),
     ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
     ...noSight(),
-    counters: createCounters(),
+    ...{ kept: createKept(), counters: createCounters() },
     rules,
   }
 }

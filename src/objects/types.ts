@@ -1,6 +1,7 @@
 /** What the objects know of the types of a game, and of an object as members send it. */
 
 import type { Millis, PeerId } from '../machine.ts'
+import type { Migration } from '../wire/converting.ts'
 import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 import type { Version } from './version.ts'
 
@@ -23,6 +24,8 @@ export interface TypeRules {
   readonly weight: number
   /** Who sees objects of the type; null for everybody. */
   readonly visibility: VisibilityRule | null
+  /** The room keeps them beyond its members; not given or null: it does not. */
+  readonly kept?: { readonly name: string; readonly migration: Migration | null } | null
   /** The column of the vec2 from which an object's owner looks around; -1 for none. */
   readonly eyes: number
 }

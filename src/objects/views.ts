@@ -45,7 +45,9 @@ function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean
 /** Takes a new view of the session. */
 export function viewed(turn: Turn, view: PartView): void {
   const { objects, now } = turn
+  const { found } = objects.kept
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
+  objects.kept.found = found
   const other = objects.primary !== view.primary || ledBetween(objects, view)
   const later = objects.epoch !== view.epoch
   const { primary: before } = objects

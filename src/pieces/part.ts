@@ -27,6 +27,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     snapshot: (state) => changes.snapshot(state, types),
     published: (state) => changes.published(state, types),
     restore: (state, bytes) => changes.restore(state, types, bytes),
+    keptAs: 'piece',
     reread: (said, bytes, behind) => reread(types, said, bytes, behind),
     welcome: (state) => welcome(state, types),
     show: shower(types),

@@ -9,6 +9,7 @@
  */
 
 import type { PeerId } from '../machine.ts'
+import type { Migration } from '../wire/converting.ts'
 import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 
 /** Why an update of a piece that another player holds is refused. */
@@ -114,19 +115,6 @@ export interface PieceRules {
   readonly mustHold: boolean
   /** How pieces of other builds become pieces of this type; null: field by field. */
   readonly kept: Migration | null
-}
-
-/** How a piece that another build kept becomes one of ours. */
-export interface Migration {
-  /** What the type was called there; '' for the same. */
-  readonly was: string
-  /** Fields that are not taken over as they are; null for none. */
-  readonly migrate:
-    | ((
-        from: Readonly<Record<string, string>>,
-        state: Readonly<Record<string, unknown>>,
-      ) => unknown)
-    | null
 }
 
 /** All types, in the order of the game. */

@@ -57,6 +57,9 @@ export function apply(durable: Durable, delta: Delta): void {
       return conduct.pardon(durable.conduct, delta.player)
     case 'vote':
       return conduct.vote(durable.conduct, delta, delta.stands)
+    case 'loose':
+      // It is of parts.
+      return
     default:
       delta satisfies never
   }

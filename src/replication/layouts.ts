@@ -122,6 +122,8 @@ export const deltaLayout = message({
   pardon: [7, record({ player: varint })],
   /** `stands`: that vote counts from now on, or no more. */
   vote: [8, record({ by: varint, against: varint, stands: flag })],
+  /** In a kept room alone, and in no log: what changed of parts besides what the log has. */
+  loose: [9, record({ changes: list(change, CHANGES_MAX) })],
 })
 /** One entry of the log: the result of a durable change. */
 export type Delta = ValueOf<typeof deltaLayout>

@@ -23,6 +23,7 @@ import { termOf, termsSay } from '../machine.ts'
 import { type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
+import { deltaLayout } from '../replication/layouts.ts'
 import { encode } from '../wire/layout.ts'
 import { entriesLayout, type Keeping, type Sheet, wholeLayout } from './sheets.ts'
 import * as leases from './lease.ts'
@@ -46,6 +47,8 @@ export const REFUSED_MS: Millis = 10_000
 export const ENTRIES_MIN: number = 64 * 1024
 /** Most bytes of entries in one sheet; and that wait for the hub. Beyond, the whole is written. */
 export const ENTRIES_MAX: number = 256 * 1024
+/** Changes that are in no log, so many in one entry of a sheet. */
+const LOOSE_MAX = 32
 /** By their promises members go on without the hub for so long beyond its last word. */
 export const PROMISED_MAX_MS: Millis = 45_000
 
@@ -68,7 +71,7 @@ export function leads(
   return createLead(since, lease, {
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
     ...{ open: !founds && session.hub.up, free, shared: !founds },
-    ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, whole: 0, behind: 0 },
+    ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, loose: false, whole: 0, behind: 0 },
     ...{ lone: null, flying: false, sentAt: -Infinity, since: 0, why: '' },
   })
 }
@@ -81,15 +84,28 @@ export function isKept({ terms, keeps }: Pick<Session, 'terms' | 'keeps'>): bool
 /** An entry was recorded. */
 export function note({ keeping }: Lead, now: Millis, delta: Uint8Array): void {
   if (!keeping.on || keeping.sent < 0) return
-  if (keeping.entries.length === 0) keeping.since = now
+  if (!isOwed(keeping)) keeping.since = now
   keeping.entries.push(delta)
   keeping.bytes += delta.length
   if (keeping.bytes > ENTRIES_MAX) forget(keeping)
 }
 
+/** Something that is kept, and in no log, changed. */
+export function stir(session: Session, now: Millis): void {
+  if (!('lead' in session.server)) return
+  const { keeping } = session.server.lead
+  if (!keeping.on || keeping.sent < 0 || keeping.loose) return
+  if (!isOwed(keeping)) keeping.since = now
+  keeping.loose = true
+}
+
+function isOwed({ sent, entries, loose }: Keeping): boolean {
+  return sent < 0 || entries.length > 0 || loose
+}
+
 // What is written next is the whole state.
 function forget(keeping: Keeping): void {
-  Object.assign(keeping, { sent: -1, entries: [], bytes: 0, flying: false })
+  Object.assign(keeping, { sent: -1, entries: [], bytes: 0, loose: false, flying: false })
 }
 
 // Guests and who only watches hold nothing of the state, and never will.
@@ -147,8 +163,9 @@ export function deadline(session: Session): Millis {
   if (keeping.why !== '') return keeping.sentAt + REFUSED_MS
   if (keeping.flying) return keeping.sentAt + ANSWER_MS
   if (keeping.sent < 0 || keeping.lone !== isLone(session)) return -Infinity
-  if (keeping.entries.length === 0) return Infinity
-  return isStrict(session, keeping) ? -Infinity : keeping.since + KEEP_MS
+  if (!isOwed(keeping)) return Infinity
+  const waits = keeping.entries.length === 0 || !isStrict(session, keeping)
+  return waits ? keeping.since + KEEP_MS : -Infinity
 }
 
 /** Writes what is due. */
@@ -163,11 +180,11 @@ export function flush(session: Session, now: Millis, out: SessionOut): void {
 export function leave(session: Session, now: Millis, out: SessionOut): void {
   if (!serves(session)) return
   const { keeping } = session.server.lead
-  const isOwed = keeping.sent < 0 || keeping.entries.length > 0
-  if (keeping.on && keeping.open && isOwed) write(session, now, keeping, out)
+  if (keeping.on && keeping.open && isOwed(keeping)) write(session, now, keeping, out)
 }
 
 function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut): void {
+  gatherLoose(keeping, out)
   const { behind, bytes, whole } = keeping
   if (behind + bytes > Math.max(ENTRIES_MIN, whole)) forget(keeping)
   const from = keeping.sent < 0 ? null : keeping.sent
@@ -176,7 +193,8 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   const lone = isLone(session)
   if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
   else keeping.behind += sheet.length
-  Object.assign(keeping, { sent: index, entries: [], bytes: 0, lone, flying: true, sentAt: now })
+  Object.assign(keeping, { sent: index, entries: [], bytes: 0, loose: false })
+  Object.assign(keeping, { lone, flying: true, sentAt: now })
   if (lone) keeping.shared = false
   const next = session.server.durable.nextInc
   const time = Math.max(0, Math.round(out.time()))
@@ -186,12 +204,22 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
     out.hub({ kind: 'keep', ...said, ...piece })
 }
 
+// If the whole is written instead, it has them as well.
+function gatherLoose(keeping: Keeping, out: SessionOut): void {
+  const loose = out.parts.looseChanges()
+  for (let at = 0; at < loose.length; at += LOOSE_MAX) {
+    const entry = encode(deltaLayout, { kind: 'loose', changes: loose.slice(at, at + LOOSE_MAX) })
+    keeping.entries.push(entry)
+    keeping.bytes += entry.length
+  }
+}
+
 function wholeOf({ keptTypes, server }: Session, out: SessionOut): Uint8Array {
   const schema = fingerprint(keptTypes)
   const isShort = new TextEncoder().encode(keptTypes).length <= TYPES_MAX
   const types = isShort ? keptTypes : ''
   const index = commit.lengthOf(server.log)
-  const snapshot = durable.snapshot(server.durable, out.parts.collect())
+  const snapshot = durable.snapshot(server.durable, [...out.parts.collect(), ...out.parts.loose()])
   return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index)
 }
 

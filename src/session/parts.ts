@@ -25,8 +25,14 @@ export interface Parts {
   published(): PartState[]
   /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
   restore(parts: PartState[]): boolean
-  /** The same from what was kept: parts that it lacks begin anew, others are left out. */
-  reopen(parts: PartState[]): boolean
+  /**
+   * The same from what was kept, and then the changes behind it: parts that it lacks begin anew,
+   * others are left out.
+   */
+  reopen(parts: readonly PartState[], changes: readonly Change[]): boolean
+  /** All that a room keeps of what is in no log; and what of it changed since it was asked last. */
+  loose(): PartState[]
+  looseChanges(): Change[]
   /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
   keeps(player: number): boolean
   /** The news of a part with only what a player may see; the same bytes if that is all of them. */

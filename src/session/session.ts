@@ -29,6 +29,7 @@ export const REFRESH_MS: Millis = 1_000
 export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
+export { stir } from './keeping.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(

@@ -56,7 +56,9 @@ export interface Keeping {
   /** A sheet is on its way. */
   flying: boolean
   sentAt: Millis
-  /** When the oldest of `entries` was recorded. */
+  /** Something changed that is kept and in no log. */
+  loose: boolean
+  /** When the oldest of `entries` was recorded, or that changed. */
   since: Millis
   /** Why the hub does not keep it, '' if it does. */
   why: string
@@ -96,11 +98,11 @@ export function read(sheets: readonly Sheet[]): Read | null {
   let length = index
   for (const sheet of rest) {
     const deltas = deltasOf(sheet)
-    length += deltas?.length ?? 0
+    length += deltas?.filter(({ kind }) => kind !== 'loose').length ?? 0
     if (!deltas || !stands(sheet, length)) return null
     for (const delta of deltas) {
       durable.apply(state, delta)
-      if (delta.kind === 'operation') changes.push(...delta.changes)
+      if ('changes' in delta) changes.push(...delta.changes)
     }
   }
   return { schema, types, state, parts, changes, length }

@@ -23,15 +23,24 @@ test('a room that is kept, and opened again, is read to the last byte', async ()
   expect(answers.map(({ why }) => why)).toEqual(kept.map(() => ''))
   expect(answers.map(({ number }) => number)).toEqual(kept.map(({ number }) => number))
   const opened = values(ledger, 'FromHub added').map((one) => one['opened'])
-  expect(opened).toMatchObject([null, { inc: 258, sheets: 3 }])
+  expect(opened).toMatchObject([null, { inc: 258, sheets: 5 }])
   const sheets = values(ledger, 'FromHub sheet')
   expect(sheets.map(({ piece, of }) => `${String(piece)} of ${String(of)}`)).toEqual(
-    Array.from({ length: 3 }, () => '0 of 1'),
+    Array.from({ length: 5 }, () => '0 of 1'),
   )
   const [first, ...rest] = values(ledger, 'record Whole')
   expect(first).toMatchObject({ index: 1 })
   expect(rest).toHaveLength(1)
   expect(values(ledger, 'record Entries').length).toBeGreaterThanOrEqual(2)
+  // Objects that are kept go in as they change: entries of kind 9, none of the log's.
+  const entries = values(ledger, 'record Entries').flatMap(
+    ({ entries: all }) => all as Uint8Array[],
+  )
+  const changes = entries.filter(([kind]) => kind === 9)
+  expect(changes.map(([, count, part]) => [count, part])).toEqual([
+    [1, 4],
+    [1, 4],
+  ])
   const stands = values(ledger, 'record Archived')
   expect(stands.map(({ until }) => until === 0)).toContain(false)
 })
@@ -41,7 +50,7 @@ test('of a room with a key the hub has sheets that say their place alone', async
   const plain = sent.filter(({ way }) => way === 'disk')
   expect(plain.some(({ bytes }) => Buffer.from(bytes).includes('bump {'))).toBe(false)
   const ledger = readCapture(readStandard(text), sent, TYPES)
-  expect(values(ledger, 'record Sealed').map(({ index }) => index)).toEqual([1, 2, 3, 5])
+  expect(values(ledger, 'record Sealed').map(({ index }) => index)).toEqual([1, 2, 3, 3, 3, 5])
   const terms = values(ledger, 'ToHub add').map((one) => one['terms'])
   expect(terms[0]).toMatch(/;sealed=[0-9a-f]{12}$/)
 })

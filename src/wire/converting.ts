@@ -1,0 +1,152 @@
+/**
+ * A state of another build made one of ours: fields are taken over by name, new ones have their
+ * initial value, others fall away. What a field of ours cannot hold is refused.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import { shown } from './fields.ts'
+import { parseSchema } from './parsed.ts'
+import type { Column, Fields, Quantised, Schema } from './schema.ts'
+
+/** How a state that another build kept becomes one of ours. */
+export interface Migration {
+  /** What the type was called there; '' for the same. */
+  readonly was: string
+  /** Fields that are not taken over as they are; null for none. */
+  readonly migrate:
+    | ((
+        from: Readonly<Record<string, string>>,
+        state: Readonly<Record<string, unknown>>,
+      ) => unknown)
+    | null
+}
+
+/** A type of ours. */
+export interface Ours {
+  readonly name: string
+  readonly schema: Schema<Fields>
+  /** Mask of the fields that are secret. */
+  readonly secret: number
+  readonly kept: Migration | null
+}
+
+/** A type of another build. */
+export interface Theirs {
+  readonly name: string
+  readonly schema: Schema<Fields>
+  readonly secret: number
+  /** Its fields as text, by name. */
+  readonly texts: Readonly<Record<string, string>>
+  /** What stands behind its fields. */
+  readonly rest: string
+}
+
+/** A state, and the mask of what is not known of it. */
+export interface Held {
+  readonly fields: Quantised
+  readonly hidden: number
+}
+
+/** The types of another build, a line each: its name, its fields, the rest; null if one is none. */
+export function typesOf(said: string): Theirs[] | null {
+  const all: Theirs[] = []
+  for (const line of said.split('\n').filter((one) => one !== '')) {
+    const [, name, text, rest = ''] = /^(.*?) (\{ .*? \}) (.*)$/.exec(line) ?? []
+    const parsed = text === undefined ? null : parseSchema(text)
+    if (name === undefined || !parsed) return null
+    const { schema, secrets } = parsed
+    const secret = secrets.reduce((mask, field) => mask + 2 ** schema.places.get(field)!, 0)
+    const texts = Object.fromEntries(schema.columns.map((one) => [one.name, one.field.text]))
+    all.push({ name, schema, secret, texts, rest })
+  }
+  return all
+}
+
+/** The place of the type of ours that theirs is now. @throws Error with a sentence for none */
+export function placeOf(types: readonly Ours[], { name: theirs }: Theirs): number {
+  const named = types.findIndex(({ name }) => name === theirs)
+  const place = named >= 0 ? named : types.findIndex(({ kept }) => kept?.was === theirs)
+  if (place < 0) throw new Error(`type "${theirs}" is there and not here`)
+  return place
+}
+
+/** A state of theirs as one of ours. @throws Error or HoldfastError that says what does not fit */
+export function converted(to: Ours, from: Theirs, held: Held): Held {
+  if (to.schema.text === from.schema.text && to.secret === from.secret) return held
+  const where = `type "${to.name}"`
+  const state = valuesOf(from.schema, held)
+  const made = to.kept?.migrate ? migrated(to, from, state) : {}
+  const fields: Quantised = []
+  let hidden = 0
+  for (const [i, column] of to.schema.columns.entries()) {
+    const source = sourceOf(column, from.schema)
+    if (Object.hasOwn(made, column.name)) {
+      put(where, column, made[column.name], fields)
+    } else if (!source || isHidden(from.schema, source, held)) {
+      column.field.quantise(column.field.initial, fields, column.at)
+      if (source && (to.secret & (2 ** i)) !== 0) hidden += 2 ** i
+    } else if (source.field.text === textOf(column)) {
+      for (let at = 0; at < column.field.size; at++) {
+        fields[column.at + at] = held.fields[source.at + at]!
+      }
+    } else put(where, column, state[source.name], fields)
+  }
+  return { fields, hidden }
+}
+
+function valuesOf(schema: Schema<Fields>, held: Held): Record<string, unknown> {
+  const entries = schema.columns.map((column) => {
+    const known = !isHidden(schema, column, held)
+    return [column.name, known ? column.field.valueAt(held.fields, column.at) : null] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+function isHidden(schema: Schema<Fields>, { name }: Column, { hidden }: Held): boolean {
+  return (hidden & (2 ** schema.places.get(name)!)) !== 0
+}
+
+function migrated(to: Ours, from: Theirs, state: object): Record<string, unknown> {
+  let made: unknown
+  try {
+    made = to.kept!.migrate!(from.texts, Object.freeze(state) as Record<string, unknown>)
+  } catch (error) {
+    throw new Error(`migrate of "${to.name}" threw: ${String(error)}`, { cause: error })
+  }
+  if (typeof made !== 'object' || made === null) {
+    throw new Error(`migrate of "${to.name}" gives fields: ${shown(made)}`)
+  }
+  const odd = Object.keys(made).find((name) => !to.schema.places.has(name))
+  if (odd === undefined) return made as Record<string, unknown>
+  throw new Error(`migrate of "${to.name}" gives ${shown(odd)}, which is no field`)
+}
+
+function sourceOf({ name, field }: Column, schema: Schema<Fields>): Column | undefined {
+  const { was } = field as { was?: string }
+  const find = (one: string): Column | undefined =>
+    schema.columns.find((column) => column.name === one)
+  return find(name) ?? (was === undefined ? undefined : find(was))
+}
+
+// Where it is secret or not is no matter of its values.
+function textOf({ field }: Column): string {
+  return field.text.replace(/^secret /, '')
+}
+
+// Numbers beyond a range become its end where a game sets them; what was kept is not changed so.
+function put(where: string, { name, field, at }: Column, value: unknown, into: Quantised): void {
+  const refused = (why: string): HoldfastError =>
+    new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
+  if (typeof value === 'number' && (value < (field.min ?? value) || value > (field.max ?? value))) {
+    throw refused(`${value} is not from ${field.min} to ${field.max}`)
+  }
+  try {
+    field.quantise(value, into, at)
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : String(error))
+  }
+  const now = field.valueAt(into, at)
+  if (typeof value === 'number' && Number.isInteger(value) && field.kind === 'integer') {
+    if (now !== value) throw refused(`${value} does not fit ${field.text}`)
+  }
+}
