@@ -11,7 +11,7 @@ import type { ConductWish, View } from '../session/messages.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
-import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
 import { notKept } from './keep-room.ts'
@@ -26,6 +26,8 @@ import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
 import { exportRoom } from './saved-file.ts'
 import type { Session } from './session.ts'
+import { Simulation, type SimulationHost } from './simulating.ts'
+import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
@@ -65,6 +67,7 @@ export class Live implements Running {
   readonly #reports: Reports
   readonly #questions = new Questions()
   readonly #invites = new Invites()
+  readonly #simulations = new Set<Simulation>()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
   readonly #roster = new Roster()
@@ -277,6 +280,25 @@ export class Live implements Running {
     return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
   }
 
+  simulate(hz: number, step: (step: SimulationStep) => void, options: SimulateOptions = {}): Stop {
+    const simulation = new Simulation(this.#simulating, hz, step, options)
+    this.#checkOpen('simulate')
+    this.#simulations.add(simulation)
+    simulation.look()
+    return stopping(() => {
+      this.#simulations.delete(simulation)
+      simulation.stop()
+    })
+  }
+
+  get #simulating(): SimulationHost {
+    return {
+      runner: () => (this.#status === 'lost' ? null : this.#runner),
+      serves: () => this.#status === 'live' && this.#roster.view.primary === this.#roster.inc,
+      report: this.#reports.report,
+    }
+  }
+
   async export(): Promise<Uint8Array> {
     return exportRoom(this.#runner, this.#hides)
   }
@@ -404,6 +426,7 @@ export class Live implements Running {
     if (primary && before?.primary !== view.primary) this.#emit('primary', primary)
     if (before?.backup !== view.backup) this.#emit('backup', this.backup)
     this.#updateSafety()
+    for (const simulation of this.#simulations) simulation.look()
   }
 
   /** All that one verb brought was told. */
@@ -427,6 +450,7 @@ export class Live implements Running {
     if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
     this.#emit('status', status)
     this.#updateSafety()
+    for (const simulation of this.#simulations) simulation.look()
     if (before === 'reconnecting' && status === 'live') this.#heal()
   }
 

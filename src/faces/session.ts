@@ -27,8 +27,11 @@ import type { PartType } from './part-types.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
+import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import type { SlotsHandle, SlotsType } from './slots.ts'
 import type { TableView } from './table-view.ts'
+
+export type { SimulateOptions, SimulationStep } from './simulating.ts'
 
 /** See the head of this file. Made by `join` and `host`. */
 export interface Session extends Emitter<SessionEvents> {
@@ -190,6 +193,16 @@ export interface Session extends Emitter<SessionEvents> {
    * It rejects with a HoldfastError: `bad-value`, `left`.
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
+
+  /**
+   * Steps a world at a fixed rate, 1 to 250 times a second, on whoever serves: every member calls
+   * this alike, and the step runs at one. When that one dies the next goes on, from what everybody
+   * sees. A step that throws costs that step, and is told to `on('error')`.
+   *
+   * @returns ends it here
+   * @throws HoldfastError `bad-value`, `left`
+   */
+  simulate(hz: number, step: (step: SimulationStep) => void, options?: SimulateOptions): Stop
 
   /**
    * The room as it stands, as bytes for a file: its players, table, timers and pieces. `from` of
