@@ -7,6 +7,7 @@ const PAGES: Readonly<Record<string, string>> = {
   first: './first/',
   cards: './examples/preact/',
   cubes: './examples/three/',
+  whiteboard: './examples/whiteboard/',
 }
 /** The room that a page joins which names none. */
 const ROOM = 'main'

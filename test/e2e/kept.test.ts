@@ -51,3 +51,57 @@ test('cards are kept sealed: the link opens the table again, and without its key
   await grace.shot('kept-3-table')
   expect(crew.complaints).toEqual([])
 })
+
+/** When something of a room was kept last. */
+async function keptAt(): Promise<number> {
+  const answer = await fetch(`${crew.hub.url}/api/rooms?kept`, {
+    headers: { 'x-holdfast': 'rooms' },
+  })
+  const { kept } = (await answer.json()) as { kept: { at: number }[] }
+  return Math.max(...kept.map(({ at }) => at))
+}
+
+/** Draws a line on a whiteboard, and waits until the hub has it. */
+async function drawn(board: Window, y: number, strokes: number): Promise<void> {
+  const { mouse } = board.page
+  await mouse.move(200, y)
+  await mouse.down()
+  await mouse.move(420, y + 40, { steps: 12 })
+  await mouse.up()
+  await board.until({ strokes: String(strokes) })
+}
+
+test('a whiteboard: strokes outlive windows and hub, are undone by whom they are, and go into a file', async () => {
+  const ada = await here('Ada', '/examples/whiteboard/?room=kept')
+  await drawn(ada, 200, 1)
+  await drawn(ada, 260, 2)
+  await ada.page.reload()
+  await ada.until({ status: 'live', safety: 'kept', strokes: '2' })
+  await ada.page.keyboard.press('Control+z')
+  await ada.until({ strokes: '1' })
+  await drawn(ada, 320, 2)
+  await ada.shot('kept-4-whiteboard')
+  const [download] = await Promise.all([
+    ada.page.waitForEvent('download'),
+    ada.page.getByRole('button', { name: 'Save to a file' }).click(),
+  ])
+  const parts: Buffer[] = []
+  for await (const part of await download.createReadStream()) parts.push(part as Buffer)
+  // What was drawn is at the hub a tenth of a second later.
+  const since = Date.now()
+  await drawn(ada, 440, 3)
+  await expect.poll(keptAt, { timeout: 10_000 }).toBeGreaterThan(since)
+  await Promise.all([crew.hub.kill(), ada.kill()])
+  await crew.hub.start()
+  const grace = await here('Grace', '/examples/whiteboard/?room=kept')
+  await grace.until({ strokes: '3' })
+  await grace.page.getByLabel('Load a file').setInputFiles({
+    ...{ name: 'kept.board', mimeType: 'application/octet-stream' },
+    buffer: Buffer.concat(parts),
+  })
+  await grace.page.waitForURL(/room=kept\+/)
+  await grace.until({ status: 'live', strokes: '2' })
+  await drawn(grace, 380, 3)
+  await grace.shot('kept-5-whiteboard-loaded')
+  expect(crew.complaints).toEqual([])
+})

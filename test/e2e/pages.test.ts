@@ -65,7 +65,15 @@ async function tabTo(words: string): Promise<void> {
 }
 
 test('lobby, race and examples: nothing serious for accessibility, in landmarks, with headings (AP-24)', async () => {
-  for (const path of ['', 'rooms/', 'race/', 'first/', 'examples/preact/', 'examples/three/']) {
+  for (const path of [
+    '',
+    'rooms/',
+    'race/',
+    'first/',
+    'examples/preact/',
+    'examples/three/',
+    'examples/whiteboard/',
+  ]) {
     await page.goto(`${hub.url}/${path}`)
     if (path === 'examples/preact/') await page.getByRole('heading', { name: 'Cards' }).waitFor()
     expect([path, await findings(page)]).toEqual([path, []])
