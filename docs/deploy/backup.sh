@@ -16,6 +16,12 @@ name=$(basename "$file")
 [ -f "$file" ] || { echo "there is no file $file" >&2; exit 1; }
 mkdir "$to"
 
+give_up() {
+  rm -r "$to"
+  echo "$1" >&2
+  exit 1
+}
+
 marks() {
   [ ! -e "$file-wal" ] || head -c 32 "$file-wal" | od -A n -t x1
 }
@@ -23,13 +29,12 @@ marks() {
 for _ in 1 2 3 4 5 6 7 8; do
   began=$(marks)
   rm -f "$to/$name-wal"
-  # A hub that is closed meanwhile has no log any more: that is looked at anew, too.
-  if cp "$file" "$to/$name" && { [ -z "$began" ] || cp "$file-wal" "$to/$name-wal"; }; then
-    ended=$(marks)
-    [ "$ended" != "$began" ] || exit 0
-  fi
+  cp "$file" "$to/$name" || give_up "$file could not be copied"
+  # A hub that was closed meanwhile has no log any more, and other marks.
+  [ -z "$began" ] || cp "$file-wal" "$to/$name-wal" || [ ! -e "$file-wal" ] ||
+    give_up "$file-wal could not be copied"
+  ended=$(marks)
+  [ "$ended" != "$began" ] || exit 0
   sleep 1
 done
-rm -r "$to"
-echo "$file changes faster than it can be copied: stop the hub, or take a snapshot of its disk" >&2
-exit 1
+give_up "$file changes faster than it can be copied: stop the hub, or take a snapshot of its disk"

@@ -88,10 +88,7 @@ function hastily(): string {
   return folder
 }
 
-/**
- * The same with a `cp` that copies a file which has a log, and then waits for the test: so many
- * times, and each time the log begins anew.
- */
+/** The same with a `cp` that copies a file with a log, and so many times waits for the test. */
 class Slowly {
   readonly bin: string = hastily()
   readonly file: string
@@ -110,28 +107,37 @@ class Slowly {
     writeFileSync(pathOf(this.bin, 'cp'), text, { mode: 0o755 })
   }
 
-  /** Two records of one write, and what it reads of them in a copy. */
+  /** What a copy must have: see `coldIn`. */
   put(count: number): Promise<void> {
-    return this.#write([
-      ['cold', Uint8Array.of(count)],
-      [`padded ${'x'.repeat(200)}`, Uint8Array.of(count)],
-    ])
+    return this.#write([['cold', Uint8Array.of(count)]])
   }
 
-  /** Runs a script; before each wait of `cp` ends another write is done, and the log is anew. */
-  async run(script: string, to: string): Promise<Ended> {
+  /** Runs a script. @param happens  while `cp` waits, for the first time as `turn` 1 */
+  async run(
+    script: string,
+    to: string,
+    happens: (turn: number) => void | Promise<void> = this.writeOn,
+  ): Promise<Ended> {
     const ended = run(script, [this.file, to], this.bin)
     for (let turn = 1; turn <= this.#times; turn++) {
       await until(() => this.asked() >= turn)
-      await this.put(turn + 1)
-      const began = this.#marks()
-      for (let at = 1; this.#marks() === began; at++) {
-        // Another each time, for SQLite writes no page that stays as it was.
-        await this.#write([['filler', new Uint8Array(50_000).fill(at)]])
-      }
+      await happens(turn)
       writeFileSync(pathOf(this.bin, `go-${turn}`), '')
     }
     return ended
+  }
+
+  /** The hub is closed: its log goes into the file. */
+  close = (): void => this.#store.close()
+
+  /** Another write, and so many more that the log begins anew. */
+  writeOn = async (turn: number): Promise<void> => {
+    await this.put(turn + 1)
+    const began = this.#marks()
+    for (let at = 1; this.#marks() === began; at++) {
+      // Another each time, for SQLite writes no page that stays as it was.
+      await this.#write([['filler', new Uint8Array(50_000).fill(at)]])
+    }
   }
 
   /** How often the file was copied. */
@@ -179,6 +185,30 @@ test.concurrent('a log that begins anew between the two files is seen, and both 
   const to = `${slow.file}-copy`
   expect(await slow.run(SCRIPT, to)).toEqual({ code: 0, told: '' })
   expect([slow.asked(), coldIn(pathOf(to, 'hub.db'))]).toEqual([2, 2])
+})
+
+test.concurrent('a hub that is closed between the two files has one file, which is copied again (AP-15)', async (context) => {
+  const slow = new Slowly(1, context)
+  await slow.put(3)
+  const to = `${slow.file}-copy`
+  const { code, told } = await slow.run(SCRIPT, to, slow.close)
+  expect([code, readdirSync(to)]).toEqual([0, ['hub.db']])
+  expect(told).toContain('hub.db-wal')
+  expect(coldIn(pathOf(to, 'hub.db'))).toBe(3)
+})
+
+test.concurrent('where a copy finds no room it ends at once with what cp says, and nothing half is left (AP-15)', async (context) => {
+  const slow = new Slowly(0, context)
+  await slow.put(1)
+  const full = `#!/bin/sh\necho "cp: No space left on device" >&2; exit 1`
+  writeFileSync(pathOf(slow.bin, 'cp'), full)
+  const to = `${slow.file}-copy`
+  const { code, told } = await run(SCRIPT, [slow.file, to], slow.bin)
+  expect([code, told.split('\n')]).toEqual([
+    1,
+    ['cp: No space left on device', `${slow.file} could not be copied`, ''],
+  ])
+  expect(existsSync(to)).toBe(false)
 })
 
 test.concurrent('planted: a script that does not look loses what was acknowledged (AP-15)', async (context) => {
