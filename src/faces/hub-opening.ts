@@ -20,6 +20,7 @@ import { all, page } from '../directory/listing.ts'
 import type { Page } from '../directory/state.ts'
 import { shown } from '../wire/fields.ts'
 import {
+  ceilingsOf,
   figuresText,
   type HubFigures,
   listedSession,
@@ -293,14 +294,17 @@ class OpenHub implements InnerHub {
 
   figures(): HubFigures {
     const { hubServer, streams } = this.#parts
-    const { directory, attached, counters } = hubServer.hub
+    const { directory, attached, counters, budgets } = hubServer.hub
+    const kept = this.kept()
     return {
       sessions: directory.rows.size,
       streams: streams.open(),
       members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
       diskOk: hubServer.health().ok,
+      kept: { rooms: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) },
+      ceilings: ceilingsOf(budgets.limits),
       hub: { ...counters },
-      refused: { ...hubServer.hub.budgets.refused },
+      refused: { ...budgets.refused },
       door: { ...streams.counters },
     }
   }

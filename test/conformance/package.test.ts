@@ -10,6 +10,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { join as joinRoom } from '../../src/node.ts'
+import { freePort } from '../e2e/harness.ts'
+import { writeApplication } from './application.ts'
+import { readImage } from './image.ts'
+import { until } from './until.ts'
 
 const BYTES_MAX = 1_800_000
 const ROOT = resolve('.')
@@ -26,6 +31,7 @@ interface Packed {
 }
 
 let manifest: Packed
+let tarball: string
 let before: string[]
 let after: string[]
 
@@ -76,8 +82,11 @@ beforeAll(() => {
   if (status !== 0) throw new Error(stderr)
   after = digestsOf(tree)
   mkdirSync(installed, { recursive: true })
-  const tarball = readdirSync(base).find((name) => name.endsWith('.tgz'))!
-  execFileSync('tar', ['-xzf', join(base, tarball), '-C', installed, '--strip-components=1'])
+  tarball = join(
+    base,
+    readdirSync(base).find((name) => name.endsWith('.tgz'))!,
+  )
+  execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Packed
   for (const name of Object.keys(manifest.dependencies)) {
     const link = join(project, 'node_modules', name)
@@ -201,4 +210,45 @@ test('what needs SQLite says what to install, and works once it is there (AP-16)
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
+})
+
+test('the steps of its Dockerfile make a hub in an empty folder, which is well, keeps a room, and ends (AP-15)', async ({
+  onTestFinished,
+}) => {
+  const context = mkdtempSync(join(base, 'context-'))
+  const root = mkdtempSync(join(base, 'image-'))
+  writeApplication(context, tarball, manifest.dependencies)
+  const [port, metrics] = [await freePort(), await freePort()]
+  const image = readImage(join(installed, 'docs/deploy/Dockerfile'), {
+    ...{ '/app': join(root, 'app'), '/data': join(root, 'data'), 'HOST=0.0.0.0': 'HOST=127.0.0.1' },
+    ...{ ' && chown node:node': '; :', '8700': `${port}`, '9100': `${metrics}` },
+  })
+  expect([image.user, image.ports]).toEqual(['node', [port, metrics]])
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
+  const env = { ...process.env, ...npm, CONTEXT: context }
+  const built = spawnSync('sh', ['-c', image.script], { env, encoding: 'utf8' })
+  expect(built.stderr.replaceAll(/^npm (warn|notice).*\n/gm, '')).toBe('')
+  expect(built.status).toBe(0)
+
+  const place = { PORT: `${port}`, METRICS_PORT: `${metrics}` }
+  const inside = { cwd: image.workdir, env: { ...process.env, ...image.env, ...place } }
+  const [program, ...words] = image.command
+  const child = spawn(program!, words, { ...inside, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(createInterface({ input: child.stdout }), 'line')
+  const [check, ...how] = image.health
+  const isWell = (): boolean => spawnSync(check!, how, { stdio: 'ignore' }).status === 0
+  expect(isWell()).toBe(true)
+  const server = `http://127.0.0.1:${port}`
+  expect(await (await fetch(`${server}/health`)).json()).toMatchObject({ ok: true })
+  expect(await (await fetch(server)).text()).toBe('<title>Duel</title>')
+  const ada = await joinRoom({ game: 'duel', keepRoom: '30d', types: [], server, udp: null })
+  await until(() => ada.safety === 'kept')
+  const figures = await (await fetch(`http://127.0.0.1:${metrics}/`)).text()
+  expect(figures).toContain('holdfast_kept_rooms 1\n')
+  expect(readdirSync(join(root, 'data'))).toContain('hub.db')
+  await ada.leave()
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(isWell()).toBe(false)
 })

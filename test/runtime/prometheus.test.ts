@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createMetrics } from '../../src/cli/metrics.ts'
 import { create } from '../../src/directory/hub.ts'
 import type { StreamServerCounters } from '../../src/drivers/net/stream-counters.ts'
-import { figuresText } from '../../src/runtime/hub/hub-figures.ts'
+import { ceilingsOf, figuresText } from '../../src/runtime/hub/hub-figures.ts'
 import * as mailbox from '../../src/mailbox/mailbox.ts'
 import { metricsOf } from '../../src/runtime/mailbox/figures.ts'
 import { countsText, metricText } from '../../src/runtime/prometheus.ts'
@@ -54,9 +54,12 @@ test('a whole page of a hub and a mailbox is read, each metric once, with help a
   const metrics = createMetrics()
   const door = { accepted: 1, wrongOrigin: 0 } as StreamServerCounters
   const figures = { sessions: 1, streams: 2, members: 3, diskOk: true, door }
+  const kept = { rooms: 4, bytes: 5 }
   const own = create(0, 1, new Uint8Array(32))
   metrics.add(() => {
-    return figuresText({ ...figures, hub: own.counters, refused: own.budgets.refused })
+    const { limits, refused } = own.budgets
+    const ceilings = ceilingsOf(limits)
+    return figuresText({ ...figures, kept, ceilings, hub: own.counters, refused })
   })
   metrics.add(() => countsText('holdfast_requests_refused_total', 'Requests refused', { host: 1 }))
   const queue = {
@@ -78,6 +81,11 @@ test('a whole page of a hub and a mailbox is read, each metric once, with help a
   expect(families.length).toBeGreaterThan(30)
   const unsaid = families.filter(({ help, kind }) => !help || kind === null)
   expect(unsaid).toEqual([])
+  const of = (name: string): unknown => families.find((family) => family.name === name)?.samples
+  expect(of('holdfast_kept_rooms')).toEqual([{ labels: {}, value: 4 }])
+  expect(of('holdfast_kept_bytes')).toEqual([{ labels: {}, value: 5 }])
+  const streams = { labels: { limit: 'hub.streams' }, value: own.budgets.limits.hub.streams }
+  expect(of('holdfast_ceiling')).toContainEqual(streams)
   const [waiting] = families.filter(({ name }) => name === 'holdfast_mailbox_waiting')
   expect(waiting?.samples.map(({ labels }) => labels['peer'])).toEqual(HOSTILE)
 })

@@ -1,0 +1,32 @@
+// Your own server with a hub: Express serves the pages that were built to dist/, and members meet
+// at /hub. It is for a proxy with TLS before it, as nginx.conf and Caddyfile are. It needs
+// npm install express libsql@^0.5.29
+
+import { createServer } from 'node:http'
+import express from 'express'
+import { hub } from 'holdfast/hub'
+
+const { PORT = '8700', METRICS_PORT = '9100', HOST = '127.0.0.1' } = process.env
+const { STORE = 'hub.db', ORIGIN = 'https://play.example.com' } = process.env
+
+const app = express()
+app.use(express.static('dist'))
+app.get('/health', (_request, response) => {
+  const health = rooms.health()
+  response.status(health.ok ? 200 : 503).json(health)
+})
+
+const server = createServer(app)
+const rooms = hub({ server, games: ['duel'], store: STORE, origins: [ORIGIN], trustProxy: 1 })
+server.listen(Number(PORT), HOST, () => console.log(`Listening at ${HOST}:${PORT}`))
+
+// For Prometheus, at a port that no proxy passes on.
+const metrics = createServer((_request, response) => {
+  response.setHeader('Content-Type', 'text/plain; version=0.0.4').end(rooms.metrics())
+})
+metrics.listen(Number(METRICS_PORT), HOST)
+
+// The hub goes first: a server waits for the streams that are open.
+process.once('SIGTERM', () => {
+  void rooms.close().then(() => [server, metrics].forEach((each) => each.close()))
+})
