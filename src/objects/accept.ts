@@ -336,6 +336,7 @@ export function refresh(
   }
   replica.oseq = oseq
   replica.written = null
+  if (types[replica.type]!.kept) objects.kept.stirred = true
   changed(objects, replica)
 }
 

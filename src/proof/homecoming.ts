@@ -8,7 +8,7 @@ import * as prng from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'
 import { cardsOf } from './cards.ts'
 import { count, tell, type Trial } from './diary.ts'
-import { ask, isIn, leave, type Life, live } from './lives.ts'
+import { ask, isIn, leave, type Life, live, Thing } from './lives.ts'
 import type { Running as Session } from '../faces/live.ts'
 
 /** Who was not alone may play on without the hub: the room opens after a minute. */
@@ -26,7 +26,7 @@ const WAYS = [
 /** Plays it, if all are in one session that goes on. */
 export async function comeHome(trial: Trial): Promise<void> {
   const { world: w, lives, drawing, account } = trial
-  const isWritten = await w.runUntil(() => lives.every(owesNothing), WRITTEN_MS)
+  const isWritten = await w.runUntil(() => lives.every(owesNothing) && agree(lives), WRITTEN_MS)
   if (!isWritten) account.wrong.add(`room.kept: the hub does not have all after ${WRITTEN_MS} ms`)
   const inside = lives.filter((life): life is Inside => isIn(life))
   // Who is on the way in would go on with the session.
@@ -51,13 +51,19 @@ export async function comeHome(trial: Trial): Promise<void> {
   account.wrong.add(`room.kept: ${JSON.stringify(now)} is not ${JSON.stringify(then)}: ${way}`)
 }
 
+// What one says of objects last comes to the server, and from there to all.
+function agree(lives: readonly Life[]): boolean {
+  const views = lives.filter((life): life is Inside => isIn(life)).map(({ session }) => session)
+  return new Set(views.map((session) => JSON.stringify(shown(session)))).size <= 1
+}
+
 // The hub has on disk what was recorded, where somebody serves.
 function owesNothing(life: Life): boolean {
   if (!isIn(life)) return true
   const { server } = life.session!.member!.session
   if (!('lead' in server)) return true
-  const { on, kept } = server.lead.keeping
-  return !on || kept === commit.lengthOf(server.log)
+  const { on, kept, loose, flying } = server.lead.keeping
+  return !on || (kept === commit.lengthOf(server.log) && !loose && !flying)
 }
 
 // Returns what was shown last.
@@ -114,8 +120,9 @@ async function comes(trial: Trial, before: Inside): Promise<Inside | null> {
   return isBack ? (life as unknown as Inside) : null
 }
 
-// The table and the cards, as far as all may see them.
+// The table, the cards as far as all may see them, and objects that are kept.
 function shown(session: Session): unknown {
   const rows = session.table.keys().map((key) => [key, session.table.get(key)])
-  return [rows, cardsOf(session).length]
+  const things = session.all(Thing).map(({ id, state }) => `${id} ${JSON.stringify(state)}`)
+  return [rows, cardsOf(session).length, things.toSorted()]
 }

@@ -9,6 +9,7 @@ import type { ActionType } from '../faces/action-types.ts'
 import type { ObjectType } from '../faces/object-types.ts'
 import { joinIn } from '../faces/join.ts'
 import type { Running as Session } from '../faces/live.ts'
+import { withRoom } from '../faces/with-room.ts'
 import type { ObjectHandle } from '../faces/handles.ts'
 import type { Millis } from '../machine.ts'
 import type { Topology } from '../directory/messages.ts'
@@ -31,7 +32,7 @@ export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16
 export const Thing: ObjectType<{ turns: typeof u16; face: typeof u8; side: typeof u8 }> = object(
   'thing',
   { turns: u16, face: u8, side: u8 },
-  { take: 'free', onOwnerLeave: 'keep' },
+  { take: 'free', onOwnerLeave: 'keep', kept: withRoom() },
 )
 
 /** Adds one to the counter of `who` and writes down that `seq` was done, each time it is. */

@@ -55,8 +55,11 @@ describe('objects that are kept', () => {
     const gone = ada.create(Stroke, { x: 3, ink: 'none' })
     ada.create(Cursor, { x: 9 })
     await w.run(500)
-    moved.set({ x: 22 })
+    moved.set({ x: 21 })
     gone.destroy()
+    await w.run(500)
+    // The change of another than the server is the last of all.
+    moved.set({ x: 22, ink: 'blue' })
     await w.run(500)
     const before = shown(grace, Stroke)
     expect(before.map(([, state]) => state)).toEqual([
