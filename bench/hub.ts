@@ -28,7 +28,7 @@ export const about = 'what one hub holds and does, and what a room beside it not
 const KEPT = [
   { kind: 'streams', count: 1_000 },
   { kind: 'streams', count: 5_000 },
-  { kind: 'streams', count: 10_000 },
+  { kind: 'streams', count: 10_000, looks: 5 },
   { kind: 'rooms', count: 1_000 },
   { kind: 'rooms', count: 5_000 },
 ] as const
@@ -41,8 +41,8 @@ const QUICK_KEPT = KEPT.filter(({ count }) => count === 1_000)
 const QUICK_LOOKS = 4
 const QUICK_PACE_MS = 1_000
 const QUICK_FLOOD_MS = 1_000
-const KEPT_ROOMS = { turns: 20, ms: 3_000, count: 10_000 }
-const QUICK_KEPT_ROOMS = { turns: 2, ms: 500, count: 1_000 }
+const KEPT_ROOMS = { turns: 20, ms: 3_000, count: 10_000, looks: 5 }
+const QUICK_KEPT_ROOMS = { turns: 2, ms: 200, count: 500, looks: 1 }
 
 /** As src/directory/limits.ts says that it is. */
 const STREAM_GOAL_KB = 20

@@ -6,7 +6,7 @@ import { startHubIn } from '../../test/conformance/hub-process.ts'
 import { end, heard, start } from '../processes/children.ts'
 import { atMost, type Goal, type Table } from '../report.ts'
 import { unbound } from './bystander.ts'
-import { type Weighed, weigh } from './weights.ts'
+import { type Scale, type Weighed, weigh } from './weights.ts'
 import type { BesideSync, LoneAsked, Together } from './words.ts'
 
 const READY_MS = 30_000
@@ -24,18 +24,16 @@ export interface KeptRooms {
   weighed: Weighed[]
 }
 
-/** How much of it. */
-export interface Much {
+/** How much of it; rooms, members and streams are weighed. */
+export interface Much extends Scale {
   /** Of an operation beside a sync. */
   turns: number
   /** For each number of players. */
   ms: number
-  /** Rooms, members and streams that are weighed. */
-  count: number
 }
 
 /** Measures. */
-export async function keepRooms(within: string, { turns, ms, count }: Much): Promise<KeptRooms> {
+export async function keepRooms(within: string, { turns, ms, ...scale }: Much): Promise<KeptRooms> {
   const folder = mkdtempSync(join(within, 'kept-'))
   const limits = join(folder, 'limits.json')
   writeFileSync(limits, JSON.stringify(unbound()))
@@ -54,7 +52,7 @@ export async function keepRooms(within: string, { turns, ms, count }: Much): Pro
     const together: Together[] = []
     for (const rooms of ROOMS) together.push(await ask<Together>({ rooms, ms }))
     await end(child)
-    return { beside, together, weighed: await weigh(within, count) }
+    return { beside, together, weighed: await weigh(within, scale) }
   } finally {
     await hub.kill('SIGKILL')
   }

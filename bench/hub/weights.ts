@@ -12,8 +12,6 @@ import type { Order, Weight } from './words.ts'
  * Rooms that were left stay; streams go again, and others take their memory, so they are fewer.
  */
 const WARM = { left: 1_000, members: 200, streams: 200, plain: 200 }
-/** It is weighed so often, and the least counts. */
-const LOOKS = 5
 const LOOK_MS = 300
 const READY_MS = 60_000
 
@@ -26,15 +24,21 @@ export interface Weighed {
 
 type Kind = 'left' | 'members' | 'streams' | 'plain'
 
-/** All of them, so many of each. */
-export async function weigh(within: string, count: number): Promise<Weighed[]> {
+/** How many of each, and how often it is weighed: the least counts. */
+export interface Scale {
+  count: number
+  looks: number
+}
+
+/** All of them. */
+export async function weigh(within: string, scale: Scale): Promise<Weighed[]> {
   const folder = mkdtempSync(join(within, 'weighed-'))
   const left = join(folder, 'left.db')
   return [
-    { what: 'a kept room that nobody is in', ...(await grown('left', left, count)) },
-    { what: 'the same, once the hub was started again', ...(await restarted(folder, left, count)) },
-    { what: 'a member, with its stream', ...(await grown('members', join(folder, 'm.db'), count)) },
-    { what: 'a stream of plain ws', ...(await grown('plain', null, count)) },
+    { what: 'a kept room that nobody is in', ...(await grown('left', left, scale)) },
+    { what: 'the same, once the hub was started again', ...(await restarted(folder, left, scale)) },
+    { what: 'a member, with its stream', ...(await grown('members', join(folder, 'm.db'), scale)) },
+    { what: 'a stream of plain ws', ...(await grown('plain', null, scale)) },
   ]
 }
 
@@ -42,19 +46,19 @@ export async function weigh(within: string, count: number): Promise<Weighed[]> {
 async function grown(
   kind: Kind,
   file: string | null,
-  count: number,
+  { count, looks }: Scale,
 ): Promise<Pick<Weighed, 'count' | 'each'>> {
   const server = await Server.start(file)
   const warm = await load(order(kind, server.url, WARM[kind], 1))
   await warm.begin(0)
   await warm.end()
-  const before = await server.weight()
+  const before = await server.weight(looks)
   const more = await load(order(kind, server.url, count, 2))
   const did = await more.begin(0)
   if (did.lost > 0) throw new Error(`${did.lost} of ${count} ${kind} did not stay`)
   // Rooms stay when whoever kept them is gone; the others do not.
   if (kind === 'left') await more.end()
-  const after = await server.weight()
+  const after = await server.weight(looks)
   await more.end()
   await server.end()
   return { count: did.count, each: share(before, after, did.count) }
@@ -64,7 +68,7 @@ async function grown(
 async function restarted(
   folder: string,
   file: string,
-  count: number,
+  { count, looks }: Scale,
 ): Promise<Pick<Weighed, 'count' | 'each'>> {
   const weights: Weight[] = []
   for (const one of [join(folder, 'none.db'), file]) {
@@ -72,7 +76,7 @@ async function restarted(
     const warm = await load(order('streams', server.url, WARM.streams, 3))
     await warm.begin(0)
     await warm.end()
-    weights.push(await server.weight())
+    weights.push(await server.weight(looks))
     await server.end()
   }
   const [without, all] = weights
@@ -105,9 +109,9 @@ class Server {
     return new Server(child, port)
   }
 
-  async weight(): Promise<Weight> {
+  async weight(looks: number): Promise<Weight> {
     const least = { rss: Infinity, heap: Infinity }
-    for (let look = 0; look < LOOKS; look++) {
+    for (let look = 0; look < looks; look++) {
       await pause(LOOK_MS)
       const isWeight = (said: unknown): said is { weight: Weight } => 'weight' in (said as object)
       const told = heard(this.#child, isWeight, 'a weight', READY_MS)
