@@ -22,7 +22,7 @@ const PATIENT = ['test/e2e/{offline,absence}.test.ts']
 // three largest games.
 const SLOW = [
   'test/e2e/{returns,lumps,lan,hidden,tabletop,teapots,dots}.test.ts',
-  'test/conformance/{mail-letters,hub-disk}.test.ts',
+  'test/conformance/{mail-letters,hub-disk,kept-disk}.test.ts',
   'src/cli/mailbox.test.ts',
 ]
 // Large scopes and many seeds.

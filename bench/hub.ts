@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import type { Outcome } from '../test/attack/siege.ts'
 import type { Beside } from './hub/bystander.ts'
 import { floods } from './hub/floods.ts'
+import { type KeptRooms, keepRooms, keptRoomsGoals, keptRoomsTables } from './hub/kept.ts'
 import { keep, type Kept } from './hub/memory.ts'
 import { pace, type Pace, plain, SIZES } from './hub/pace.ts'
 import { endAll } from './processes/children.ts'
@@ -27,7 +28,7 @@ export const about = 'what one hub holds and does, and what a room beside it not
 const KEPT = [
   { kind: 'streams', count: 1_000 },
   { kind: 'streams', count: 5_000 },
-  { kind: 'streams', count: 10_000 },
+  { kind: 'streams', count: 10_000, looks: 5 },
   { kind: 'rooms', count: 1_000 },
   { kind: 'rooms', count: 5_000 },
 ] as const
@@ -40,6 +41,8 @@ const QUICK_KEPT = KEPT.filter(({ count }) => count === 1_000)
 const QUICK_LOOKS = 4
 const QUICK_PACE_MS = 1_000
 const QUICK_FLOOD_MS = 1_000
+const KEPT_ROOMS = { turns: 20, ms: 3_000, count: 10_000, looks: 5 }
+const QUICK_KEPT_ROOMS = { turns: 2, ms: 200, count: 500, looks: 1 }
 
 /** As src/directory/limits.ts says that it is. */
 const STREAM_GOAL_KB = 20
@@ -56,13 +59,15 @@ interface Found {
   /** Of the plain server, by size. */
   plain: number[]
   outcomes: Outcome[]
+  keptRooms: KeptRooms
 }
 
 /** Measures; `quick` takes little of each, and judges no times. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   try {
-    const found: Found = { kept: [], paces: [], plain: [], outcomes: [] }
+    const keptRooms = await keepRooms(folder, quick ? QUICK_KEPT_ROOMS : KEPT_ROOMS)
+    const found: Found = { kept: [], paces: [], plain: [], outcomes: [], keptRooms }
     for (const { kind, count } of quick ? QUICK_KEPT : KEPT) {
       found.kept.push(await keep(folder, kind, count, quick ? QUICK_LOOKS : LOOKS))
     }
@@ -79,7 +84,8 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
 }
 
 function report(found: Found, quick: boolean): BenchReport {
-  const tables = [keptTable(found), besideTable(found), paceTable(found), floodTable(found)]
+  const own = [keptTable(found), besideTable(found), paceTable(found), floodTable(found)]
+  const tables = [...keptRoomsTables(found.keptRooms), ...own]
   const goals = [...sure(found), ...timed(found).map((goal) => (quick ? unjudged(goal) : goal))]
   return { tables, goals, notes: [...NOTES, ...outsOf(found)] }
 }
@@ -118,13 +124,14 @@ function sure({ kept, paces, outcomes }: Found): Goal[] {
   ]
 }
 
-function timed({ kept, paces, plain: rates, outcomes }: Found): Goal[] {
+function timed({ kept, paces, plain: rates, outcomes, keptRooms }: Found): Goal[] {
   const [, ...attacked] = outcomes
   const most = (of: (one: Outcome) => number): number => Math.max(...attacked.map(of))
   const relays = paces.filter(({ what }) => what.startsWith('relayed'))
   const room = roomOf(kept)
   const outside = outsOf({ outcomes }).length
   return [
+    ...keptRoomsGoals(keptRooms),
     atMost('memory of a stream', eachOf(kept, 'streams'), STREAM_GOAL_KB, 'kB'),
     atMost('memory of a room, beside its stream', room, ROOM_GOAL_KB, 'kB'),
     ...relays.map(({ what, rate }, at) => {

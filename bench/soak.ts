@@ -3,10 +3,11 @@
 import { parseArgs } from 'node:util'
 import { dispatch, list } from './dispatch.ts'
 
-const USAGE = `npm run soak -- NAME [--minutes N | --hours N] [--seed N]
+const USAGE = `npm run soak -- NAME [--minutes N | --hours N] [--kills N] [--seed N]
   Runs one soak: tables, goals, and as the last line one JSON object. Exits 1 on a missed goal.
   --minutes how long, in minutes of real time (10)
   --hours   the same in hours
+  --kills   how many, where processes are killed (10000)
   --seed    where to start (1)
 
 soaks:`
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     hours: { type: 'string' },
+    kills: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
     help: { type: 'boolean', short: 'h' },
   },
@@ -32,9 +34,10 @@ const name = positionals[0]
 if (name === undefined || values.help) {
   console.log(`${USAGE}\n${await list(folder)}`)
 } else {
-  const { minutes, hours, seed } = values
+  const { minutes, hours, kills, seed } = values
   const options = {
     minutes: hours === undefined ? number('minutes', minutes) : number('hours', hours) * 60,
+    kills: number('kills', kills),
     seed: number('seed', seed),
   }
   const report = await dispatch(folder, name, options)

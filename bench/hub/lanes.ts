@@ -9,10 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { UPGRADE } from '../../test/attack/attacks.ts'
 import { blank, SECRET, Stranger } from '../../test/attack/stranger.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
+import { proofOf } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
-import { found, heard } from './holding.ts'
+import { fill, found, heard } from './holding.ts'
 import type { Did } from './words.ts'
 
 /** Of one lane so many bytes are under way, which fits into what a hub keeps for a member. */
@@ -141,14 +141,7 @@ async function roomOf(url: string): Promise<string> {
   const founder = new Stranger(url, '127.0.0.1', blank())
   await heard(founder, 'welcome')
   await found(founder, 'relay')
-  const { session } = founder
-  const key = new Uint8Array(32)
-  const members = [1, 2, 3].map((inc) => {
-    return { inc, player: inc, hash: digest(PROOF), link: key, key }
-  })
-  founder.say({ kind: 'members', session, members, players: members.length })
-  founder.say({ kind: 'ping', count: 1 })
-  await heard(founder, 'pong')
+  const { session } = await fill(founder, 3)
   return session
 }
 

@@ -1,6 +1,7 @@
 /** A process that loads a hub: it prepares, says so, and does it for a while when it is told to. */
 
 import { hold } from './holding.ts'
+import { keepOn, leaveBehind } from './keeping.ts'
 import { echo, lists, relay } from './lanes.ts'
 import { register } from './registering.ts'
 import type { Asked, Did, Order, Said } from './words.ts'
@@ -12,10 +13,16 @@ let work: (ms: number) => Promise<Did>
 function prepare(order: Order): Promise<(ms: number) => Promise<Did>> {
   switch (order.kind) {
     case 'streams':
+    case 'plain':
     case 'rooms':
+    case 'members':
       return Promise.resolve(() => hold(order))
+    case 'left':
+      return Promise.resolve(() => leaveBehind(order))
     case 'registrations':
       return register(order.url, order.streams)
+    case 'sheets':
+      return keepOn(order.url, order.streams)
     case 'lists':
       return lists(order.url, order.by)
     case 'relay':

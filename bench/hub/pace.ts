@@ -41,6 +41,9 @@ export async function pace(within: string, ms: number): Promise<Pace[]> {
     for (const streams of [64, MANY]) {
       await add(`rooms founded and ended, ${streams} at a time`, { kind: 'registrations', streams })
     }
+    for (const streams of [64, MANY]) {
+      await add(`sheets kept, ${streams} rooms at a time`, { kind: 'sheets', streams })
+    }
     const rooms = await load({ kind: 'rooms', url, count: ROOMS, net: 3 })
     await rooms.begin(0)
     await add(`pages of ${ROOMS} rooms by stream`, { kind: 'lists', by: 'stream' })

@@ -36,7 +36,8 @@ export async function register(
   }
 }
 
-function endRoom(stranger: Stranger): void {
+/** Whoever is alone in a room leaves it. */
+export function endRoom(stranger: Stranger): void {
   const { session } = stranger
   stranger.say({
     ...({ kind: 'change', request: 3, session, inc: 1, why: 'end' } as const),

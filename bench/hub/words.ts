@@ -2,8 +2,9 @@
 
 /** What such a process is to prepare. */
 export type Order = { url: string } & (
-  | { kind: 'streams' | 'rooms'; count: number; net: number }
-  | { kind: 'registrations'; streams: number }
+  | { kind: 'streams' | 'plain' | 'rooms' | 'members'; count: number; net: number }
+  | { kind: 'left'; count: number; net: number }
+  | { kind: 'registrations' | 'sheets'; streams: number }
   | { kind: 'lists'; by: 'stream' | 'request' }
   | { kind: 'relay' | 'echo'; bytes: number }
 )
@@ -19,4 +20,25 @@ export interface Did {
   count: number
   ms: number
   lost: number
+}
+
+/** What a server weighs, in bytes: as the system counts it, and what Node's heap holds. */
+export interface Weight {
+  rss: number
+  heap: number
+}
+
+/** What lone players are to do. */
+export type LoneAsked = { turns: number } | { rooms: number; ms: number }
+
+/** An operation and syncs of as many bytes as a hub writes for one, in turns; middles, in ms. */
+export interface BesideSync {
+  bytes: number
+  turns: { append: number; overwrite: number; operation: number }[]
+}
+
+/** Operations that so many lone players together had acknowledged each second. */
+export interface Together {
+  rooms: number
+  each: number
 }

@@ -92,7 +92,14 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const isSheet = !before || bytes.length > 0
   if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
   const stand: Stand = {
-    ...{ session: sessionOf(row), by: from.inc, index, time, at, next, lone, until: 0 },
+    session: sessionOf(row),
+    by: from.inc,
+    index,
+    time,
+    at,
+    next,
+    lone,
+    until: 0,
     sheets: (before?.sheets ?? 0) + (isSheet ? 1 : 0),
     bytes: (before?.bytes ?? 0) + bytes.length,
   }

@@ -216,7 +216,7 @@ export const TABLE = {
     kept: {
       max: 10_000,
       of: 'rooms kept',
-      why: 'each is 2 kB of memory, and of disk what it holds',
+      why: 'each is 2 to 4 kB of memory, and of disk what it holds',
     },
     registrations: {
       max: 1_024,

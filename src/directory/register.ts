@@ -19,10 +19,10 @@
 import type { Millis, Out, PeerId } from '../machine.ts'
 import * as rounds from '../rounds.ts'
 import { proves } from '../wire/digest.ts'
-import type { Listed, Register, Topology, Why } from './messages.ts'
+import type { Entry, Listed, Register, Topology, Why } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
-import { ASK_MS, type Directory, erase, inRoom, insert, lately } from './rows.ts'
+import { ASK_MS, type Directory, erase, inRoom, insert, rowOf } from './rows.ts'
 import type { Pending, Row } from './rows.ts'
 
 export { ASK_MS, create, type Directory, inRoom, type Row } from './rows.ts'
@@ -90,7 +90,7 @@ export interface Wish {
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
   const kept = readRecord(bytes)
   if (!kept) return false
-  insert(directory, { ...kept, ...lately(now) })
+  insert(directory, rowOf(kept, now))
   return true
 }
 
@@ -115,8 +115,17 @@ export function add(
   if (directory.rows.size >= SESSIONS_MAX) return null
   const { game, room, playersMax, topology, terms, recovers, hosts = false } = wish
   const register = { epoch: 1, primary: 1, backup: 0 }
-  const place = { session, game, room, playersMax, topology, terms }
-  const entry = { ...place, register, players: 1, standing: 'open' } as const
+  const entry: Entry = {
+    session,
+    game,
+    room,
+    playersMax,
+    topology,
+    terms,
+    register,
+    players: 1,
+    standing: 'open',
+  }
   const none = { members: [], entrants: [], invitations: [] }
   const row = begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
   return { created: true, row }
@@ -135,7 +144,7 @@ export function begin(
 ): Row {
   const inc = kept.entry.register.primary
   const members = [{ inc, player: inc, hash, link, key }]
-  const row: Row = { ...kept, members, ...lately(now) }
+  const row = rowOf({ ...kept, members }, now)
   const before = directory.rows.get(kept.entry.session) ?? null
   insert(directory, row)
   propose(row, row.entry.register, { isNew: true, before }, out)

@@ -34,7 +34,8 @@ export function count(tally: Tally, what: string): void {
 /** Of what it founds. */
 export const SECRET = new Uint8Array(16).fill(5)
 const WISH = {
-  ...({ playersMax: 256, recovers: false, topology: 'star', terms: '' } as const),
+  ...({ playersMax: 256, recovers: false, topology: 'star' } as const),
+  terms: '',
   hash: digest(proofOf(SECRET, 'register')),
   ...{ link: new Uint8Array(32).fill(5), key: new Uint8Array(32) },
   ...{ hosts: false, ticket: '' },
@@ -90,8 +91,8 @@ export class Stranger {
     return true
   }
 
-  add(room: string, playersMax = WISH.playersMax): boolean {
-    return this.say({ kind: 'add', request: 1, game: 'attack', room, ...WISH, playersMax })
+  add(room: string, playersMax = WISH.playersMax, terms = ''): boolean {
+    return this.say({ kind: 'add', request: 1, game: 'attack', room, ...WISH, playersMax, terms })
   }
 
   /** It finds the room of others, for somebody with those keys. */

@@ -2,19 +2,32 @@
 
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build } from 'vite'
+import { build, type Plugin } from 'vite'
+
+/** A bug that is put in: in the module whose path ends so, another text for one that is there. */
+export interface Plant {
+  module: string
+  from: string
+  to: string
+}
 
 /**
  * Bundles one.
  *
  * @param entry  from the root of the repository, where tests and soaks begin
  * @param folder where the bundle is written, of that script alone
+ * @param plant  a bug to put in
  * @returns the path of the bundle
  */
-export async function bundle(entry: string, folder: string): Promise<string> {
+export async function bundle(
+  entry: string,
+  folder: string,
+  plant: Plant | null = null,
+): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'error',
+    plugins: plant ? [planting(plant)] : [],
     ssr: { noExternal: true },
     build: {
       ssr: resolve(entry),
@@ -29,4 +42,20 @@ export async function bundle(entry: string, folder: string): Promise<string> {
   const packages = join(folder, 'node_modules')
   if (!existsSync(packages)) symlinkSync(resolve('node_modules'), packages)
   return join(folder, 'life.mjs')
+}
+
+function planting({ module, from, to }: Plant): Plugin {
+  let isDone = false
+  return {
+    name: 'plant',
+    enforce: 'pre',
+    transform: (code, id) => {
+      if (!id.endsWith(module)) return null
+      isDone = code.split(from).length === 2
+      return code.replace(from, () => to)
+    },
+    buildEnd: () => {
+      if (!isDone) throw new Error(`${module} has not once: ${from}`)
+    },
+  }
 }

@@ -24,6 +24,7 @@ const PROGRAM = resolve('dist/cli/holdfast.js')
 export interface HubProcess {
   /** Such as `http://127.0.0.1:8700/`. */
   readonly url: string
+  readonly pid: number
   /** What it wrote on standard error so far. */
   errors(): string
   isRunning(): boolean
@@ -41,11 +42,21 @@ export function startHub(
   return follow(disk.start(process.execPath, [...words, ...more]))
 }
 
-/** Starts one whose register lies in a folder. @param more  options besides */
-export function startHubIn(folder: string, more: readonly string[] = []): Promise<HubProcess> {
+/**
+ * Starts one whose register lies in a folder.
+ *
+ * @param more  options besides
+ * @param env   variables besides
+ */
+export function startHubIn(
+  folder: string,
+  more: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<HubProcess> {
   const stdio = ['ignore', 'pipe', 'pipe'] as const
   const words = [...wordsOf(`${folder}/hub.db`), ...more]
-  return follow(spawn(process.execPath, words, { stdio: [...stdio] }))
+  const options = { stdio: [...stdio], env: { ...process.env, ...env } }
+  return follow(spawn(process.execPath, words, options))
 }
 
 const wordsOf = (data: string): string[] => [PROGRAM, 'serve', '--port', '0', '--data', data]
@@ -56,6 +67,7 @@ async function follow(child: ChildProcess): Promise<HubProcess> {
   const url = await urlOf(child, () => errors)
   return {
     url,
+    pid: child.pid!,
     errors: () => errors,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     kill: async (signal) => {

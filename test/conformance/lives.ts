@@ -1,49 +1,32 @@
-/** A process with a mailbox, as the test that started it sees it. */
+/** Processes that are killed, as the test that started them sees them. */
 
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { FromLife, ToLife } from './mail-life-messages.ts'
 
 /** Something has gone wrong if nothing came for so long. */
 const PATIENCE_MS = 120_000
 
-/** One process. */
-export class Life {
+/** One process: what it is told, and what it tells, a field each. */
+export class Life<To extends object, From extends object> {
   readonly child: ChildProcess
-  /** Whether it was asked to join the session. */
-  joins = false
-  /** The number of the last payment to each that it said was durable. */
-  readonly paid: Record<string, number> = {}
-  /** Whether the session has a backup, as it last said. */
-  safe = false
   #isGone = false
 
   constructor(child: ChildProcess) {
     this.child = child
     child.setMaxListeners(0)
     child.once('exit', () => (this.#isGone = true))
-    child.on('message', ({ paid, safe }: FromLife) => {
-      if (paid) this.paid[paid[0]] = paid[1]
-      if (safe !== undefined) this.safe = safe
-    })
   }
 
-  send(message: ToLife): void {
+  send(message: To): void {
     // Who is dead hears nothing.
     this.child.send(message, () => {})
   }
 
-  /** Joins the session, if it has not. */
-  enter(): void {
-    if (!this.joins) this.send({ join: true })
-    this.joins = true
-  }
-
   /** Its next message with that field. @throws Error if the process ends, or never says it */
-  heard<Field extends keyof FromLife>(
+  heard<Field extends keyof From>(
     field: Field,
-    isMeant: (value: FromLife[Field]) => boolean = () => true,
-  ): Promise<FromLife> {
+    isMeant: (value: From[Field]) => boolean = () => true,
+  ): Promise<From> {
     const { child } = this
     return new Promise((resolve, reject) => {
       const over = (): void => {
@@ -55,9 +38,9 @@ export class Life {
         over()
         reject(new Error(why))
       }
-      const ended = (): void => fail(`a process ended by itself before "${field}"`)
-      const patience = setTimeout(() => fail(`"${field}" did not come`), PATIENCE_MS)
-      const listen = (message: FromLife): void => {
+      const ended = (): void => fail(`a process ended by itself before "${String(field)}"`)
+      const patience = setTimeout(() => fail(`"${String(field)}" did not come`), PATIENCE_MS)
+      const listen = (message: From): void => {
         if (!(field in message) || !isMeant(message[field])) return
         over()
         resolve(message)
@@ -67,10 +50,54 @@ export class Life {
     })
   }
 
+  /** Kills it, and waits until it is gone and all that it had said is heard. */
   async kill(): Promise<void> {
     if (this.#isGone) return
-    const gone = once(this.child, 'exit')
-    this.child.kill('SIGKILL')
-    await gone
+    const { child } = this
+    const gone = [once(child, 'exit'), ...(child.connected ? [once(child, 'disconnect')] : [])]
+    child.kill('SIGKILL')
+    await Promise.all(gone)
+  }
+}
+
+/** Processes that were started ahead: each says `loaded` when it waits for what it shall do. */
+export class Spares<One extends Life<object, { loaded: true }>> {
+  readonly #make: (child: ChildProcess) => One
+  readonly #script: string
+  readonly #count: number
+  readonly #ready: Promise<One>[] = []
+  readonly #all = new Set<One>()
+  #isOver = false
+
+  constructor(script: string, count: number, make: (child: ChildProcess) => One) {
+    this.#script = script
+    this.#count = count
+    this.#make = make
+  }
+
+  /** @throws Error once it has ended */
+  take(): Promise<One> {
+    if (this.#isOver) throw new Error('no process is started any more')
+    while (this.#ready.length <= this.#count) {
+      const one = this.#start()
+      // It may never be waited for.
+      one.catch(() => {})
+      this.#ready.push(one)
+    }
+    return this.#ready.shift()!
+  }
+
+  async #start(): Promise<One> {
+    const life = this.#make(fork(this.#script, [], { execArgv: [] }))
+    this.#all.add(life)
+    life.child.once('exit', () => this.#all.delete(life))
+    await life.heard('loaded')
+    return life
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true
+    await Promise.allSettled(this.#ready)
+    await Promise.all([...this.#all].map((life) => life.kill()))
   }
 }

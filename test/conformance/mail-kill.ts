@@ -8,9 +8,9 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fork } from 'node:child_process'
 import { type Id, IDS } from './mail-life-messages.ts'
-import { Life } from './lives.ts'
+import { Spares } from './lives.ts'
+import { MailLife } from './mail-lives.ts'
 import { audit, type Books, isThrough } from './money.ts'
 import { type Dice, dice } from './until.ts'
 
@@ -52,38 +52,9 @@ const CHANCES = { stop: 0.15, two: 0.05, opening: 0.1, keeper: 0.3 }
 /** How long a process stands still. */
 const STOP_MS = { least: 100, most: 3_000 }
 
-/** Processes that were started ahead. */
-class Spares {
-  readonly #script: string
-  readonly #ready: Promise<Life>[] = []
-  readonly #all = new Set<Life>()
-
-  constructor(script: string) {
-    this.#script = script
-  }
-
-  take(): Promise<Life> {
-    while (this.#ready.length <= SPARES) this.#ready.push(this.#start())
-    return this.#ready.shift()!
-  }
-
-  async #start(): Promise<Life> {
-    const life = new Life(fork(this.#script, [], { execArgv: [] }))
-    this.#all.add(life)
-    life.child.once('exit', () => this.#all.delete(life))
-    await life.heard('loaded')
-    return life
-  }
-
-  async end(): Promise<void> {
-    await Promise.allSettled(this.#ready)
-    await Promise.all([...this.#all].map((life) => life.kill()))
-  }
-}
-
 /** Kills, and compares. */
 export async function killMailboxes(plan: KillPlan): Promise<Killed> {
-  const spares = new Spares(plan.script)
+  const spares = new Spares(plan.script, SPARES, (child) => new MailLife(child))
   const scene = new Scene(plan, spares, await freePort())
   try {
     await scene.begin()
@@ -103,17 +74,17 @@ class Scene {
     ...{ wrong: [], kills: 0, letters: 0, overSession: 0, stops: 0, meanwhile: 0, torn: 0 },
   }
   readonly #plan: KillPlan
-  readonly #spares: Spares
+  readonly #spares: Spares<MailLife>
   readonly #port: number
   readonly #random: Dice
-  readonly #lives = new Map<Id, Life>()
-  #keeper: Life | null = null
+  readonly #lives = new Map<Id, MailLife>()
+  #keeper: MailLife | null = null
   /** By mailbox and peer: payments of which it was once said that they are durable. */
   readonly #known = new Map<string, number>()
   #stopped: Id | null = null
   #stop: NodeJS.Timeout | undefined
 
-  constructor(plan: KillPlan, spares: Spares, port: number) {
+  constructor(plan: KillPlan, spares: Spares<MailLife>, port: number) {
     this.#plan = plan
     this.#spares = spares
     this.#port = port
@@ -198,7 +169,7 @@ class Scene {
     if (this.#stopped === 'b' && id !== 'b') life.enter()
   }
 
-  #open(begin: Id, life: Life): void {
+  #open(begin: Id, life: MailLife): void {
     const { folder, hub } = this.#plan
     life.send({ begin, store: join(folder, `${begin}.db`), port: this.#port, hub })
   }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Adopted, Mailbox, Range } from '../../src/mailbox.ts'
 import { bundle } from './bundle.ts'
-import { Life } from './lives.ts'
+import { MailLife } from './mail-lives.ts'
 import { IDS, type Id } from './mail-life-messages.ts'
 import { audit, Bank, type Books, isThrough, START } from './money.ts'
 import { faultOf, openMailboxes } from './open-mailboxes.ts'
@@ -265,8 +265,8 @@ const DISKS: (Disk & { lacks: string | null })[] = [
 ]
 
 /** b in a process of its own, which the other two are connected with. */
-async function processOfB(three: Three, disk: BadDisk, script: string): Promise<Life> {
-  const life = new Life(disk.fork(script))
+async function processOfB(three: Three, disk: BadDisk, script: string): Promise<MailLife> {
+  const life = new MailLife(disk.fork(script))
   ends.push(() => life.kill())
   await life.heard('loaded')
   const opened = life.heard('open')
@@ -276,14 +276,14 @@ async function processOfB(three: Three, disk: BadDisk, script: string): Promise<
   return life
 }
 
-async function refusal(b: Life): Promise<string> {
+async function refusal(b: MailLife): Promise<string> {
   const told = b.heard('refused')
   b.send({ pay: 1 })
   return (await told).refused
 }
 
 /** All have paid, and nothing is under way. */
-async function booksWith(three: Three, b: Life): Promise<Books[]> {
+async function booksWith(three: Three, b: MailLife): Promise<Books[]> {
   for (;;) {
     const told = b.heard('books')
     b.send({ ask: true })
