@@ -47,6 +47,7 @@ export function keep(call: Call, message: Keep): void {
     hub.counters.forged++
     return
   }
+  row.opening = 0
   // Somebody else is about to lead: what comes from its predecessor is too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
@@ -178,9 +179,14 @@ export function openingOf(
 
 // Nobody serves the session, or is attached to it.
 function waitOf(hub: Hub, now: Millis, row: Row, { by, lone }: Stand): Millis {
-  const isAlone = lone && by === row.entry.register.primary
+  const { primary } = row.entry.register
+  // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
+  const isOpening = row.opening === primary
+  const isAlone = isOpening || (lone && by === primary)
   if (!isAlone) return Math.max(row.lastYes, hub.startedAt) + archive.SILENT_MS - now
-  const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : -Infinity
+  // Who opens it may be on its way to us.
+  const since = isOpening ? row.lastYes : -Infinity
+  const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since
   return Math.max(goneAt, hub.startedAt) + BACK_MS - now
 }
 
@@ -192,6 +198,7 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
   dismiss(call, entry.session)
   const session = { ...stand.session, entry: { ...entry, standing: 'open' as const } }
   const row = register.begin(hub.directory, now, session, founder, directoryOut(hub, out))
+  row.opening = inc
   const own = sessionOf(row)
   archive.change(hub.archive, entry, { ...stand, session: own, by: 0, next: inc + 1, until: 0 })
   return row

@@ -39,6 +39,8 @@ export interface Row extends Kept {
   rttMs: Millis | null
   /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
+  /** Who opened the room again, and has written nothing since; 0 for nobody. */
+  opening: PeerId
   /** The change that the disk has yet to take. */
   pending: Pending | null
   /** Whether lists have it. */
@@ -137,5 +139,6 @@ export function rowOf(kept: Kept, now: Millis): Row {
     unkept: [],
     writing: 0,
     granted: null,
+    opening: 0,
   }
 }

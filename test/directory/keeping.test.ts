@@ -236,6 +236,20 @@ describe('opening', () => {
     expect(incs).toEqual([258, 515, 772])
   })
 
+  test('who opened it and went before it wrote anything is waited for no longer', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const { opened, stream } = room.opens(2)
+    room.desk.attach(stream, room.id, (opened as { inc: number }).inc, 2)
+    expect(room.opens(3).opened).toBe(null)
+    room.desk.close(stream)
+    room.desk.go(BACK_MS - 10)
+    expect(room.opens(3).opened).toBe(null)
+    room.desk.go(20)
+    expect(room.opens(3)).toMatchObject({ opened: { inc: 515 }, text: 'whole ' })
+  })
+
   test('waits while a primary that was alone may come back', () => {
     const alone = new Kept()
     alone.keep('whole ', 1)
