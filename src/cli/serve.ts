@@ -7,13 +7,13 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
 import { countsText } from '../runtime/prometheus.ts'
-import { openHub } from '../faces/hub-opening.ts'
+import { type Drained, openHub } from '../faces/hub-opening.ts'
 import type { TicketKey } from '../faces/tickets.ts'
 import type { Weather } from '../runtime/hub/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
 import { create } from '../directory/budgets.ts'
 import type { Limits } from '../directory/limits.ts'
@@ -44,6 +44,8 @@ import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from
 export const PORT_DEFAULT = 8700
 /** The default file of the register. */
 export const DATA_DEFAULT = '.holdfast/hub.db'
+// As long as systemd waits by itself.
+const DRAIN_MAX = 90
 
 const REFUSED = 'Requests refused, by why'
 
@@ -84,6 +86,8 @@ export interface Serving {
   readonly metricsUrl: string | null
   /** Shows another certificate from now on. @throws HoldfastError `bad-value` */
   renew(certificate: Certificate): void
+  /** Takes no new stream from now on: see `drain` of a hub. */
+  drain(): Promise<Drained>
   close(): Promise<void>
 }
 
@@ -106,6 +110,9 @@ export function addServe(cli: CAC): void {
     .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
     .option('--limits <file>', 'What an address, a room and the hub may cost; JSON, see below')
     .option('--tickets <file>', 'Whose tickets count; rooms are closed without one; see ticket')
+    .option('--drain <seconds>', 'After SIGTERM: takes nobody new, and ends so much later', {
+      default: 0,
+    })
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
     })
@@ -142,10 +149,12 @@ interface Given {
   path: Word
   games?: Word | Word[]
   condition?: Word
+  drain: Word
   demo?: boolean
 }
 
 async function run(given: Given): Promise<void> {
+  const drain = drainOf(given.drain)
   const serving = await serve({
     port: Number(given.port),
     host: String(given.host),
@@ -169,8 +178,25 @@ async function run(given: Given): Promise<void> {
   console.log('Open it in two windows. Ctrl-C ends it.')
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
-  process.once('SIGTERM', end)
+  process.once('SIGTERM', () => void drained(serving, drain).then(end))
   process.on('SIGHUP', () => readAnew(serving, given))
+}
+
+// A second signal does not wait.
+async function drained(serving: Serving, seconds: number): Promise<void> {
+  if (seconds === 0) return
+  const { streams, sessions } = await serving.drain()
+  console.log(`Takes nobody new; ${streams} streams, ${sessions} rooms; ends in ${seconds} s.`)
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, seconds * 1_000)
+    process.once('SIGTERM', resolve)
+  })
+}
+
+function drainOf(word: Word): number {
+  const seconds = Number(word)
+  if (seconds >= 0 && seconds <= DRAIN_MAX) return seconds
+  throw badValue(`--drain is 0 to ${DRAIN_MAX} seconds: ${String(word)}`)
 }
 
 // A program that renews certificates sends SIGHUP. A file that cannot be read changes nothing.
@@ -243,7 +269,7 @@ async function opened(
     reach: () => reachOf(host, http.url),
   })
   const metricsUrl = await openMetrics(options, metrics, closers)
-  return { url: http.url, metricsUrl, renew: http.renew }
+  return { url: http.url, metricsUrl, renew: http.renew, drain: () => hub.drain() }
 }
 
 // On a port of their own the metrics are for who reaches it, unless there is a token.

@@ -139,6 +139,12 @@ export interface HubHandle extends Emitter<HubEvents> {
    */
   importRoom(file: Uint8Array, options?: ImportOptions): Promise<KeptRoom>
   /**
+   * Before a restart: takes no new stream from now on, and `health` is not ok, so that a proxy
+   * sends members to another hub. Who is here plays on. Resolves once the disk has all that was
+   * asked; `close` then closes the streams, and members dial again, each address that they have.
+   */
+  drain(): Promise<Drained>
+  /**
    * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
    * come back by themselves to the next hub with the same file. The server is yours to close, and
    * closes this too; but it waits for streams, so close the hub before. A second call is the first.
@@ -146,6 +152,14 @@ export interface HubHandle extends Emitter<HubEvents> {
   close(): Promise<void>
   /** The same, at the end of a block of `await using`. */
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What a hub that is drained has left. */
+export interface Drained {
+  /** Streams that are open: members, and who is on the way in. */
+  readonly streams: number
+  /** Sessions that go on. */
+  readonly sessions: number
 }
 
 /** What the program of this package wants besides. */
@@ -288,8 +302,10 @@ class OpenHub implements InnerHub {
   health(): HubHealth & { upMs: Millis } {
     const upMs = Math.round(this.#loop.now() - this.#startedAt)
     const health = this.#parts.hubServer.health()
-    if (this.#closed === null) return { ...health, upMs }
-    return { ...health, ok: false, trouble: 'this hub is closed', upMs }
+    const { isDraining } = this.#parts.hubServer
+    if (this.#closed === null && !isDraining) return { ...health, upMs }
+    const trouble = this.#closed === null ? 'this hub is drained' : 'this hub is closed'
+    return { ...health, ok: false, trouble, upMs }
   }
 
   figures(): HubFigures {
@@ -355,6 +371,13 @@ class OpenHub implements InnerHub {
 
   [ASYNC_DISPOSE](): Promise<void> {
     return this.close()
+  }
+
+  async drain(): Promise<Drained> {
+    const { hubServer } = this.#parts
+    await hubServer.drain()
+    const { connections, sessions } = hubServer.health()
+    return { streams: connections, sessions }
   }
 
   close(): Promise<void> {

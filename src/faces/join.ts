@@ -35,8 +35,11 @@ export interface JoinOptions {
    * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
    * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
    * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
+   *
+   * Several, at most 8, are tried in turn: ways to one hub, or to one that takes its place with its
+   * file. A member stays with the hub of its session.
    */
-  server?: string
+  server?: string | readonly string[]
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number
   /** Comes back as the player whose `session.token` this is, if that is not too long ago. */
@@ -162,7 +165,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
-    url: hubUrl(options.server ?? environment.defaultServer),
+    urls: hubUrls(options.server ?? environment.defaultServer),
     wish,
     slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
@@ -321,6 +324,21 @@ function givenUp(cause: unknown): HoldfastError {
 
 function failure(code: ErrorCode, why: string): HoldfastError {
   return new HoldfastError(code, why)
+}
+
+/** Most addresses of a hub. */
+export const SERVERS_MAX = 8
+
+/** The same of one or several. @throws HoldfastError code `bad-value` */
+export function hubUrls(server: string | readonly string[] | null): string[] {
+  const given = Array.isArray(server) ? (server as readonly string[]) : [server as string | null]
+  if (given.length === 0 || given.length > SERVERS_MAX) {
+    throw badValue(`server is 1 to ${SERVERS_MAX} addresses: ${given.length}`)
+  }
+  const urls = given.map((one) => hubUrl(one))
+  const twice = urls.find((url, at) => urls.indexOf(url) !== at)
+  if (twice === undefined) return urls
+  throw badValue(`server names an address twice: ${twice}`)
 }
 
 /**

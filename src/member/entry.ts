@@ -36,7 +36,7 @@ import type { Read } from '../session/sheets.ts'
 import * as session from '../session/session.ts'
 import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
-import { digest, proofOf } from '../wire/digest.ts'
+import { digest, proofOf, sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
@@ -55,6 +55,9 @@ import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
+
+/** The hub of our session is looked for so long at all addresses; then another one will do. */
+export const FOREIGN_MS: Millis = 60_000
 
 /** Sends a message to the hub. */
 export function tellHub(run: Runtime, message: ToHub): void {
@@ -93,8 +96,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'welcome':
       return greeted(run, message.version)
     case 'signs':
-      member.hubKey = message.key
-      return
+      return signs(run, message.key)
     case 'added':
       return added(run, message)
     case 'sheet':
@@ -117,6 +119,19 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
+}
+
+// With several addresses another hub may answer than the one that knows our session: there the same
+// room would be founded anew, beside the one that goes on.
+function signs({ member, now, ports }: Runtime, key: Uint8Array): void {
+  const { hubKey: known } = member
+  if (known && member.home !== '' && !sameBytes(known, key)) {
+    member.foreignAt ??= now
+    member.counters.foreign++
+    if (now - member.foreignAt < FOREIGN_MS && ports.elsewhere?.()) return
+  }
+  member.foreignAt = null
+  member.hubKey = key
 }
 
 // The hub knows whose link key the registered primary has.

@@ -215,6 +215,8 @@ export interface Member {
   named: Named | null
   /** By which the hub signs, as it says itself; null before it did. */
   hubKey: Uint8Array | null
+  /** Since when other hubs than that of our session answer; null while they do not. */
+  foreignAt: Millis | null
   /** What the hub lets us do in the session that we found. */
   admission: Admission
   /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
@@ -264,6 +266,8 @@ export interface MemberCounters {
   forged: number
   /** Messages and frames of members that only watch, which may not say such. */
   watching: number
+  /** Answers of other hubs than that of our session. */
+  foreign: number
   /** JOINs that were dropped, for too many were being checked. */
   unchecked: number
   denied: number
@@ -295,6 +299,8 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
+  /** Leaves this hub for the next address that was given. @returns false if there is none */
+  elsewhere?(): boolean
   /** Has curves compute; the answer is `computed`, after the current call. */
   compute(job: number, question: CurveQuestion): void
   /**
@@ -337,7 +343,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    hubKey: null,
+    ...{ hubKey: null, foreignAt: null },
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     slots,
@@ -374,6 +380,7 @@ function nothingCounted(): MemberCounters {
     doubted: 0,
     unrestored: 0,
     returns: 0,
+    foreign: 0,
   }
 }
 

@@ -87,7 +87,7 @@ export class Fuzzed {
         ...environmentOf(node, kind),
         carriers: [async (events) => spied(await node.openDatagrams(events), sent)],
       },
-      url: HUB_URL,
+      urls: [HUB_URL],
       wish: {
         game: 'fuzz',
         room: 'main',

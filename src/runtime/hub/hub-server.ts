@@ -74,6 +74,8 @@ export class HubServer {
   #trouble: HoldfastError | null = null
   /** When the disk is written or tried next by itself. */
   #diskAt: Millis = Infinity
+  /** Whether new streams are turned away. */
+  isDraining = false
   /** Who waits until the disk has the records of a session. */
   readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
   /** Called when a write has ended. */
@@ -124,6 +126,9 @@ export class HubServer {
 
   /** Takes a stream, as `acceptStreams` hands it over. */
   accept(stream: Stream, { remote }: Opening): StreamEvents {
+    if (this.isDraining) {
+      return { opened: () => stream.close(DRAINING), message: () => {}, closed: () => {} }
+    }
     const connection = ++this.#count
     this.#streams.set(connection, stream)
     return {
@@ -147,12 +152,22 @@ export class HubServer {
   /** Ends the loop once the disk has all requested records; streams and store are the caller's. */
   async close(): Promise<void> {
     this.#alarm.cancel()
+    await this.#settled()
+    this.#diskAlarm.cancel()
+  }
+
+  /** Takes no new stream from now on. Resolves once the disk has what was asked, or refuses it. */
+  async drain(): Promise<void> {
+    this.isDraining = true
+    await this.#settled()
+  }
+
+  async #settled(): Promise<void> {
     while (this.#writing || (this.#owed.size > 0 && !this.#trouble)) {
       const written = new Promise<void>((resolve) => (this.#written = resolve))
       this.#write()
       await written
     }
-    this.#diskAlarm.cancel()
   }
 
   #opened(connection: number, remote: string): void {
@@ -364,6 +379,8 @@ export class HubServer {
     this.#written?.()
   }
 }
+
+const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
 
 // A hub signs with the same key over all its starts.
 function seedOf(store: Store, loop: Loop): Uint8Array {

@@ -3,6 +3,9 @@
  * silent, for a dead machine closes nothing. Until a hub has answered on it the address may be
  * wrong: what is found there instead is reported, and where a stream does not show that, the
  * address is looked up.
+ *
+ * Several addresses are tried in turn, from the one that answered last; what is found instead of a
+ * hub is reported once there is something at each.
  */
 
 import type { Millis } from '../../machine.ts'
@@ -14,12 +17,17 @@ import { frameMessage, readFrame } from '../../wire/relay.ts'
 
 /** First and longest wait before dialling again. */
 export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
+/** After so many tries the wait grows no more. */
+const RETRIES_MAX = 10
 /** How often the hub is pinged. */
 export const PING_MS: Millis = 2_000
 /** After so long a silence the stream is given up. */
 export const SILENT_MS: Millis = 7_000
 /** Until a hub has answered, a stream that takes so long to open has the address examined. */
 export const LOOK_MS: Millis = 1_000
+
+/** With several addresses, one that does not open a stream in this is left for the next. */
+export const NEXT_MS: Millis = 2_000
 
 /** The receiver of the connection's events. */
 export interface HubEvents {
@@ -34,11 +42,15 @@ export interface HubEvents {
 
 /** The connection to one hub, over all its streams. */
 export class HubConnection {
-  readonly #url: string
+  readonly #urls: readonly string[]
   readonly #place: Pick<Environment, 'connect' | 'look'>
   readonly #loop: Loop
   readonly #events: HubEvents
   readonly #alarm: Alarm
+  /** Which address is dialled, or answers. */
+  #at = 0
+  /** What was found at each since a hub answered last. */
+  readonly #mets = new Map<string, Met>()
   #stream: Stream | null = null
   #open = false
   #ended = false
@@ -50,11 +62,11 @@ export class HubConnection {
   #pings = 0
 
   constructor(
-    url: string,
+    urls: readonly string[],
     { loop, ...place }: Pick<Environment, 'connect' | 'look' | 'loop'>,
     events: HubEvents,
   ) {
-    this.#url = url
+    this.#urls = urls
     this.#place = place
     this.#loop = loop
     this.#events = events
@@ -70,6 +82,27 @@ export class HubConnection {
   /** Bytes that wait to be sent. */
   backlog(): number {
     return this.#stream?.backlog() ?? 0
+  }
+
+  /** Leaves this hub for the next address. @returns false if there is none */
+  elsewhere(): boolean {
+    const stream = this.#stream
+    if (this.#urls.length === 1 || !stream) return false
+    // Nothing more of it counts; but who calls this is in the middle of a message.
+    this.#stream = null
+    this.#open = false
+    this.#loop.soon(() => {
+      stream.close()
+      if (this.#ended) return
+      // Its answers make it a hub all the same: it is asked again once a second.
+      this.#tries = RETRIES_MAX * this.#urls.length
+      this.#closed('it is the hub of other sessions', undefined, true)
+    })
+    return true
+  }
+
+  get #url(): string {
+    return this.#urls[this.#at]!
   }
 
   /** Closes the stream for good. */
@@ -107,6 +140,7 @@ export class HubConnection {
   #message(bytes: Uint8Array): void {
     this.#heardAt = this.#loop.now()
     this.#isHub = true
+    this.#mets.clear()
     // Not earlier: a server that takes a stream and closes it at once must not be dialled twenty
     // times a second.
     this.#tries = 0
@@ -119,46 +153,57 @@ export class HubConnection {
     }
   }
 
-  #closed(why: string, met?: Met): void {
-    const wasOpen = this.#open
+  #closed(why: string, met?: Met, wasOpen: boolean = this.#open): void {
     this.#open = false
     this.#stream = null
     const [first, longest] = DIAL_MS
-    const wait = Math.min(longest, first * 2 ** Math.min(this.#tries, 10))
+    const rounds = Math.floor(this.#tries / this.#urls.length)
+    const wait = Math.min(longest, first * 2 ** Math.min(rounds, RETRIES_MAX))
     this.#alarm.set(this.#loop.now() + wait)
+    const url = this.#url
+    this.#at = (this.#at + 1) % this.#urls.length
     if (wasOpen || this.#tries === 1) this.#events.closed(why)
-    if (met) this.#meet(met)
-    else this.#look()
+    if (met) this.#meet(url, met)
+    else this.#look(url)
   }
 
-  #meet(met: Met): void {
-    if (!this.#ended && !this.#isHub) this.#events.met(met)
+  // With several addresses no one of them is the reason.
+  #meet(url: string, met: Met): void {
+    if (this.#ended || this.#isHub) return
+    this.#mets.set(url, met)
+    if (this.#urls.length === 1) return this.#events.met(met)
+    if (this.#mets.size < this.#urls.length) return
+    const mets = this.#urls.map((one) => [one, this.#mets.get(one)!] as const)
+    const kinds = mets.map(([, { kind }]) => kind)
+    const kind = (['passing', 'wrong', 'denied'] as const).find((one) => kinds.includes(one))!
+    this.#events.met({ kind, what: mets.map(([one, { what }]) => `${one}: ${what}`).join('; ') })
   }
 
-  #look(): void {
+  #look(url: string): void {
     const { look } = this.#place
     if (this.#ended || this.#isHub || this.#looking || !look) return
     this.#looking = true
     const seen = (met: Met | null): void => {
       this.#looking = false
       // A stream that has opened meanwhile is better evidence.
-      if (met && !this.#open) this.#meet(met)
+      if (met && !this.#open) this.#meet(url, met)
     }
-    look(this.#url).then(seen, () => seen(null))
+    look(url).then(seen, () => seen(null))
   }
 
   #tick(): void {
     if (this.#ended) return
     if (this.#stream === null) return this.#dial()
     const silent = this.#loop.now() - this.#heardAt
-    if (silent >= SILENT_MS) {
+    const isNext = !this.#open && this.#urls.length > 1 && silent >= NEXT_MS
+    if (silent >= SILENT_MS || isNext) {
       this.#stream.close()
       const what = `it did not answer within ${Math.round(silent / 1_000)} s`
       return this.#closed(what, { kind: 'passing', what })
     }
     if (!this.#open) {
-      this.#alarm.set(this.#heardAt + SILENT_MS)
-      return this.#look()
+      this.#alarm.set(this.#heardAt + (this.#urls.length > 1 ? NEXT_MS : SILENT_MS))
+      return this.#look(this.#url)
     }
     this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
     this.#alarm.set(this.#loop.now() + PING_MS)

@@ -39,8 +39,8 @@ const NOTICED_MS: Millis = 5_000
 /** The options of a runner. */
 export interface RunnerOptions {
   environment: Environment
-  /** The hub's URL, `ws://…/hub`. */
-  url: string
+  /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
+  urls: readonly string[]
   wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume'> & {
     guest: boolean
     token: Token | null
@@ -102,6 +102,7 @@ export class Runner {
       },
       reaches: (address) => open.direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
+      elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
       emit: (event) => void this.#queue.push(event),
     })
@@ -111,7 +112,7 @@ export class Runner {
       datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
       refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
     })
-    this.#hub = new HubConnection(options.url, environment, {
+    this.#hub = new HubConnection(options.urls, environment, {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
@@ -292,7 +293,7 @@ function wishOf(
     terms: sealedTerms(wanted, crypto.ciphers),
     identity,
     resume: token && { session: token.session, player: token.player, inc: 0, settled: 0 },
-    hub: options.url,
+    hub: options.urls.join(' or '),
     kind: guest ? 'guest' : options.environment.kind,
     addresses: addresses.slice(0, ADDRESSES_MAX),
   }
