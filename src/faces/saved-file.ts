@@ -1,6 +1,6 @@
 /** A room in a file: `session.export` and `join({ from })`. */
 
-import { badValue, HoldfastError } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError } from '../machine.ts'
 import { readSaved, SAVED_MAX, type Saved, writeSaved } from '../directory/saved-room.ts'
 import * as member from '../member/member.ts'
 import { isSealed } from '../member/room-key.ts'
@@ -13,25 +13,31 @@ import { shown } from '../wire/fields.ts'
  * @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`
  */
 export function exportRoom(runner: Runner | null, hides: boolean): Uint8Array {
-  if (!runner) throw new HoldfastError('left', 'cannot export: the session was left')
-  const time = runner.sessionTime()
-  const saved = runner.do((now, run) => member.save(run, now))
-  if (saved && 'code' in saved) {
-    throw new HoldfastError(saved.code, `cannot export: ${saved.why}`)
-  }
-  if (!saved || Number.isNaN(time)) {
-    throw new HoldfastError('not-ready', 'cannot export: session time is not known yet')
-  }
-  if (hides && !isSealed(saved.terms)) {
-    const why = 'its pieces have secrets, and without keepRoom.key whoever has the file reads them'
-    throw new HoldfastError('forbidden', `cannot export: ${why}`)
+  const saved = runner?.do((now, run) => member.save(run, now))
+  if (!runner || !saved) throw refused('left', 'the session was left')
+  if ('code' in saved) throw refused(saved.code, saved.why)
+  if (hides) checkSecrets(runner, saved)
+  if (Number.isNaN(runner.sessionTime())) {
+    throw refused('not-ready', 'session time is not known yet')
   }
   const bytes = writeSaved(saved)
   if (bytes.length <= SAVED_MAX) return bytes
-  throw new HoldfastError(
-    'full',
-    `cannot export: the room has ${bytes.length} bytes, and a file ${SAVED_MAX} at most`,
-  )
+  throw refused('full', `the room has ${bytes.length} bytes, and a file ${SAVED_MAX} at most`)
+}
+
+function checkSecrets(runner: Runner, { terms }: Saved): void {
+  const { client, me } = runner.member.session
+  // A backup has no state of objects that it may not see.
+  if (client.view.primary !== me) {
+    throw refused('forbidden', 'it has secrets, so its server alone may')
+  }
+  if (isSealed(terms)) return
+  const why = 'it has secrets, and without keepRoom.key whoever has the file reads them'
+  throw refused('forbidden', why)
+}
+
+function refused(code: ErrorCode, why: string): HoldfastError {
+  return new HoldfastError(code, `cannot export: ${why}`)
 }
 
 /**

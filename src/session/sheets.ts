@@ -15,6 +15,9 @@ export const SHEET_BYTES_MAX: number = 2 * 1024 * 1024
 /** Most entries of one. */
 export const SHEET_ENTRIES_MAX = 65_536
 
+/** Members have numbers below this: objects are named by them. */
+const INC_MAX: number = 2 ** 20
+
 /** The whole state in a sheet. */
 export const wholeLayout = record({
   /** Of the types that have state in it; and these as text, '' if that is too long. */
@@ -92,6 +95,7 @@ export function read(sheets: readonly Sheet[]): Read | null {
   const whole = first && decode(wholeLayout, first.bytes)
   const from = whole && durable.restore(whole.snapshot)
   if (!whole || !from || !stands(first!, whole.index)) return null
+  if (from.durable.nextInc >= INC_MAX) return null
   const { schema, types, index } = whole
   const { durable: state, parts } = from
   const changes: Change[] = []

@@ -5,7 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { action, piece, secret, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
+import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { snapshotLayout } from '../../src/replication/layouts.ts'
+import { wholeLayout } from '../../src/session/sheets.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
 
 const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)
@@ -135,7 +139,7 @@ describe('a room with secrets', () => {
     const open = await w.join({ ...cards, room: 'open' })
     await expect(open.export()).rejects.toMatchObject({
       code: 'forbidden',
-      message: expect.stringContaining('its pieces have secrets'),
+      message: expect.stringContaining('it has secrets, and without keepRoom.key'),
     })
     const ada = await w.join({ ...cards, room: 'r', keepRoom: sealed })
     expect(await act(w, ada.act(deal, null))).toMatchObject({ ok: true })
@@ -147,6 +151,17 @@ describe('a room with secrets', () => {
     await expect(act(w, wrong)).rejects.toMatchObject({ code: 'forbidden' })
     const grace = await w.join({ ...cards, room: 'copy 3', from: file, keepRoom: sealed })
     expect(grace.all(Card).length).toBe(1)
+  })
+  test('is saved by its server alone: a backup may lack what it may not see', async () => {
+    const w = world({ seed: 13, conditions: 'rtt=20' })
+    const ada = await w.join({ ...cards, room: 'r', keepRoom: sealed })
+    const grace = await w.join({ ...cards, room: 'r', keepRoom: sealed })
+    expect(await w.runUntil(() => grace.safety === 'backed-up', 10_000)).toBe(true)
+    await expect(grace.export()).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'cannot export: it has secrets, so its server alone may',
+    })
+    expect((await ada.export()).length).toBeGreaterThan(100)
   })
   test('who serves a sealed room and has no key does not save it', async () => {
     const w = world({ seed: 8, conditions: 'rtt=20' })
@@ -184,6 +199,18 @@ describe('what cannot be', () => {
       const cut = joining(w, { room: 'copy', from: file.slice(0, length) })
       await expect(cut).rejects.toMatchObject({ code: 'bad-value' })
     }
+  })
+  test('a file whose members have no numbers left is none: objects are named by them', async () => {
+    const w = world({ seed: 14, conditions: 'rtt=20' })
+    const { file } = await played(w)
+    const saved = readSaved(file) as Saved
+    const whole = decode(wholeLayout, saved.sheets[0]!)!
+    const snapshot = { ...decode(snapshotLayout, whole.snapshot)!, nextInc: 2 ** 20 }
+    const sheets = [encode(wholeLayout, { ...whole, snapshot: encode(snapshotLayout, snapshot) })]
+    const from = writeSaved({ ...saved, sheets })
+    await expect(act(w, joining(w, { room: 'copy', from }))).rejects.toMatchObject({
+      code: 'store',
+    })
   })
   test.each([
     ['text', 'a file', 'from is what session.export gave, a Uint8Array: "a file"'],
