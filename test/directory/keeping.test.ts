@@ -250,6 +250,22 @@ describe('opening', () => {
     expect(room.opens(3)).toMatchObject({ opened: { inc: 515 }, text: 'whole ' })
   })
 
+  test('who opened it and wrote that others are here is waited for, for they may play on', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const { opened, stream } = room.opens(2)
+    const { inc } = opened as { inc: number }
+    room.desk.attach(stream, room.id, inc, 2)
+    // The disk takes nothing of it, and the room goes on without the hub.
+    room.desk.atOnce = false
+    room.keep('anew ', 2, { from: null, next: inc + 1, lone: false }, stream)
+    room.desk.close(stream)
+    room.desk.atOnce = true
+    room.desk.go(BACK_MS + 10)
+    expect(room.opens(3).opened).toBe(null)
+  })
+
   test('waits while a primary that was alone may come back', () => {
     const alone = new Kept()
     alone.keep('whole ', 1)

@@ -71,24 +71,24 @@ test('nothing is saved of a room that is not kept; nor of one that the disk will
   expect(saving.save(desk.hub, AS, { read: () => null })).toBe(null)
 })
 
-test('a write between two sheets is noticed: what is saved stood on the disk at one time', () => {
+test.each([
+  ['fewer', 1, 3],
+  ['as many', 3, 4],
+])('a write of %s sheets between two reads is noticed', (_what, count, when) => {
   const desk = new Desk()
   restore(desk)
   const stand = archive.find(desk.hub.archive, AS)!
   const { entry } = stand.session
   let reads = 0
+  const others = ['other ', 'sheets ', 'here '].slice(0, count).map(text)
   const read = (key: string): Uint8Array | null => {
-    if (++reads === 3) {
-      const sheets = new Map([
-        [0, text('other ')],
-        [1, null],
-        [2, null],
-      ])
-      archive.change(desk.hub.archive, entry, { ...stand, index: 4, sheets: 1 }, sheets)
+    if (++reads === when) {
+      const sheets = new Map([0, 1, 2].map((sheet) => [sheet, others[sheet] ?? null] as const))
+      archive.change(desk.hub.archive, entry, { ...stand, index: 4, sheets: count }, sheets)
       desk.out.record(entry.session)
       desk.write()
     }
     return desk.out.read(key)
   }
-  expect(saving.save(desk.hub, AS, { read })).toMatchObject({ index: 4, sheets: [text('other ')] })
+  expect(saving.save(desk.hub, AS, { read })).toMatchObject({ index: 4, sheets: others })
 })

@@ -15,6 +15,7 @@ import {
 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
+import { type Objects, OBJECTS_CHANNEL } from '../../src/objects/objects.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 const stays = { onOwnerLeave: 'keep', kept: withRoom() } as const
@@ -114,6 +115,9 @@ describe('objects that are kept', () => {
     const hers = grace.create(Stroke, { x: 2, ink: 'blue' })
     const his = ada.create(Stroke, { x: 1, ink: 'red' })
     await w.run(1_000)
+    // The last that happens is a change of hers, who does not serve.
+    hers.set({ x: 99 })
+    await w.run(500)
     const ids = [his.id, hers.id]
     const { token } = grace
     for (const one of [ada, grace]) w.kill(one)
@@ -124,6 +128,7 @@ describe('objects that are kept', () => {
       session.all(Stroke).flatMap(({ id, mine: own }) => (own ? [id] : []))
     expect(await w.runUntil(() => mine(back).length === 1, 10_000)).toBe(true)
     expect([mine(back), mine(linus)]).toEqual([[ids[1]], [ids[0]]])
+    expect(linus.all(Stroke).map(({ state }) => state.x)).toContain(99)
     // Whoever did not come back within a minute does not own it any more.
     await w.run(70_000)
     const stroke = linus.all(Stroke).find(({ id }) => id === ids[0])!
@@ -146,6 +151,28 @@ describe('objects that are kept', () => {
     w.kill(grace)
     const linus = await joining(w, { name: 'Linus' })
     expect(shown(linus, Stroke).map(([, state]) => state)).toEqual([{ x: 1, ink: 'red' }])
+  })
+
+  test('are sealed with the key of the room, and whoever opens it has their own at once', async () => {
+    const w = world({ seed: 9, conditions: 'rtt=20' })
+    const keepRoom = { key: '5a'.repeat(32) }
+    const ada = await joining(w, { name: 'Ada', keepRoom })
+    const stroke = ada.create(Stroke, { x: 1, ink: 'red' })
+    for (let x = 2; x < 6; x++) {
+      stroke.set({ x })
+      await act(w, ada.act(nothing, null))
+      await w.run(150)
+    }
+    const { token } = ada
+    w.kill(ada)
+    const again = await joining(w, { name: 'Ada', token, keepRoom })
+    const [found] = again.all(Stroke)
+    expect([found!.state.x, found!.mine, found!.away]).toEqual([5, true, false])
+    // In a version of the epoch in which the room was opened.
+    const { slots, session } = again.member!
+    const { state } = slots.find(({ part }) => part.channel === OBJECTS_CHANNEL)!
+    const [replica] = (state as Objects).replicas.values()
+    expect(replica!.version.epoch).toBe(session.server.epoch)
   })
 
   test('are in a saved room, whose next objects have other ids', async () => {

@@ -68,6 +68,23 @@ describe('a simulation', () => {
     expect(more).toEqual([])
   })
 
+  test('of a server that handed over and serves again no tick is made up for', async () => {
+    const w = world({ seed: 8, conditions: 'rtt=20' })
+    const [ada, grace] = [await joining(w, 'Ada'), await joining(w, 'Grace')]
+    const steps = [stepping(ada, 20), stepping(grace, 20)]
+    for (const [from, to] of [
+      [ada, grace],
+      [grace, ada],
+    ] as const) {
+      expect(await w.runUntil(() => from.safety === 'backed-up', 20_000)).toBe(true)
+      from.handOver()
+      expect(await w.runUntil(() => to.primary?.inc === to.me.inc, 20_000)).toBe(true)
+      await w.run(3_000)
+    }
+    const all = steps.flatMap((one) => ticks(one))
+    expect([new Set(all).size, steps.every((one) => one.length > 40)]).toEqual([all.length, true])
+  })
+
   test('goes on from what everybody sees: a ball that the server moved', async () => {
     const w = world({ seed: 3, conditions: 'rtt=30' })
     const move = (session: Session): void => {
