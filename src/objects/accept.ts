@@ -287,6 +287,15 @@ function takeWhole(turn: Turn, said: Said, replica: Replica): void {
   tellChanged(turn, replica, ALL, hidden)
 }
 
+/** Takes a newer state of the version that we have, which came along with something else. */
+export function renew(turn: Turn, replica: Replica, said: Said): void {
+  refresh(turn, replica, said.oseq, ALL, said.fields)
+  timed(turn, replica, said.madeAt, null)
+  // Who may see an object may depend on its state.
+  moved(turn, replica)
+  tellChanged(turn, replica, ALL, false)
+}
+
 /** A peer sent an update: the fields of an object that changed. */
 export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   const { objects } = turn
@@ -315,13 +324,7 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
 }
 
 /** Takes over the fields of a newer state, and marks which changed. */
-export function refresh(
-  turn: Turn,
-  replica: Replica,
-  oseq: number,
-  mask: number,
-  from: Quantised,
-): void {
+function refresh(turn: Turn, replica: Replica, oseq: number, mask: number, from: Quantised): void {
   const { objects, types } = turn
   const { fields, changedAt } = replica
   const { columns } = types[replica.type]!.schema

@@ -4,8 +4,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { bury, isGranted, refresh, stand } from './accept.ts'
-import { moved } from './interest.ts'
+import { bury, isGranted, renew, stand } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
 import {
@@ -130,11 +129,8 @@ function takeNewer(turn: Turn, said: Said, known: Replica): void {
   const { adopted, oseq } = known
   if (!adopted || compare(adopted.version, said.version) !== 0 || oseq !== adopted.oseq) return
   if (said.oseq <= oseq || known.owner !== turn.objects.me || known.type !== said.type) return
-  refresh(turn, known, said.oseq, 0xffffffff, said.fields)
   known.adopted = { version: adopted.version, oseq: said.oseq }
-  // Who may see an object may depend on its state.
-  moved(turn, known)
-  turn.out.emit({ kind: 'object-changed', key: known.key, mask: 0xffffffff, ages: null })
+  renew(turn, known, said)
 }
 
 /** As primary: stops to wait for owners who did not come back in time. */

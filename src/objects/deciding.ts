@@ -10,7 +10,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { refresh, timed } from './accept.ts'
+import { renew } from './accept.ts'
 import { ask } from './asking.ts'
 import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
 import { type Asked, isUnclaimed, leads, type Replica, type Turn } from './state.ts'
@@ -141,8 +141,7 @@ function handOn(turn: Turn, asked: Asked, replica: Replica): void {
 function takeOver(turn: Turn, { entry }: Asked, replica: Replica): void {
   if (!entry || entry.dead || entry.type !== replica.type) return
   if (compare(entry.version, replica.version) !== 0 || entry.oseq <= replica.oseq) return
-  refresh(turn, replica, entry.oseq, 0xffffffff, entry.fields)
-  timed(turn, replica, entry.madeAt, null)
+  renew(turn, replica, entry)
 }
 
 // Another member had asked for the object that is given away now: its ask ends.

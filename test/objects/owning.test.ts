@@ -282,6 +282,19 @@ describe('who gives an object away', () => {
     expect(answers(crew, A)).toEqual(['granted'])
   })
 
+  test('shows the server the state that it gives along, also if nobody ever takes it', () => {
+    for (const mesh of [false, true]) {
+      const { crew, key } = four(FREE, mesh)
+      write(crew, A, key, 5)
+      give(crew, A, key, B)
+      // No update comes before the request that has the same state.
+      die(crew, B)
+      settle(crew)
+      const [changed] = told(crew, HOST, 'object-changed').filter((one) => one.key === key)
+      expect([changed?.mask, thing(crew, HOST, key).fields]).toEqual([0xffffffff, [5, 1]])
+    }
+  })
+
   test('may not change it meanwhile', () => {
     const { crew, key } = four()
     give(crew, A, key, B)
