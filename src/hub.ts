@@ -5,10 +5,10 @@
  */
 
 export type { HubFigures, ListedSession } from './runtime/hub/hub-figures.ts'
-export type { CloseOptions, HubEvents, RoomEvent } from './faces/hub-rooms.ts'
+export type { CloseOptions, HubEvents, ImportOptions, RoomEvent } from './faces/hub-rooms.ts'
 export type { KeptRoom, RoomPlayer, RoomView } from './faces/hub-rooms.ts'
 export type { JoinRequest, JoinVerdict, OnJoin } from './faces/on-join.ts'
-export { hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
+export { type Drained, hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
 export {
   mintTicket,
   newTicketKey,

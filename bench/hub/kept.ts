@@ -17,7 +17,7 @@ const ROOMS = [1, 16, 64, 256]
 const ROOM_GOAL_KB = 4
 const MEMBER_GOAL_KB = 12
 
-/** What was found. */
+/** What kept rooms cost, as measured: a lone operation, many together, memory. */
 export interface KeptRooms {
   beside: BesideSync
   together: Together[]
@@ -26,7 +26,7 @@ export interface KeptRooms {
 
 /** How much of it; rooms, members and streams are weighed. */
 export interface Much extends Scale {
-  /** Of an operation beside a sync. */
+  /** How often an operation is measured beside syncs of as many bytes. */
   turns: number
   /** For each number of players. */
   ms: number

@@ -28,7 +28,7 @@ else {
 }
 
 process.on('message', () => {
-  // What the first pass lets go of, the second collects.
+  // The garbage collector runs twice: objects that wait for their finalizer go with the second run.
   collect()
   collect()
   const { rss, heapUsed, external } = process.memoryUsage()

@@ -1,4 +1,4 @@
-/** What rooms weigh in a hub that nobody is in, and members who do nothing; and plain streams. */
+/** Memory of a hub for each kept room that nobody is in, each idle member, each plain stream. */
 
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ export async function weigh(within: string, scale: Scale): Promise<Weighed[]> {
   ]
 }
 
-/** What a server that runs has more when so many came. */
+/** By how much the memory of a running server grows as so many come. */
 async function grown(
   kind: Kind,
   file: string | null,
@@ -64,7 +64,7 @@ async function grown(
   return { count: did.count, each: share(before, after, did.count) }
 }
 
-/** What a hub that is started with all these rooms has more than one without any. */
+/** By how much a hub that starts with these rooms is larger than one that starts without any. */
 async function restarted(
   folder: string,
   file: string,

@@ -22,13 +22,13 @@ export interface Did {
   lost: number
 }
 
-/** What a server weighs, in bytes: as the system counts it, and what Node's heap holds. */
+/** The memory of a process, in bytes: as the system counts it, and what Node's heap holds. */
 export interface Weight {
   rss: number
   heap: number
 }
 
-/** What lone players are to do. */
+/** So many operations of one lone player, or as many as so many of them do in that time. */
 export type LoneAsked = { turns: number } | { rooms: number; ms: number }
 
 /** An operation and syncs of as many bytes as a hub writes for one, in turns; middles, in ms. */

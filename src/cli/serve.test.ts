@@ -71,7 +71,29 @@ test('one’s own game is served: its pages, its hub at a path, its rooms and no
   await ada.leave()
 })
 
+test('at SIGTERM it takes nobody new, and who is there plays on; at the second it ends', async () => {
+  const said = await serve('--drain', '60')
+  const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
+  const [child] = children
+  const ada = await joinSession({ game: 'duel', server: url!, udp: null })
+  let more = ''
+  child!.stdout!.on('data', (bytes: Buffer) => (more += bytes.toString()))
+  child!.kill('SIGTERM')
+  const drained = 'Takes nobody new; 1 streams, 1 rooms; ends in 60 s.'
+  await expect.poll(() => more, { interval: 5, timeout: 20_000 }).toContain(drained)
+  const health = await fetch(`${url}health`)
+  expect([health.status, await health.json()]).toMatchObject([503, { trouble: /drained/ }])
+  const knock = new WebSocket(`${url}hub`.replace('http', 'ws'))
+  const [code, reason] = (await once(knock, 'close')) as [number, Buffer]
+  expect([code, String(reason)]).toEqual([1013, 'this hub is about to be restarted'])
+  expect(ada.status).toBe('live')
+  child!.kill('SIGTERM')
+  await once(child!, 'exit')
+  await ada.leave()
+})
+
 test('what is wrong with an option is said in a sentence (AP-15)', () => {
+  expect(complaint('--drain', '91')).toContain('--drain is 0 to 90 seconds: 91')
   expect(complaint('--pages', join(folder, 'gone'))).toMatch(/there is no folder of pages .*gone: /)
 })
 

@@ -5,13 +5,13 @@
  * ahead, so that little time goes by but the seconds for which a hub waits for who was killed.
  */
 
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Ledger } from './kept-ledger.ts'
 import type { FromLife, ToLife } from './kept-life-messages.ts'
 import { Life, type Spares } from './lives.ts'
 import { type Dice, dice } from './until.ts'
+import { freePort } from './free-port.ts'
+import { spin } from './spin.ts'
 
 /** What is killed, and how often. */
 export interface KillPlan {
@@ -21,7 +21,7 @@ export interface KillPlan {
   seed: number
 }
 
-/** What was found. */
+/** What a run of kills did, and which claims did not hold. */
 export interface Killed {
   /** What did not hold, a sentence each. */
   wrong: string[]
@@ -197,18 +197,4 @@ class Scene {
   #chance(what: keyof typeof CHANCES): boolean {
     return this.#random.next() < CHANCES[what]
   }
-}
-
-/** No timer is exact below a millisecond, and an operation takes less. */
-function spin(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

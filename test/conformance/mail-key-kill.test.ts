@@ -4,13 +4,14 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundle } from './bundle.ts'
 import type { FromKeyLife, KeyBooks } from './mail-key-life.ts'
 import { dice } from './until.ts'
+import { freePort } from './free-port.ts'
+import { spin } from './spin.ts'
 
 const KILLS = 20
 const IDS = ['a', 'b'] as const
@@ -52,20 +53,6 @@ class Life {
     this.child.kill('SIGKILL')
     await gone
   }
-}
-
-/** No timer is exact below a millisecond, and a transaction takes less. */
-function spin(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 /** Waits until all is through, or never will be. @returns what both have then */

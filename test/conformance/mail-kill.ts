@@ -5,14 +5,14 @@
  * by.
  */
 
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Id, IDS } from './mail-life-messages.ts'
 import { Spares } from './lives.ts'
 import { MailLife } from './mail-lives.ts'
 import { audit, type Books, isThrough } from './money.ts'
 import { type Dice, dice } from './until.ts'
+import { freePort } from './free-port.ts'
+import { spin } from './spin.ts'
 
 /** What is killed, and how often. */
 export interface KillPlan {
@@ -254,18 +254,4 @@ class Scene {
   #chance(what: keyof typeof CHANCES): boolean {
     return this.#random.next() < CHANCES[what]
   }
-}
-
-/** No timer is exact below a millisecond, and a transaction takes less. */
-function spin(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

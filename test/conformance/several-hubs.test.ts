@@ -9,6 +9,7 @@ import { join as joinPath } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hub, type HubHandle } from '../../src/hub.ts'
 import { action, join, type Session } from '../../src/node.ts'
+import { freePort } from './free-port.ts'
 
 const add = action('add', (table) => {
   table.set('sum', ((table.get('sum') as number | undefined) ?? 0) + 1)
@@ -41,14 +42,6 @@ async function start(file: string, port = 0): Promise<(typeof open)[number] & { 
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   open.push(made)
   return { ...made, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function joining(server: readonly string[], name: string): Promise<Session> {

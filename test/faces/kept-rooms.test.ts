@@ -6,6 +6,7 @@ import { action, object, piece, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)
@@ -17,16 +18,6 @@ const types = [add, ring, wait]
 
 function joining(w: SessionWorld, more: Partial<JoinOptions> = {}): Promise<Session> {
   return w.join({ game: 'garden', room: 'r', types, ...more })
-}
-
-async function act<Answer>(w: SessionWorld, asked: Promise<Answer>): Promise<Answer> {
-  let done = false
-  void asked.then(
-    () => (done = true),
-    () => (done = true),
-  )
-  expect(await w.runUntil(() => done, 30_000)).toBe(true)
-  return asked
 }
 
 describe('a room that everybody left', () => {

@@ -23,6 +23,7 @@ import {
 import type { Definition } from '../../src/index.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { act } from './acting.ts'
 
 const PLACE = { game: 'garden', room: 'r' } as const
 
@@ -31,16 +32,6 @@ function making(type: PieceType<never>): Definition & { kind: never } {
   return action('make', (table, all: object[]) => {
     for (const state of all) table.create(type, state as never)
   }) as never
-}
-
-async function act<Answer>(w: SessionWorld, asked: Promise<Answer>): Promise<Answer> {
-  let done = false
-  void asked.then(
-    () => (done = true),
-    () => (done = true),
-  )
-  expect(await w.runUntil(() => done, 30_000)).toBe(true)
-  return asked
 }
 
 /** One build makes pieces, and its player goes. */

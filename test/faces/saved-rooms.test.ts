@@ -7,6 +7,7 @@ import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { act } from './acting.ts'
 import { snapshotLayout } from '../../src/replication/layouts.ts'
 import { wholeLayout } from '../../src/session/sheets.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
@@ -27,16 +28,6 @@ const sealed = { for: '10m', key: KEY } as const
 
 function joining(w: SessionWorld, more: Partial<JoinOptions> = {}): Promise<Session> {
   return w.join({ game: 'garden', room: 'r', types, ...more })
-}
-
-async function act<Answer>(w: SessionWorld, asked: Promise<Answer>): Promise<Answer> {
-  let done = false
-  void asked.then(
-    () => (done = true),
-    () => (done = true),
-  )
-  expect(await w.runUntil(() => done, 30_000)).toBe(true)
-  return asked
 }
 
 /** A room of two, with a pawn and a timer of a minute, and its file. */

@@ -52,6 +52,9 @@ export class Bare {
   readonly events: MemberEvent[] = []
   readonly jobs: [job: number, question: CurveQuestion][] = []
   isHeld = false
+  /** How often it left the hub for another address, if it has one. */
+  left = 0
+  hasOthers = false
 
   constructor(wish: Partial<Wish> = {}, slots: Slot[] = []) {
     const own = create(0, { ...WISH, ...wish }, new Uint8Array(16).fill(1), slots)
@@ -60,6 +63,10 @@ export class Bare {
       reaches: (address) => address.startsWith('sim:'),
       hub: (bytes) => void this.asked.push(decode(toHub, bytes)!),
       ciphers: openCiphers,
+      elsewhere: () => {
+        if (this.hasOthers) this.left++
+        return this.hasOthers
+      },
       compute: (job, question) => void this.jobs.push([job, question]),
       emit: (event) => void this.events.push(event),
     })

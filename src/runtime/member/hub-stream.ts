@@ -4,8 +4,8 @@
  * wrong: what is found there instead is reported, and where a stream does not show that, the
  * address is looked up.
  *
- * Several addresses are tried in turn, from the one that answered last; what is found instead of a
- * hub is reported once there is something at each.
+ * Several addresses are tried in turn, the next whenever a stream closes; what is found instead of
+ * a hub is reported once there is something at each.
  */
 
 import type { Millis } from '../../machine.ts'
