@@ -23,6 +23,8 @@ export type PeerId = number
 
 /** Most members of one session. */
 export const MEMBERS_MAX = 256
+/** Members are numbered below this: objects are named by these numbers. */
+export const INC_MAX: number = 2 ** 20
 /** Longest name of a game, a room or a player, in bytes of UTF-8. */
 export const NAME_MAX = 64
 

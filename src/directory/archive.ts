@@ -81,6 +81,8 @@ export interface Room {
   writing: Batch | null
   /** The address of who opened it, '' after a start. */
   founder: string
+  /** Its session is over, and no sheet of it was refused. */
+  complete: boolean
 }
 
 /** All rooms that are kept, by session. */
@@ -130,7 +132,7 @@ export function restore(archive: Archive, bytes: Uint8Array): boolean {
 
 function put(archive: Archive, entry: Entry, saved: Stand | null): Room {
   const place = placeOf(entry)
-  const room = { place, saved, next: null, writing: null, founder: '' }
+  const room = { place, saved, next: null, writing: null, founder: '', complete: false }
   archive.rooms.set(entry.session, room)
   archive.places.set(place, entry.session)
   return room

@@ -12,7 +12,7 @@
  * without the hub, by their promises (session/lease.ts), it must have been silent for longer.
  */
 
-import { MEMBERS_MAX, type Millis } from '../machine.ts'
+import { INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import * as chunks from '../wire/chunks.ts'
 import * as archive from './archive.ts'
 import type { Stand } from './archive.ts'
@@ -36,6 +36,9 @@ import { type Call, directoryOut, type Hub, type HubOut, type Opening, say } fro
 export const BACK_MS: Millis = 3_000
 /** How often the archive is looked through for rooms whose time is over. */
 export const SWEEP_MS: Millis = 10_000
+
+/** A kept room in which the numbers of members are spent is not opened any more. */
+export const SPENT = `${INC_MAX} members came and went in this room: found another`
 
 type Keep = ToHub & { kind: 'keep' }
 
@@ -76,6 +79,7 @@ function writes({ entry }: Row, { hub, connection, from }: Call): boolean {
 function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
   const { session, number, index, lone } = message
+  doubt(hub, session)
   say(connection, { kind: 'kept', session, number, index, lone, why }, out)
 }
 
@@ -128,6 +132,12 @@ function unfit(hub: Hub, place: string, known: Stand | null, stand: Stand): Exce
   return own >= address.kept ? budgets.refuse(hub.budgets, 'address', 'kept') : null
 }
 
+// Play goes on without us from here: numbers are given that are in no sheet.
+function doubt({ directory }: Hub, session: string): void {
+  const row = register.find(directory, session)
+  if (row) row.refused = true
+}
+
 function sessionOf({
   entry,
   members,
@@ -148,6 +158,7 @@ export function kept(hub: Hub, session: string, out: HubOut): void {
 
 /** The disk did not take it. */
 export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+  doubt(hub, session)
   tell(session, archive.unkept(hub.archive, session), why, out)
 }
 
@@ -174,7 +185,16 @@ export function openingOf(
   const waits = row ? waitOf(hub, now, row, stand) : 0
   if (waits > 0) return waits
   const epoch = Math.max(last.epoch, row?.entry.register.epoch ?? 0) + 1
-  return { stand, epoch, inc: stand.next + MEMBERS_MAX }
+  const isComplete = row ? !row.refused : (hub.archive.rooms.get(session)?.complete ?? false)
+  const { primary } = row?.entry.register ?? last
+  const gap = isComplete && hasAll(stand, primary) ? 0 : MEMBERS_MAX
+  return { stand, epoch, inc: stand.next + gap }
+}
+
+// Whether no member has a number that is not here: who is alone, and strict, gives none.
+function hasAll({ by, lone }: Stand, primary: PeerId): boolean {
+  // By 0 who opened the room has written nothing so far.
+  return by === 0 || (lone && by === primary)
 }
 
 // Nobody serves the session, or is attached to it.
@@ -210,14 +230,14 @@ type Founder = Parameters<typeof register.begin>[3]
 export function ended(hub: Hub, now: Millis, row: Row, out: HubOut): void {
   const { session } = row.entry
   const stand = archive.standOf(hub.archive.rooms.get(session))
-  if (stand) over(hub, now, { ...stand, session: sessionOf(row) }, out)
+  if (stand) over(hub, now, { ...stand, session: sessionOf(row) }, !row.refused, out)
 }
 
-function over(hub: Hub, now: Millis, stand: Stand, out: HubOut): void {
+function over(hub: Hub, now: Millis, stand: Stand, complete: boolean, out: HubOut): void {
   const { entry } = stand.session
   const until = wallOf(hub, now) + archive.timeOf(entry)
   const session = { ...stand.session, members: [] }
-  archive.change(hub.archive, entry, { ...stand, session, until })
+  archive.change(hub.archive, entry, { ...stand, session, until }).complete = complete
   out.record(entry.session)
 }
 
@@ -232,7 +252,7 @@ export function sweep(hub: Hub, now: Millis, out: HubOut): void {
     const stand = archive.standOf(room)
     if (!stand) continue
     if (stand.until === 0) {
-      if (!register.find(hub.directory, session)) over(hub, now, stand, out)
+      if (!register.find(hub.directory, session)) over(hub, now, stand, false, out)
     } else if (stand.until <= wallOf(hub, now)) drop(hub, session, out)
   }
 }

@@ -144,7 +144,7 @@ export function begin(
 ): Row {
   const inc = kept.entry.register.primary
   const members = [{ inc, player: inc, hash, link, key }]
-  const row = rowOf({ ...kept, members }, now)
+  const row = { ...rowOf({ ...kept, members }, now), refused: false }
   const before = directory.rows.get(kept.entry.session) ?? null
   insert(directory, row)
   propose(row, row.entry.register, { isNew: true, before }, out)

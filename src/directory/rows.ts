@@ -41,6 +41,8 @@ export interface Row extends Kept {
   goneAt: Millis
   /** Who opened the room again, and has written nothing since; 0 for nobody. */
   opening: PeerId
+  /** A sheet of it was refused, or may have been: we were started anew since. */
+  refused: boolean
   /** The change that the disk has yet to take. */
   pending: Pending | null
   /** Whether lists have it. */
@@ -140,5 +142,6 @@ export function rowOf(kept: Kept, now: Millis): Row {
     writing: 0,
     granted: null,
     opening: 0,
+    refused: true,
   }
 }

@@ -3,7 +3,7 @@
  * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
-import { mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
+import { INC_MAX, mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
 import { type FromHub, NO_GAME, type ToHub, UNREADABLE } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
@@ -204,6 +204,7 @@ function create(
 ): void {
   const { hub, now, connection, from } = call
   const { request } = message
+  if (kept && kept.inc >= INC_MAX) return refuse(connection, request, keeping.SPENT, call.out)
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const row = kept ? keeping.open(call, kept, message) : anew(call, message)

@@ -28,11 +28,11 @@ import {
   writeU8,
   writeVarint,
 } from '../wire/bytes.ts'
-import type { PeerId } from '../machine.ts'
+import { INC_MAX, type PeerId } from '../machine.ts'
 import { allFields, readFields, writeFields } from '../wire/schema.ts'
 import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
 import type { Asked, Request, What } from './demands.ts'
-import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
+import { COUNT_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
 import type { Said, Types } from './types.ts'
 import { readVersion, type Version, writeVersion } from './version.ts'
 
@@ -80,7 +80,7 @@ export function writeName(
 export function readName(reader: ByteReader): { key: number; version: Version } {
   const creator = readVarint(reader)
   const count = readVarint(reader)
-  if (creator < 1 || creator >= CREATOR_MAX || count < 1 || count > COUNT_MAX) fail(reader)
+  if (creator < 1 || creator >= INC_MAX || count < 1 || count > COUNT_MAX) fail(reader)
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
 
@@ -119,7 +119,7 @@ export function readEntry(reader: ByteReader, types: Types): Said {
   const typed = readU8(reader)
   const oseq = readVarint(reader)
   const rules = types[typed & ~GONE]
-  if (!rules || oseq > OSEQ_SAID_MAX || owner >= CREATOR_MAX) fail(reader)
+  if (!rules || oseq > OSEQ_SAID_MAX || owner >= INC_MAX) fail(reader)
   const said: Said = {
     key,
     creator: Math.floor(key / 2 ** 32),

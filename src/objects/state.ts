@@ -24,8 +24,6 @@ export const OSEQ_MAX: number = 2 ** 32 - 1
 export const OSEQ_SAID_MAX: number = 2 ** 31
 /** Most objects that are remembered, tombstones included. */
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
-/** Members are numbered below this. */
-export const CREATOR_MAX: number = 2 ** 20
 
 /** One object as this member knows it; a destroyed one stays for a while, as a tombstone. */
 export interface Replica {

@@ -13,7 +13,7 @@
  * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { INC_MAX, type Millis, type PeerId } from '../machine.ts'
 import {
   type ByteReader,
   type ByteWriter,
@@ -47,7 +47,6 @@ import {
 import {
   at,
   COUNT_MAX,
-  CREATOR_MAX,
   BARRIER,
   keyOf,
   relays,
@@ -362,7 +361,7 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   }
   const { creator, count, version, type } = before
   const rules = types[type]
-  const named = creator > 0 && creator < CREATOR_MAX && count > 0 && count <= COUNT_MAX
+  const named = creator > 0 && creator < INC_MAX && count > 0 && count <= COUNT_MAX
   if (!rules || !named || reader.failed) return null
   const low = readU16(reader)
   let fields = fieldsOf.get(rules)

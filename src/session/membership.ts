@@ -3,7 +3,15 @@
  * learns of it: otherwise a takeover could bring back a member whose removal was published (S-1).
  */
 
-import { mayPlay, MEMBERS_MAX, type Millis, type PeerId, RIGHTS, termOf } from '../machine.ts'
+import {
+  INC_MAX,
+  mayPlay,
+  MEMBERS_MAX,
+  type Millis,
+  type PeerId,
+  RIGHTS,
+  termOf,
+} from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
@@ -88,7 +96,8 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
   const full = fullFor(session, wish)
   if (full !== '') return no('full', full)
-  const { players } = session.server.durable
+  const { players, nextInc } = session.server.durable
+  if (nextInc >= INC_MAX) return no('full', `${INC_MAX} members came and went: found another room`)
   if (players.size >= PLAYERS_KEPT_MAX && resumed(session, wish) === null) {
     return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
   }

@@ -6,7 +6,7 @@
 import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
 import { type Change, type Delta, deltaLayout } from '../replication/layouts.ts'
-import type { Millis } from '../machine.ts'
+import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { blob, decode, list, record, text, u32, varint } from '../wire/layout.ts'
 
@@ -14,9 +14,6 @@ import { blob, decode, list, record, text, u32, varint } from '../wire/layout.ts
 export const SHEET_BYTES_MAX: number = 2 * 1024 * 1024
 /** Most entries of one. */
 export const SHEET_ENTRIES_MAX = 65_536
-
-/** Members have numbers below this: objects are named by them. */
-const INC_MAX: number = 2 ** 20
 
 /** The whole state in a sheet. */
 export const wholeLayout = record({

@@ -10,7 +10,7 @@ import {
   type FromHub,
   type ToHub,
 } from '../../src/directory/messages.ts'
-import { MEMBERS_MAX } from '../../src/machine.ts'
+import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
 import { Desk, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'
 
 type Keep = ToHub & { kind: 'keep' }
@@ -194,7 +194,7 @@ describe('opening', () => {
     room.keep('whole ', 1)
     room.leaves()
     const { opened, text, heard, stream } = room.opens()
-    const inc = 2 + MEMBERS_MAX
+    const inc = 2
     expect([opened, text]).toEqual([{ inc, time: 5_000 + BACK_MS + 1, sheets: 1 }, 'whole '])
     const { entry, leader } = room.added(heard)!
     expect(entry.register).toEqual({ epoch: 2, primary: inc, backup: 0 })
@@ -233,7 +233,7 @@ describe('opening', () => {
       room.desk.close(stream)
       return (opened as { inc: number }).inc
     })
-    expect(incs).toEqual([258, 515, 772])
+    expect(incs).toEqual([2, 3, 4])
   })
 
   test('who opened it and went before it wrote anything is waited for no longer', () => {
@@ -247,7 +247,7 @@ describe('opening', () => {
     room.desk.go(BACK_MS - 10)
     expect(room.opens(3).opened).toBe(null)
     room.desk.go(20)
-    expect(room.opens(3)).toMatchObject({ opened: { inc: 515 }, text: 'whole ' })
+    expect(room.opens(3)).toMatchObject({ opened: { inc: 3 }, text: 'whole ' })
   })
 
   test('who opened it and wrote that others are here is waited for, for they may play on', () => {
@@ -264,6 +264,47 @@ describe('opening', () => {
     room.desk.atOnce = true
     room.desk.go(BACK_MS + 10)
     expect(room.opens(3).opened).toBe(null)
+  })
+
+  test.each<[string, (room: Kept) => void]>([
+    ['others were here', (room) => void room.keep('', 1, { from: 1, lone: false })],
+    ['a hub that was started since', ({ desk }) => desk.restart()],
+    [
+      'a sheet that the disk refused',
+      (room) => {
+        const { desk } = room
+        desk.atOnce = false
+        room.keep('one ', 2)
+        desk.write('the disk is full')
+        desk.atOnce = true
+      },
+    ],
+    ['a sheet that was too large', (room) => void room.keep('x'.repeat(80), 2, { from: null })],
+  ])('after %s members may have numbers that the hub does not know', (_, happens) => {
+    const room = new Kept({ room: { kept: 60 } })
+    room.keep('whole ', 1)
+    happens(room)
+    room.leaves()
+    room.desk.go(SILENT_MS)
+    expect(room.opens().opened).toMatchObject({ inc: 2 + MEMBERS_MAX })
+  })
+
+  test('of a session that was left there are none', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    const end = { expect: 1, primary: 1, backup: 0, why: 'end' } as const
+    const { desk, founder, id } = room
+    desk.say(founder, { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1), ...end })
+    expect(room.opens().opened).toMatchObject({ inc: 2 })
+  })
+
+  test('no member has a number that objects cannot be named by', () => {
+    const room = new Kept()
+    room.keep('whole ', 1, { next: INC_MAX })
+    room.leaves()
+    const why = '1048576 members came and went in this room: found another'
+    expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
+    expect(room.desk.disk.has(`~${room.id} 0`)).toBe(true)
   })
 
   test('waits while a primary that was alone may come back', () => {

@@ -1,6 +1,7 @@
 // Goal: what a primary does for who asks, and each bound beyond which it does not.
 // Method: the shipped verbs of membership and operations, by hand.
 import { describe, expect, test } from 'vitest'
+import { INC_MAX } from '../../src/machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
@@ -132,6 +133,13 @@ describe('who asks to join', () => {
     const resume = { player: 100, inc: 0, settled: 0 }
     expect(code(joins(own, wishOf(72, { key: keyOf(9), resume })))).toBe('joined')
     expect(code(joins(own, wishOf(73, { resume })))).toBe('full')
+  })
+  test('finds room while members have numbers by which objects can be named', () => {
+    const own = primaryOf(2).session
+    own.server.durable.nextInc = INC_MAX - 1
+    expect(code(joins(own, wishOf(70)))).toBe('joined')
+    expect(code(joins(own, wishOf(71)))).toBe('full')
+    expect(code(joins(own, wishOf(70)))).toBe('joined')
   })
   test('S-5: comes back as the player it was, with what it knows to be done (PR-2)', () => {
     const own = primaryOf(2).session

@@ -77,7 +77,7 @@ function typeOf({ types }: Standard, place: number): Standard['types'][number] {
 }
 
 function checkName(standard: Standard, name: Read): void {
-  within(name['creator'], 1, limit(standard, 'CREATOR_MAX') - 1)
+  within(name['creator'], 1, limit(standard, 'INC_MAX') - 1)
   within(name['count'], 1, limit(standard, 'COUNT_MAX'))
   checkVersion(standard, name)
 }
@@ -97,7 +97,7 @@ PROSE.set('ObjectName', (standard, _cursor, name) => checkName(standard, name))
 PROSE.set('ObjectEntry', (standard, cursor, entry) => {
   checkName(standard, entry)
   within(entry['oseq'], 0, limit(standard, 'OSEQ_SAID_MAX'))
-  within(entry['owner'], 0, limit(standard, 'CREATOR_MAX') - 1)
+  within(entry['owner'], 0, limit(standard, 'INC_MAX') - 1)
   const type = entry['type'] as number
   const { schema, moves } = typeOf(standard, type % 128)
   if (type >= 128) return

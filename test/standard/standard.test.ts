@@ -450,7 +450,7 @@ describe('a captured session', () => {
     }
   })
   test.each([
-    ['| CREATOR_MAX | 1,048,576 |', '| CREATOR_MAX | 2 |', 'is not from 1 to 1'],
+    ['| INC_MAX | 1,048,576 |', '| INC_MAX | 2 |', 'is not from 1 to 1'],
     ['| hide | 3 |', '| hide | 33 |', 'Objects has no tag 3'],
     ['| operation | 7 | `seq:varint part:u8', '| operation | 7 | `part:u8 seq:u16', 'too many'],
     ['| done | 8 |', '| done | 48 |', 'Peer has no tag 8'],

@@ -2,6 +2,7 @@
 
 import { MEMBERS_MAX, type PeerId } from '../../machine.ts'
 import * as archive from '../../directory/archive.ts'
+import { openingOf } from '../../directory/keeping.ts'
 import type { Stand } from '../../directory/archive.ts'
 import { find } from '../../directory/register.ts'
 import { working } from './kept-hub.ts'
@@ -31,10 +32,13 @@ export function forced(scene: KeptScene, who: number, say: () => void): void {
   Object.assign(after.connections.get(stream)!, before.connections.get(stream)!)
 }
 
-/** Whoever opens a room gets the next number that was written. */
+/** Whoever opens a room gets the next number that was written, whoever was here since. */
 export function thrifty(scene: KeptScene, say: () => void): void {
-  const known = standOf(archive.find(working(scene).archive, PLACE))
-  if (known) known.next -= MEMBERS_MAX
+  const hub = working(scene)
+  const known = standOf(archive.find(hub.archive, PLACE))
+  const opening = openingOf(hub, scene.now, PLACE)
+  if (!known || !opening || typeof opening === 'number' || opening.inc === known.next) return say()
+  known.next -= MEMBERS_MAX
   say()
   const { rooms } = scene.hub.archive
   for (const { saved, writing, next } of rooms.values()) {
@@ -43,6 +47,13 @@ export function thrifty(scene: KeptScene, say: () => void): void {
       if (stand && stand.next <= 0) standOf(stand)!.next += MEMBERS_MAX
     }
   }
+}
+
+/** What was refused counts as if it were here. */
+export function forgetful(scene: KeptScene, say: () => void): void {
+  const row = find(working(scene).directory, scene.session)
+  if (row) row.refused = false
+  say()
 }
 
 function standOf(stand: Stand | null): { next: PeerId } | null {

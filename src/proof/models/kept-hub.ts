@@ -171,6 +171,19 @@ export function kill(scene: KeptScene): void {
   scene.fresh = true
 }
 
+/** Somebody copies the folder of the hub. */
+export function copy(scene: KeptScene): void {
+  const { disk, promised, told, numbers, epochs } = scene
+  scene.copy = { disk, promised, told, numbers, epochs }
+}
+
+/** The hub is killed, and started from that copy. */
+export function putBack(scene: KeptScene): void {
+  Object.assign(scene, scene.copy, { copy: null })
+  scene.notes.restored = true
+  kill(scene)
+}
+
 /** Time passes, and who is heard says that it lives. */
 export function pass(scene: KeptScene, ms: Millis): void {
   const until = scene.now + ms

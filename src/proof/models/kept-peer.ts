@@ -36,6 +36,8 @@ export interface Peer {
   /** What it has recorded, and how much of it is acknowledged. */
   ops: number[]
   acked: number
+  /** Who was let in, and is told once so much is acknowledged. */
+  coming: { inc: PeerId; at: number } | null
   up: ToHub[]
   down: FromHub[]
 }
@@ -76,7 +78,15 @@ export function lead(
   } as unknown as Session & { server: { role: 'alone' } }
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
   Object.assign(session.server.lead, { keeping: begun })
-  Object.assign(peer, { phase: 'leads', session, inc, epoch, ops: [...ops], acked: ops.length })
+  Object.assign(peer, {
+    phase: 'leads',
+    session,
+    inc,
+    epoch,
+    ops: [...ops],
+    acked: ops.length,
+    coming: null,
+  })
 }
 
 /** A primary records an operation. */
@@ -130,15 +140,28 @@ export function attached({ session }: Peer, isUp: boolean): void {
   else if (session) keeping.detached(session)
 }
 
-/** Somebody comes beside the primary, or goes. @returns the number of who came */
-export function guest({ session }: Peer, comes: boolean): PeerId {
-  const { server } = session as Session & { server: { role: 'alone' } }
-  const inc = server.durable.nextInc
-  if (comes) {
-    server.published.set(inc, { inc, kind: 'node', rights: RIGHTS.play } as never)
-    server.durable.nextInc++
-  } else server.published.delete(inc - 1)
+/** Somebody is let in beside the primary, by that operation. */
+export function letIn(peer: Peer, op: number): void {
+  const { server } = peer.session!
+  const inc = server.durable.nextInc++
+  record(peer, op)
+  peer.coming = { inc, at: peer.ops.length }
+}
+
+/** Whoever was let in is told so, as soon as that may be. @returns their number; 0 for nobody */
+export function told(peer: Peer): PeerId {
+  const { coming, session } = peer
+  if (!coming || coming.at > peer.acked) return 0
+  const { inc } = coming
+  session!.server.published.set(inc, { inc, kind: 'node', rights: RIGHTS.play } as never)
+  peer.coming = null
   return inc
+}
+
+/** Whoever came last goes. */
+export function goes({ session }: Peer): void {
+  const { published } = session!.server
+  published.delete(Math.max(...published.keys()))
 }
 
 /** How many are here, by the primary. */

@@ -40,8 +40,13 @@ export interface KeptScene {
   numbers: readonly PeerId[]
   epochs: readonly number[]
   notes: { lost: string; twice: string; torn: string } & Seen
+  /** What somebody copied of the disk, with what was claimed then. */
+  copy: Copy | null
   left: Left
 }
+
+/** A copy of the hub's folder: whoever puts it back loses what came after. */
+export type Copy = Pick<KeptScene, 'disk' | 'promised' | 'told' | 'numbers' | 'epochs'>
 
 type Left = Omit<KeptScope, 'name' | 'deep' | 'plant' | 'others'>
 
@@ -53,6 +58,7 @@ interface Seen {
   out: boolean
   second: boolean
   entries: boolean
+  restored: boolean
 }
 
 /** All that a later step could read. */
@@ -60,7 +66,8 @@ export function essence(scene: KeptScene): unknown {
   const { now, writing, owed, authors, promised, told, numbers, epochs, notes, left } = scene
   const by = new Map(scene.peers.map(({ stream }, who) => [stream, who]))
   const disk = [diskOf(scene.disk), writing]
-  const claims = [authors, promised, told, numbers, epochs, Object.values(notes)]
+  const copy = scene.copy && { ...scene.copy, disk: diskOf(scene.copy.disk) }
+  const claims = [authors, promised, told, numbers, epochs, Object.values(notes), copy]
   const peers = scene.peers.map((peer) => ofPeer(peer, scene.hub))
   return [now, ofHub(scene, by), disk, owed, peers, claims, Object.values(left)]
 }
@@ -76,10 +83,10 @@ function diskOf(disk: Disk): number {
 }
 
 function ofPeer(peer: Peer, { connections }: Hub): unknown {
-  const { phase, stream, inc, epoch, session, ops, acked, up, down } = peer
+  const { phase, stream, inc, epoch, session, ops, acked, coming, up, down } = peer
   const from = connections.get(stream)
   const there = from ? [from.inc, from.created, from.founded.size] : null
-  return [phase, there, inc, epoch, session && ofLead(session), ops, acked, up, down]
+  return [phase, there, inc, epoch, session && ofLead(session), ops, acked, coming, up, down]
 }
 
 function ofLead({ server }: Session): unknown {
@@ -106,7 +113,16 @@ function ofHub({ hub, session }: KeptScene, by: By): unknown {
   return [times, row && ofRow(row), ofRoom(hub, session, by), waiting, asks, attached, attendance]
 }
 
-function ofRow({ entry, pending, members, present, goneAt, lastYes, missed }: Row): unknown {
+function ofRow({
+  entry,
+  pending,
+  members,
+  present,
+  goneAt,
+  lastYes,
+  missed,
+  refused,
+}: Row): unknown {
   const { register, standing } = entry
   return [
     register,
@@ -117,6 +133,7 @@ function ofRow({ entry, pending, members, present, goneAt, lastYes, missed }: Ro
     goneAt,
     lastYes,
     missed,
+    refused,
   ]
 }
 
@@ -130,7 +147,7 @@ function ofRoom(hub: Hub, session: string, by: By): unknown {
     })
     return [batch.stand && stands(batch.stand), batch.sheets, waiters]
   })
-  return [room.saved && stands(room.saved), next, writing]
+  return [room.saved && stands(room.saved), next, writing, room.complete]
 }
 
 function stands({ session, ...rest }: Stand): unknown {

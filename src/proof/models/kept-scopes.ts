@@ -20,16 +20,18 @@ export interface KeptScope {
   /** Kills of the hub, and writes that the disk refuses. */
   kills: number
   refusals: number
+  /** How often the hub's folder is copied, and perhaps put back. */
+  copies: number
   /** How often BACK_MS pass, and how often SILENT_MS. */
   short: number
   long: number
   /** A bug around the rules. */
-  plant?: 'no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice'
+  plant?: 'no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts'
 }
 
 const NOTHING = {
   ...{ others: 1, asks: 1, ops: 1, guests: 0, again: 0, breaks: 0, deaths: 0, leaves: 0 },
-  ...{ kills: 0, refusals: 0, short: 0, long: 0 },
+  ...{ kills: 0, refusals: 0, copies: 0, short: 0, long: 0 },
 }
 
 /** Scopes that hold, and how many states they have. */
@@ -55,6 +57,19 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
     states: 6_000,
   },
   {
+    scope: {
+      ...{ ...NOTHING, name: 'kept-refused', ops: 0, guests: 1 },
+      ...{ again: 1, deaths: 1, short: 1, refusals: 1 },
+    },
+    says: 'a disk that refuses a write, and somebody who comes beside the first meanwhile',
+    states: 19_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-old', copies: 1, deaths: 1, short: 1 },
+    says: 'an old copy of the folder of the hub, put back',
+    states: 7_500,
+  },
+  {
     scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
     says: 'two who ask at once',
     states: 12_000,
@@ -62,7 +77,20 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
   {
     scope: { ...NOTHING, name: 'kept-guest', deep: true, breaks: 1, guests: 1, short: 1 },
     says: 'somebody who comes beside the first, and goes',
+    states: 53_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-guests', deep: true, ops: 0, deaths: 1, guests: 2, long: 1 },
+    says: 'two who come beside the first, who dies',
     states: 33_000,
+  },
+  {
+    scope: {
+      ...{ ...NOTHING, name: 'kept-old-two', deep: true, others: 2 },
+      ...{ ops: 2, asks: 2, copies: 1, deaths: 1, short: 1 },
+    },
+    says: 'two who ask at once, of a hub whose old copy was put back',
+    states: 240_000,
   },
   {
     scope: { ...NOTHING, name: 'kept-leaves', deep: true, ops: 2, leaves: 1, breaks: 1, kills: 1 },
@@ -75,7 +103,7 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
       ...{ asks: 2, breaks: 1, kills: 1, refusals: 1, long: 1 },
     },
     says: 'two requests, one who is cut off, a hub that is killed, a refused write, a minute',
-    states: 361_000,
+    states: 564_000,
   },
 ]
 const scopeOf = (name: string): KeptScope => GOOD.find(({ scope }) => scope.name === name)!.scope
@@ -109,9 +137,15 @@ export const PLANTED: readonly PlantedKept[] = [
     steps: 9,
   },
   {
-    scope: { ...scopeOf('kept-guest'), name: 'number-twice', plant: 'number-twice' },
-    says: 'whoever opens a room gets the next number that was written',
+    scope: { ...scopeOf('kept-guests'), name: 'number-twice', plant: 'number-twice' },
+    says: 'whoever opens a room gets the next number that was written, whoever was here since',
     violates: 'room.one',
-    steps: 9,
+    steps: 14,
+  },
+  {
+    scope: { ...scopeOf('kept-refused'), name: 'refused-counts', plant: 'refused-counts' },
+    says: 'a sheet that was refused counts as if it were there',
+    violates: 'room.one',
+    steps: 13,
   },
 ]

@@ -12,7 +12,7 @@ import { type FromHub, LATER } from '../../directory/messages.ts'
 import { BACK_MS } from '../../directory/keeping.ts'
 import type * as chunks from '../../wire/chunks.ts'
 import type { Action, Model } from '../../sim/checker.ts'
-import { forced, thrifty } from './kept-bugs.ts'
+import { forced, forgetful, thrifty } from './kept-bugs.ts'
 import * as hub from './kept-hub.ts'
 import * as peers from './kept-peer.ts'
 import type { Peer } from './kept-peer.ts'
@@ -53,12 +53,14 @@ function sometimes({
   breaks,
   kills,
   long,
+  copies,
 }: KeptScope): Record<string, (scene: KeptScene) => boolean> {
   return {
     'opened with all': ({ notes, told }) => notes.opened && told.ops.length === ops,
     'opened with entries': ({ notes }) => notes.entries,
     ...(kills > 0 && long > 0 && { 'too early': ({ notes }) => notes.early }),
     ...(breaks > 0 && { 'the first is out': ({ notes }) => notes.out }),
+    ...(copies > 0 && { 'opened from an old copy': ({ notes }) => notes.restored && notes.opened }),
     ...(others > 1 && { 'two at once': ({ notes }) => notes.second }),
   }
 }
@@ -105,16 +107,18 @@ function begin(scope: KeptScope): KeptScene {
   const idle = {
     phase: 'idle',
     session: null,
-    ...{ stream: 0, inc: 0, epoch: 0, acked: 0 },
+    ...{ stream: 0, inc: 0, epoch: 0, acked: 0, coming: null },
   } as const
   const scene = {
     ...{ now: 0, disk: new Map(), writing: null, owed: false, session: '', streams: 0 },
     fresh: true,
     peers: Array.from({ length: 1 + others }, () => ({ ...idle, ops: [], up: [], down: [] })),
     ...{ authors: [], promised: [], told: { epoch: 0, ops: [] }, numbers: [], epochs: [] },
+    copy: null,
     notes: {
       ...{ lost: '', twice: '', torn: '' },
-      ...{ opened: false, early: false, out: false, second: false, entries: false },
+      ...{ opened: false, early: false, out: false, second: false },
+      ...{ entries: false, restored: false },
     },
     left,
   } as unknown as KeptScene
@@ -147,6 +151,10 @@ function* actions(scope: KeptScope, scene: KeptScene): Iterable<Action<KeptScene
         hub.kill(copy)
       })
     }
+  }
+  if (left.copies > 0) yield mishap('the folder is copied', 'copies', hub.copy)
+  if (scene.copy) {
+    yield { ...step('the hub is killed, and the copy put back', hub.putBack), environment: true }
   }
   if (left.short > 0) {
     yield mishap('some seconds pass', 'short', (copy) => hub.pass(copy, BACK_MS + 1))
@@ -232,8 +240,8 @@ function* leading(
       peers.write(own)
     })
   }
-  if (left.guests > 0 && peers.here(peer) === 1) yield on('has company', come)
-  if (peers.here(peer) > 1) yield on('is alone again', (own) => void peers.guest(own, false))
+  if (left.guests > 0 && !peer.coming) yield on('lets somebody in', come)
+  if (peers.here(peer) > 1) yield on('sees one go', peers.goes)
   if (left.leaves > 0 && peer.stream > 0) {
     yield on('leaves', (own, copy) => {
       copy.left.leaves--
@@ -252,7 +260,8 @@ function record(peer: Peer, scene: KeptScene): void {
 
 function come(peer: Peer, scene: KeptScene): void {
   scene.left.guests--
-  give(scene, peers.guest(peer, true))
+  scene.authors = [...scene.authors, peer.epoch]
+  peers.letIn(peer, scene.authors.length)
 }
 
 function give(scene: KeptScene, inc: number): void {
@@ -269,6 +278,8 @@ function acknowledge({ plant }: KeptScope, scene: KeptScene, peer: Peer): void {
   if (length <= peer.acked) return
   peer.acked = length
   if (isStrict) scene.promised = peer.ops.slice(0, length)
+  const came = peers.told(peer)
+  if (came > 0) give(scene, came)
 }
 
 function die(scene: KeptScene, who: number): void {
@@ -282,6 +293,7 @@ function ask({ plant }: KeptScope, scene: KeptScene, who: number): void {
   hub.peerOf(scene, who).phase = 'asks'
   const say = (): void => hub.dial(scene, who, peers.wishOf(who))
   if (plant === 'number-twice') thrifty(scene, say)
+  else if (plant === 'refused-counts') forgetful(scene, say)
   else say()
 }
 
