@@ -164,6 +164,7 @@ describe('the tables', () => {
     const options: Record<keyof JoinOptions | 'udp', true> = {
       ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
       ...{
+        fresh: true,
         token: true,
         ticket: true,
         recover: true,

@@ -8,7 +8,7 @@
  * there is never a whole state without its log, nor a log without the state that it goes on from.
  */
 
-import { type Millis, type PeerId, termOf } from '../machine.ts'
+import { type Millis, NAME_MAX, type PeerId, termOf } from '../machine.ts'
 import { blob, decode, encode, flag, record, varint, word } from '../wire/layout.ts'
 import type { Entry } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
@@ -73,7 +73,7 @@ interface Batch {
 /** One room in the archive. */
 export interface Room {
   /** Its game and name. */
-  readonly place: string
+  place: string
   /** Null while the disk has nothing of it. */
   saved: Stand | null
   /** What the disk is to take next; and what it is taking. */
@@ -154,15 +154,28 @@ export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room
   return places.get(placeOf(place)) ?? null
 }
 
+/** As which room one is kept that was laid aside: it may be opened there. */
+export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {
+  const mark = `~${session}`
+  const bytes = new TextEncoder().encode(room).subarray(0, NAME_MAX - mark.length)
+  // Of a sign that was cut in two nothing is left.
+  return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
+}
+
 /** The key of a room's record. */
 export function recordOf(session: string): string {
   return `${ROOMS_PREFIX}${session}`
 }
 
-/** The session of a room of which the disk is taking something; null if it is not. */
+/** The session of a room of which the disk is taking something, its name too; null for none. */
 export function onItsWay(archive: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
   const session = archive.places.get(placeOf(place)) ?? ''
-  return archive.rooms.get(session)?.writing ? session : null
+  const room = archive.rooms.get(session)
+  return room?.writing || isRenamed(room, standOf(room)) ? session : null
+}
+
+function isRenamed(room: Room | undefined, stand: Stand | null): boolean {
+  return stand !== null && placeOf(stand.session.entry) !== room!.place
 }
 
 /** Changes a room with the next write; null removes it. */
@@ -224,6 +237,7 @@ export function kept(archive: Archive, session: string): { waiters: Waiter[]; mo
   room.saved = stand
   room.writing = null
   if (!stand && !room.next) erase(archive, session)
+  else if (isRenamed(room, stand)) rename(archive, session, placeOf(stand!.session.entry))
   return { waiters, more: room.next !== null }
 }
 
@@ -235,6 +249,13 @@ export function unkept(archive: Archive, session: string): Waiter[] {
   Object.assign(room, { writing: null, next: null })
   if (!room.saved) erase(archive, session)
   return waiters
+}
+
+function rename({ rooms, places }: Archive, session: string, place: string): void {
+  const room = rooms.get(session)!
+  places.delete(room.place)
+  places.set(place, session)
+  room.place = place
 }
 
 function erase({ rooms, places }: Archive, session: string): void {

@@ -224,6 +224,21 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
   return row
 }
 
+/**
+ * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
+ * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
+ */
+export function layAside({ hub, now, out }: Call, { stand }: Opening): void {
+  const { entry } = stand.session
+  const { session } = entry
+  if (register.forget(hub.directory, session, directoryOut(hub, out))) return
+  const room = archive.asideOf(entry)
+  const until = stand.until || wallOf(hub, now) + archive.timeOf(entry)
+  const renamed = { ...stand.session, entry: { ...entry, room } }
+  archive.change(hub.archive, entry, { ...stand, session: renamed, until })
+  out.record(session)
+}
+
 type Founder = Parameters<typeof register.begin>[3]
 
 /** The session of a room is over: from now on its time runs. */

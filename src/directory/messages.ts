@@ -161,6 +161,8 @@ export const toHub = message({
       /** Members alone that were admitted as hosts serve. */
       hosts: flag,
       ticket: text(TICKET_MAX),
+      /** What is kept of the room is laid aside, and the room founded anew. */
+      fresh: flag,
     }),
   ],
   /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */

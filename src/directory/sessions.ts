@@ -157,6 +157,10 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
     return refuse(connection, request, NOBODY, out)
   }
   if (consulting.consult(call, message, claims, { ...entrance, founding })) return
+  if (kept && message.fresh) {
+    keeping.layAside(call, kept)
+    return wait(call, kept.stand.session.entry.session, message)
+  }
   if (!known) return create(call, message, entrance, kept)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
@@ -393,17 +397,21 @@ function founded(
   happened(row, 'founded', out)
 }
 
-/** The disk did not take who came in by a ticket: they are told so, and may ask again. */
+/**
+ * The disk did not take who came in by a ticket, or that a room is laid aside: they are told so,
+ * and may ask again.
+ */
 export function refuseEntrants(hub: Hub, session: string, why: string, out: HubOut): void {
   const row = register.find(hub.directory, session)
   const waiting = hub.waiting.get(session)
-  if (!row || !waiting) return
+  if (!waiting) return
   const left = waiting.filter(({ connection, message }) => {
     if (message.kind === 'invite') {
       say(connection, { kind: 'invited', request: message.request, why }, out)
       return false
     }
-    if (message.kind !== 'add' || !admission.mustWait(row, message.key)) return true
+    if (message.kind !== 'add') return true
+    if (!message.fresh && !(row && admission.mustWait(row, message.key))) return true
     refuse(connection, message.request, why, out)
     return false
   })

@@ -19,7 +19,7 @@ import { parseToken } from './token.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
 
-export type { KeepOptions, KeepRoom, KeepTime } from './keep-room.ts'
+export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
 
 /** What `join` takes. */
 export interface JoinOptions {
@@ -96,6 +96,12 @@ export interface JoinOptions {
    */
   from?: Uint8Array
   /**
+   * Whether the room begins anew where what is kept of it cannot be read here: by another build,
+   * without its key, or because its bytes are no room. That stays at the hub, under another name,
+   * which `session.laidAside` says. By default `join` fails with `schema`, `forbidden` or `store`.
+   */
+  fresh?: boolean
+  /**
    * Whether lists of rooms have it (default), if this call creates the session. Rooms by invitation
    * are in none.
    */
@@ -135,7 +141,7 @@ const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
-  ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from'] as const),
+  ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from', 'fresh'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -192,7 +198,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
   const { expellers = 'founder', watch = false, watchersMax } = options
-  const { entry = 'open', listed = true } = options
+  const { entry = 'open', listed = true, fresh = false } = options
   checkWord('entry', entry, ['open', 'invite'])
   checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
@@ -216,6 +222,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
     ticket: checkTicket(options.ticket ?? ''),
     roomKey: kept.key,
     saved: savedOf(options.from, options.game),
+    fresh: checkFlag('fresh', fresh),
     watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,

@@ -27,6 +27,14 @@ export interface KeepOptions {
   key?: string
 }
 
+/** What was kept of a room that begins anew, for it could not be read. */
+export interface LaidAside {
+  /** As which room of the game it is kept now; null where the hub could not read it either. */
+  readonly room: string | null
+  /** Why it could not be read. */
+  readonly why: string
+}
+
 /** What `join` takes: see `JoinOptions.keepRoom`. */
 export type KeepRoom = KeepTime | KeepOptions | false
 

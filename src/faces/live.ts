@@ -14,7 +14,7 @@ import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
-import { notKept } from './keep-room.ts'
+import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
@@ -77,6 +77,7 @@ export class Live implements Running {
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
+  #laidAside: LaidAside | null = null
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -171,6 +172,10 @@ export class Live implements Running {
 
   get token(): string {
     return this.#token
+  }
+
+  get laidAside(): LaidAside | null {
+    return this.#laidAside
   }
 
   get safety(): Safety {
@@ -395,6 +400,9 @@ export class Live implements Running {
       case 'kept':
         if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
         return this.#updateSafety()
+      case 'aside':
+        this.#laidAside = { room: event.as === '' ? null : event.as, why: event.why }
+        return
       case 'role':
       case 'slow':
       case 'leased':

@@ -20,6 +20,7 @@ import type { Emitter } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { InviteOptions, InviteOutcome } from './inviting.ts'
+import type { LaidAside } from './keep-room.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { ObjectType } from './object-types.ts'
 import type { ActionOutcome, CallOutcome } from './outcomes.ts'
@@ -61,6 +62,9 @@ export interface Session extends Emitter<SessionEvents> {
    * the player is here and for a minute after. Whoever has it is this player: keep it private.
    */
   readonly token: string
+
+  /** What was kept of the room before, if `fresh` had it begin anew; else null. */
+  readonly laidAside: LaidAside | null
 
   /** How safe what is acknowledged is just now. */
   readonly safety: Safety

@@ -22,11 +22,11 @@ import {
   LATER,
   NO_GAME,
   NOT_ADMITTED,
+  UNREADABLE,
 } from '../directory/messages.ts'
-import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
-import { type Join, type Joined, joinedLayout, SESSION_VERSION } from '../session/messages.ts'
+import { type Joined, joinedLayout } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
@@ -34,12 +34,13 @@ import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
 import type { Read } from '../session/sheets.ts'
 import * as session from '../session/session.ts'
-import { mayServe, nextRequest, type Session } from '../session/state.ts'
+import { mayServe, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
-import { digest, proofOf, sameBytes } from '../wire/digest.ts'
-import { decode, encode } from '../wire/layout.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { decode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
+import * as asking from './asking.ts'
 import { partOut } from './dispatch.ts'
 import type { Unfit } from './builds.ts'
 import { compute } from './curves.ts'
@@ -50,7 +51,7 @@ import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import { fits } from './room-key.ts'
 import * as sealing from './sealing.ts'
-import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS, mayFound } from './state.ts'
+import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS } from './state.ts'
 import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
@@ -59,16 +60,11 @@ export const ASK_AGAIN_MS: Millis = 500
 /** The hub of our session is looked for so long at all addresses; then another one will do. */
 export const FOREIGN_MS: Millis = 60_000
 
-/** Sends a message to the hub. */
-export function tellHub(run: Runtime, message: ToHub): void {
-  run.ports.hub(encode(toHub, message))
-}
-
 /** The stream to the hub is open. */
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
-  tellHub(run, { kind: 'hello', version: HUB_VERSION })
+  asking.tellHub(run, { kind: 'hello', version: HUB_VERSION })
   // A hub of another version answers nothing but that.
   ask(run)
 }
@@ -162,11 +158,11 @@ function greeted(run: Runtime, version: number): void {
 function ask(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
-  if (member.phase === 'in') return attach(run)
+  if (member.phase === 'in') return asking.attach(run)
   if (member.linkKey.point === null) return makeKey(run)
   if (member.phase === 'asking' && entrance.isSilent(run)) return lookAgain(run)
-  if (member.phase === 'finding') return find(run)
-  if (member.phase === 'asking' && !member.entrance) join(run)
+  if (member.phase === 'finding') return asking.find(run)
+  if (member.phase === 'asking' && !member.entrance) asking.join(run)
 }
 
 /** Whom we asked does not let us in: somebody else may serve by now. */
@@ -190,64 +186,6 @@ export function keyed(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
   if (of === run.member.linkKey && run.member.hub !== 'closed') ask(run)
 }
 
-function attach(run: Runtime): void {
-  const { session: own } = run.member
-  tellHub(run, {
-    kind: 'attach',
-    request: nextRequest(own),
-    session: own.id,
-    inc: own.me,
-    proof: proofOf(own.secret, 'register'),
-  })
-}
-
-function find(run: Runtime): void {
-  const { member } = run
-  const { wish, session: own } = member
-  tellHub(run, {
-    kind: 'add',
-    request: nextRequest(own),
-    game: wish.game,
-    room: wish.room,
-    // A process that may not serve opens no session: 0 asks for one that exists.
-    playersMax: mayFound(wish) ? wish.playersMax : 0,
-    recovers: wish.recovers,
-    topology: wish.topology,
-    terms: wish.terms,
-    hash: digest(proofOf(own.secret, 'register')),
-    link: member.linkKey.point!,
-    key: wish.identity.key,
-    hosts: wish.hosts,
-    ticket: wish.ticket,
-  })
-}
-
-function join(run: Runtime): void {
-  const { member } = run
-  const { wish, session: own } = member
-  const asked = {
-    version: SESSION_VERSION,
-    schema: own.schema,
-    name: wish.name,
-    kind: wish.kind,
-    watches: wish.watches,
-    addresses: wish.addresses,
-    ...hashesOf(own.secret),
-    link: member.linkKey.point!,
-    key: wish.identity.key,
-    rights: member.admission.rights,
-    admission: member.admission.signature,
-    resume: member.resume?.session === member.found ? member.resume : null,
-  }
-  entrance.ask(run, member.found, asked)
-}
-
-function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
-  return {
-    registerHash: digest(proofOf(secret, 'register')),
-  }
-}
-
 type Added = FromHub & { kind: 'added' }
 
 function added(run: Runtime, answer: Added): void {
@@ -255,6 +193,8 @@ function added(run: Runtime, answer: Added): void {
   // Nothing was asked before our key is made.
   if (member.phase !== 'finding' || member.linkKey.point === null) return
   const { entry } = answer
+  const { aside } = member
+  member.aside = null
   member.found = entry.session
   member.admission = answer.admission
   member.session.topology = entry.topology
@@ -266,7 +206,10 @@ function added(run: Runtime, answer: Added): void {
     return fail(run, 'exists', opening.isThere(member.wish))
   if (answer.opened) return opening.begin(run, answer)
   if (saved) return goOn(run, answer, saved.time, opening.load(run, saved))
-  if (answer.created) return become(run, answer)
+  if (answer.created) {
+    become(run, answer)
+    return void (aside && run.ports.emit({ kind: 'aside', ...aside }))
+  }
   named(run, { register: entry.register, leader: answer.leader })
   // The hub does not know who serves: it may in a moment.
   if (!member.named) return
@@ -281,10 +224,14 @@ function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   goOn(run, opened.answer, opened.as.time, opening.read(run, opened))
 }
 
-// The session goes on from what is kept of it, or was saved.
+// The session goes on from what is kept of it, or was saved. What is none of ours stays there.
 function goOn(run: Runtime, answer: Added, time: Millis, found: Read | Unfit): void {
-  if ('code' in found) return fail(run, found.code, found.why)
-  become(run, answer, { time, found })
+  if (!('code' in found)) return become(run, answer, { time, found })
+  asking.tellHub(run, opening.endOf(run, answer))
+  run.member.aside = opening.asideOf(run, answer, found)
+  if (!run.member.aside) return fail(run, found.code, found.why)
+  run.member.phase = 'finding'
+  ask(run)
 }
 
 interface Opened {
@@ -310,7 +257,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
-    ...hashesOf(own.secret),
+    ...asking.hashesOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
     rights: member.admission.rights,
@@ -406,6 +353,7 @@ function refused(run: Runtime, why: string): void {
   if (member.phase === 'finding') {
     member.unfound = why
     if (why.startsWith(LATER)) waitLonger(run, why.slice(LATER.length))
+    if (why === UNREADABLE && member.wish.fresh) member.aside = { as: '', why }
     // Asking again would change nothing.
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
     if (why.startsWith(NOT_ADMITTED)) return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length))

@@ -28,6 +28,7 @@ import type { Unfit } from './builds.ts'
 import * as callers from './callers.ts'
 import * as curves from './curves.ts'
 import * as entrance from './entrance.ts'
+import * as asking from './asking.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as opening from './opening.ts'
@@ -69,7 +70,7 @@ function createOut(run: Runtime): SessionOut {
       last = message
       deliver(run, to, lastBytes)
     },
-    hub: (message) => entry.tellHub(run, message),
+    hub: (message) => asking.tellHub(run, message),
     time: () => sessionTime(run, run.now),
     seal: (sheet, index) => opening.seal(run, sheet, index),
     answer: (asker, joined) => callers.answer(run, asker, joined),
@@ -327,7 +328,7 @@ export function invite(
   begin(run, now)
   const { hub, session: own } = run.member
   const request = hub === 'attached' ? nextRequest(own) : 0
-  if (request !== 0) entry.tellHub(run, { kind: 'invite', request, ...wish })
+  if (request !== 0) asking.tellHub(run, { kind: 'invite', request, ...wish })
   end(run)
   return request
 }

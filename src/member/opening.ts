@@ -6,19 +6,20 @@
 
 import type { Millis } from '../machine.ts'
 import * as clock from '../link/clock.ts'
-import type { FromHub } from '../directory/messages.ts'
-import { SHEETS_MAX } from '../directory/archive.ts'
+import type { FromHub, ToHub } from '../directory/messages.ts'
+import * as archive from '../directory/archive.ts'
 import type { Saved } from '../directory/saved-room.ts'
 import { SHEET_PIECES_MAX, UNREADABLE } from '../directory/messages.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import * as sheets from '../session/sheets.ts'
-import { sameBytes } from '../wire/digest.ts'
+import { nextRequest } from '../session/state.ts'
+import { proofOf, sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
 import { adapted, type Unfit } from './builds.ts'
 import { fits, isSealed, open, seal as sealed } from './room-key.ts'
-import type { Opening, Runtime, Wish } from './state.ts'
+import type { Aside, Opening, Runtime, Wish } from './state.ts'
 
 type Added = FromHub & { kind: 'added' }
 
@@ -28,7 +29,7 @@ export const ROOM_MAX: number = 4 * 1024 * 1024
 /** The hub has named us; the sheets come. */
 export function begin(run: Runtime, answer: Added): void {
   const { opened } = answer
-  if (!opened || opened.sheets > SHEETS_MAX) return void run.member.counters.malformed++
+  if (!opened || opened.sheets > archive.SHEETS_MAX) return void run.member.counters.malformed++
   run.member.opening = { answer, as: opened, sheets: [], bytes: 0, incoming: null }
   run.member.phase = 'opening'
 }
@@ -69,6 +70,26 @@ export function read(run: Runtime, { answer, sheets: all }: Opening): sheets.Rea
 /** Reads a saved room; or why it is none for us. */
 export function load(run: Runtime, saved: Saved): sheets.Read | Unfit {
   return readAll(run, saved.session, saved.terms, saved.sheets)
+}
+
+/** As which room one that is none of ours is kept, if we want it anew; null if we do not. */
+export function asideOf(
+  { member: { wish } }: Runtime,
+  { opened, entry }: Added,
+  { code, why }: Unfit,
+): Aside | null {
+  const isLaid = wish.fresh && opened !== null && code !== 'banned'
+  return isLaid ? { as: archive.asideOf(entry), why } : null
+}
+
+/** How we leave a session that we were named the primary of, and did not begin. */
+export function endOf({ member }: Runtime, { entry }: Added): ToHub {
+  const { session: own } = member
+  const { session, register } = entry
+  const proof = proofOf(own.secret, 'register')
+  const demand = { session, inc: register.primary, proof, expect: register.epoch }
+  const none = { primary: 0, backup: 0, why: 'end' } as const
+  return { kind: 'change', request: nextRequest(own), ...demand, ...none }
 }
 
 /** Why a saved room does not begin. */

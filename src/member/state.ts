@@ -51,6 +51,8 @@ export interface Wish {
   roomKey: Uint8Array | null
   /** A saved room that begins anew, if this process opens the session; null for none. */
   saved: Saved | null
+  /** What is kept of the room, if we cannot read it, is laid aside, and the room founded anew. */
+  fresh: boolean
   /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
   /** Which members get links to each other, if this process opens the session. */
@@ -213,6 +215,8 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** What is to be laid aside; null for nothing. */
+  aside: Aside | null
   /** By which the hub signs, as it says itself; null before it did. */
   hubKey: Uint8Array | null
   /** Since when other hubs than that of our session answer; null while they do not. */
@@ -279,6 +283,12 @@ export interface MemberCounters {
   returns: number
 }
 
+/** Why a room cannot be read here, and as which room it is kept; '' if that is unknown. */
+export interface Aside {
+  as: string
+  why: string
+}
+
 /** Events for the runtime above. */
 export type MemberEvent =
   | SessionEvent
@@ -286,6 +296,8 @@ export type MemberEvent =
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
+  /** What was kept of the room could not be read; it is kept under another name, if we know it. */
+  | ({ kind: 'aside' } & Aside)
   /** The hub has answered an invitation of ours; `why` not, or empty. */
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
@@ -343,7 +355,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null },
+    ...{ hubKey: null, foreignAt: null, aside: null },
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     slots,

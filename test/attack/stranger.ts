@@ -38,7 +38,7 @@ const WISH = {
   terms: '',
   hash: digest(proofOf(SECRET, 'register')),
   ...{ link: new Uint8Array(32).fill(5), key: new Uint8Array(32) },
-  ...{ hosts: false, ticket: '' },
+  ...{ hosts: false, ticket: '', fresh: false },
 }
 
 /** Of whoever asks for a room. */

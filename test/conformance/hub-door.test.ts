@@ -108,7 +108,7 @@ const wish = (request: number, game: string, room: string): ToHub => ({
   },
   hash: new Uint8Array(16),
   ...{ link: new Uint8Array(32), key: new Uint8Array(32) },
-  ...{ hosts: false, ticket: '' },
+  ...{ hosts: false, ticket: '', fresh: false },
 })
 
 describe('a hub in one’s own server', () => {

@@ -107,7 +107,7 @@ const WISH = {
   ...({ playersMax: 8, recovers: false, topology: 'star', terms: '' } as const),
   hash: digest(proofOf(SECRET, 'register')),
   ...{ link: new Uint8Array(32), key: new Uint8Array(32) },
-  ...{ hosts: false, ticket: '' },
+  ...{ hosts: false, ticket: '', fresh: false },
 }
 
 /** Dials the hub. */

@@ -57,7 +57,7 @@ export function keyOf(id: number): Uint8Array {
 }
 
 /** What the founder of an open room says of rights. */
-export const OPEN = { key: keyOf(1), hosts: false, ticket: '' }
+export const OPEN = { key: keyOf(1), hosts: false, ticket: '', fresh: false }
 
 /** The link key of a process of the tests. */
 export function linkOf(id: number): Uint8Array {

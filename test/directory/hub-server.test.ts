@@ -30,7 +30,14 @@ function addOf(request: number): ToHub {
   const key = new Uint8Array(32)
   return {
     ...({ kind: 'add', request, game: 'g', room: `room ${request}`, playersMax: 8 } as const),
-    ...({ recovers: false, topology: 'star', terms: '', hosts: false, ticket: '' } as const),
+    ...({
+      recovers: false,
+      topology: 'star',
+      terms: '',
+      hosts: false,
+      ticket: '',
+      fresh: false,
+    } as const),
     ...{ hash: new Uint8Array(16), link: key, key },
   }
 }

@@ -18,10 +18,12 @@ type Keep = ToHub & { kind: 'keep' }
 /** A room that is kept for ten minutes, whose founder is attached. */
 class Kept {
   readonly desk: Desk
+  readonly room: string
   founder = 0
   id = ''
 
-  constructor(limits: ConstructorParameters<typeof Desk>[0] = {}) {
+  constructor(limits: ConstructorParameters<typeof Desk>[0] = {}, room = 'main') {
+    this.room = room
     this.desk = new Desk(limits)
     this.founder = this.desk.open()
     this.id = this.added(this.ask(this.founder))!.entry.session
@@ -30,7 +32,7 @@ class Kept {
 
   ask(stream: number, id = 1, more: Partial<ToHub & { kind: 'add' }> = {}): FromHub[] {
     const { hash, link } = listed(id)
-    const place = { game: 'g', room: 'main', playersMax: 4, recovers: true, topology: 'star' }
+    const place = { game: 'g', room: this.room, playersMax: 4, recovers: true, topology: 'star' }
     const wish = { ...place, terms: 'keep=10', hash, link, ...OPEN, key: keyOf(id), ...more }
     return this.desk.say(stream, { kind: 'add', request: 1, ...wish } as ToHub)
   }
@@ -339,6 +341,103 @@ describe('opening', () => {
     const said = room.ask(stream, 2, { playersMax: 0 })
     expect(said).toMatchObject([{ kind: 'refused', why: 'nobody serves it' }])
     expect(room.opens().text).toBe('whole ')
+  })
+})
+
+describe('laid aside', () => {
+  const names = (room: Kept): string[] => {
+    return [...room.desk.hub.archive.places.keys()].map((place) => place.split(' ').at(-1)!)
+  }
+  /** A room of that name, that nobody is in. */
+  const left = (name = 'main'): Kept => {
+    const room = new Kept({}, name)
+    room.keep('whole ', 1)
+    room.leaves()
+    return room
+  }
+
+  /** One whose session is over. */
+  const ended = (): Kept => {
+    const room = left()
+    const end = { expect: 1, primary: 1, backup: 0, why: 'end', session: room.id, inc: 1 } as const
+    const stream = room.desk.open()
+    room.desk.say(stream, { kind: 'change', request: 3, proof: proof(1), ...end })
+    return room
+  }
+
+  test('it is kept under another name before anybody founds it anew', () => {
+    const room = left()
+    const [one, other] = [room.desk.open(), room.desk.open()]
+    room.desk.atOnce = false
+    room.ask(one, 2, { fresh: true })
+    room.ask(other, 3, { fresh: true })
+    expect(room.desk.heard.get(one)).not.toContainEqual(expect.objectContaining({ kind: 'added' }))
+    room.desk.write()
+    const told = [one, other].map((stream) => room.added(room.desk.heard.get(stream)!)!)
+    expect(told).toMatchObject([
+      { created: true, opened: null, entry: { register: { epoch: 1, primary: 1 } } },
+      { created: false, opened: null },
+    ])
+    expect(names(room)).toEqual([`main~${room.id}`])
+    room.desk.atOnce = true
+    const aside = room.desk.open()
+    const heard = room.ask(aside, 4, { room: `main~${room.id}` })
+    expect(room.added(heard)).toMatchObject({ entry: { session: room.id }, opened: { sheets: 1 } })
+  })
+
+  test.each([
+    ['that its session ends', left],
+    ['its new name', ended],
+  ])('a disk that refuses %s leaves it as it was, and whoever asked hears so', (_, make) => {
+    const room = make()
+    const stream = room.desk.open()
+    room.desk.atOnce = false
+    room.ask(stream, 2, { fresh: true })
+    room.desk.write('the disk is full')
+    expect(room.desk.heard.get(stream)!.at(-1)).toMatchObject({ why: 'the disk is full' })
+    expect(names(room)).toEqual(['main'])
+    room.desk.atOnce = true
+    expect(room.opens(3)).toMatchObject({ text: 'whole ' })
+  })
+
+  test('while one waits for that, others wait as well', () => {
+    const room = ended()
+    const [one, other] = [room.desk.open(), room.desk.open()]
+    room.desk.atOnce = false
+    room.ask(one, 2, { fresh: true })
+    expect(room.ask(other, 3)).toEqual([])
+    room.desk.write()
+    expect(room.added(room.desk.heard.get(other)!)).toMatchObject({ created: false })
+  })
+
+  test.each([
+    ['x'.repeat(64), /^x{5,63}~/],
+    ['\u{1F600}'.repeat(16), /^(\u{1F600})+~/u],
+  ])('of %s as much is in its name as fits', (name, shape) => {
+    const room = left(name)
+    const stream = room.desk.open()
+    expect(room.added(room.ask(stream, 2, { fresh: true, room: name }))).toMatchObject({
+      created: true,
+    })
+    const [aside] = names(room)
+    expect(aside).toMatch(shape)
+    expect(new TextEncoder().encode(aside!).length).toBeLessThanOrEqual(64)
+  })
+
+  test('it is kept for as long as it would have been', () => {
+    const room = left()
+    room.ask(room.desk.open(), 2, { fresh: true })
+    room.desk.go(590_000)
+    expect(names(room)).toContain(`main~${room.id}`)
+    room.desk.go(30_000)
+    expect(names(room)).not.toContain(`main~${room.id}`)
+  })
+
+  test('a hub that is killed knows it by its new name', () => {
+    const room = left()
+    room.ask(room.desk.open(), 2, { fresh: true })
+    room.desk.restart()
+    expect(names(room)).toEqual([`main~${room.id}`])
   })
 })
 

@@ -92,10 +92,10 @@ export class Fuzzed {
         game: 'fuzz',
         room: 'main',
         name,
-        ...{ playersMax: 8, ticket: '', roomKey: null, saved: null, keptTypes: '', watches: false },
+        ...{ playersMax: 8, ticket: '', roomKey: null, saved: null },
+        ...{ fresh: false, keptTypes: '', watches: false },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
-        types: text,
-        token: null,
+        ...{ types: text, token: null },
       },
       slots: [
         { part: objects.objectsPart(RULES) as Part<never>, state: parts.objects },

@@ -304,6 +304,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
         key: linkKey(chaos),
         hosts: chance(chaos, 0.2),
         ticket: chance(chaos, 0.2) ? anyText(chaos, known) : '',
+        fresh: chance(chaos, 0.2),
       }
     }
     default:

@@ -58,7 +58,7 @@ export interface Desk {
 const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
 const WISH = {
   ...({ ...ROOM, recovers: true, topology: 'star', terms: '' } as const),
-  ...{ hosts: false, ticket: '' },
+  ...{ hosts: false, ticket: '', fresh: false },
 }
 
 /** A hub with the session of two members, both attached. */

@@ -31,6 +31,7 @@ export const WISH: Wish = {
   ticket: '',
   roomKey: null,
   saved: null,
+  fresh: false,
   keptTypes: '',
   terms: '',
   topology: 'star',

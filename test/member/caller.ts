@@ -19,7 +19,7 @@ import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
 
 const WISH = {
   ...{ playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(16) },
-  ...{ hosts: false, ticket: '' },
+  ...{ hosts: false, ticket: '', fresh: false },
 }
 
 /** See above. It looks for the session of a game in the room `main`. */

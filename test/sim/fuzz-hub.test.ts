@@ -62,7 +62,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
       recovers: false,
       topology: 'star',
       terms: '',
-      ...{ link, hash, key: link, hosts: false, ticket: '' },
+      ...{ link, hash, key: link, hosts: false, ticket: '', fresh: false },
     })
     return made.told.get(stream)!.at(-1)!.kind
   }

@@ -47,7 +47,7 @@ export function wishOf(who: number): ToHub & { kind: 'add' } {
   const [link, key] = [0x10 + who, 0x20 + who].map((byte) => new Uint8Array(32).fill(byte))
   return {
     ...({ kind: 'add', request: 1, game: 'g', room: 'r', playersMax: 8, recovers: true } as const),
-    ...({ topology: 'star', terms: TERMS, hosts: false, ticket: '' } as const),
+    ...({ topology: 'star', terms: TERMS, hosts: false, ticket: '', fresh: false } as const),
     ...{ hash: HASHES[who]!, link: link!, key: key! },
   }
 }

@@ -178,7 +178,7 @@ const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
 function wishOf(process: number, key: number): ToHub & { kind: 'add' } {
   return {
     ...({ kind: 'add', request: 1, game: 'g', room: 'r', playersMax: 8, recovers: true } as const),
-    ...({ topology: 'star', terms: '', hosts: true, ticket: '' } as const),
+    ...({ topology: 'star', terms: '', hosts: true, ticket: '', fresh: false } as const),
     ...{ hash: digest(proof(process)), link: bytesOf(process), key: bytesOf(0x80 + key) },
   }
 }

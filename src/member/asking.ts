@@ -1,0 +1,77 @@
+/** What a process asks on its way into a session, of the hub and of its primary. */
+
+import { type ToHub, toHub } from '../directory/messages.ts'
+import { type Join, SESSION_VERSION } from '../session/messages.ts'
+import { nextRequest } from '../session/state.ts'
+import { digest, proofOf } from '../wire/digest.ts'
+import { encode } from '../wire/layout.ts'
+import * as entrance from './entrance.ts'
+import { mayFound, type Runtime } from './state.ts'
+
+/** Sends a message to the hub. */
+export function tellHub(run: Runtime, message: ToHub): void {
+  run.ports.hub(encode(toHub, message))
+}
+
+/** Asks the hub to take this stream for the member that we are. */
+export function attach(run: Runtime): void {
+  const { session: own } = run.member
+  tellHub(run, {
+    kind: 'attach',
+    request: nextRequest(own),
+    session: own.id,
+    inc: own.me,
+    proof: proofOf(own.secret, 'register'),
+  })
+}
+
+/** Asks the hub for the game and room: it finds the session, or makes us the founder of one. */
+export function find(run: Runtime): void {
+  const { member } = run
+  const { wish, session: own } = member
+  tellHub(run, {
+    kind: 'add',
+    request: nextRequest(own),
+    game: wish.game,
+    room: wish.room,
+    // A process that may not serve opens no session: 0 asks for one that exists.
+    playersMax: mayFound(wish) ? wish.playersMax : 0,
+    recovers: wish.recovers,
+    topology: wish.topology,
+    terms: wish.terms,
+    hash: digest(proofOf(own.secret, 'register')),
+    link: member.linkKey.point!,
+    key: wish.identity.key,
+    hosts: wish.hosts,
+    ticket: wish.ticket,
+    fresh: member.aside !== null,
+  })
+}
+
+/** Asks the primary to let us in. */
+export function join(run: Runtime): void {
+  const { member } = run
+  const { wish, session: own } = member
+  const asked = {
+    version: SESSION_VERSION,
+    schema: own.schema,
+    name: wish.name,
+    kind: wish.kind,
+    watches: wish.watches,
+    addresses: wish.addresses,
+    ...hashesOf(own.secret),
+    link: member.linkKey.point!,
+    key: wish.identity.key,
+    rights: member.admission.rights,
+    admission: member.admission.signature,
+    resume: member.resume?.session === member.found ? member.resume : null,
+  }
+  entrance.ask(run, member.found, asked)
+}
+
+/** Of the secret of an incarnation. */
+export function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
+  return {
+    registerHash: digest(proofOf(secret, 'register')),
+  }
+}
