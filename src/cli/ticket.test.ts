@@ -84,6 +84,9 @@ test('what is wrong with a word is said in a sentence', () => {
     'holdfast: --game is needed: of which game the rooms are',
   )
   const duel = ['mint', ...secret, '--game', 'duel']
+  writeFileSync(at('room.key'), `${'a6'.repeat(32)}\n`)
+  expect(ticket(...duel, '--room-key', at('room.key')).out).toMatch(/^[\w.-]+~(a6){32}$/)
+  expect(ticket(...duel, '--room-key', at('own.key')).err).toMatch(/roomKey has 64 hexadecimal/)
   expect(ticket(...duel, '--expires', '3 weeks').err).toMatch(
     /--expires is a number with s, m, h or/,
   )

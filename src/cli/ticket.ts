@@ -14,6 +14,7 @@ interface Given {
   uses?: Word
   expires?: Word
   open?: boolean
+  roomKey?: Word
 }
 
 /** Adds the command. */
@@ -27,6 +28,10 @@ export function addTicket(cli: CAC): void {
       default: 'play',
     })
     .option('--uses <count>', 'mint: how many players come in by it', { default: 1 })
+    .option(
+      '--room-key <file>',
+      'mint: file with the key of a sealed room, which the hub does not get',
+    )
     .option('--expires <time>', 'mint: for how long: 90s, 15m, 12h, 30d', { default: '1h' })
     .option('--open', 'key: players come in without a ticket, only hosts need one')
     .example('holdfast ticket key --secret tickets.key > tickets.json')
@@ -55,7 +60,7 @@ async function makeKey(given: Given): Promise<void> {
 }
 
 async function mint(given: Given): Promise<void> {
-  const { game, room, rights, uses, expires } = given
+  const { game, room, rights, uses, expires, roomKey } = given
   const secret = read('--secret', fileOf(given)).trim()
   if (game === undefined) throw badValue('--game is needed: of which game the rooms are')
   const options = {
@@ -64,6 +69,7 @@ async function mint(given: Given): Promise<void> {
     rights: listOf(rights) as NonNullable<TicketOptions['rights']>,
     uses: Number(uses),
     seconds: secondsOf(String(expires)),
+    ...(roomKey !== undefined && { roomKey: read('--room-key', String(roomKey)).trim() }),
   }
   console.log(await mintTicket(secret, options))
 }

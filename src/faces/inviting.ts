@@ -3,12 +3,14 @@
 import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../directory/inviting.ts'
 import { badValue, HoldfastError, RIGHTS } from '../machine.ts'
 import { invite } from '../member/member.ts'
+import { isSealed } from '../member/room-key.ts'
 import type { Runner } from '../runtime/member/runner.ts'
 import { checkFlag, checkOptions } from '../runtime/options.ts'
 import { digest } from '../wire/digest.ts'
 import { shown } from '../wire/fields.ts'
 import { toHex } from '../wire/hex.ts'
 import { type Outcome, refused } from './outcomes.ts'
+import { withKey } from './ticket-text.ts'
 
 /** What an invitation is for. */
 export interface InviteOptions {
@@ -20,6 +22,11 @@ export interface InviteOptions {
 
 /** What came of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
 export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
+
+// What opens the room when nobody is in it any more.
+function keyHere({ member: { session, wish } }: Runner): Uint8Array | null {
+  return session.keeps && isSealed(session.terms) ? wish.roomKey : null
+}
 
 interface Waiting {
   readonly text: string
@@ -51,7 +58,8 @@ export class Invites {
     return new Promise((resolve) => {
       const wish = { digest: digest(secret), uses, rights }
       const request = runner.do((now, run) => invite(run, now, wish))
-      const text = `${INVITATION}${toHex(secret)}`
+      const key = rights === RIGHTS.play ? keyHere(runner) : null
+      const text = withKey(`${INVITATION}${toHex(secret)}`, key && toHex(key))
       if (request) this.#waiting.set(request, { text, resolve })
       else resolve(refused('lost', 'the hub is out of reach just now: nobody is invited'))
     })

@@ -4,7 +4,7 @@ import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
 import { EXPELLERS, type Expellers } from '../session/expelling.ts'
 import type { MemberEvent } from '../member/state.ts'
-import { TICKET_MAX, type Topology } from '../directory/messages.ts'
+import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkFlag, checkOptions, checkWord } from '../runtime/options.ts'
@@ -15,6 +15,7 @@ import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
 import { savedOf } from './saved-file.ts'
+import { readTicket } from './ticket-text.ts'
 import { parseToken } from './token.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
@@ -58,7 +59,8 @@ export interface JoinOptions {
   primaries?: 'all' | 'hosts'
   /**
    * What lets this player in where not everybody may come, and says what it may do there: text that
-   * `mintTicket` or `holdfast ticket` made. Who came in by it comes back without.
+   * `mintTicket`, `holdfast ticket` or `session.invite` made. Who came in by it comes back without.
+   * It may carry the key of the room, for `keepRoom`, which the hub does not get.
    */
   ticket?: string
   /**
@@ -204,7 +206,8 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond)]
-  const kept = keepingOf(options.keepRoom, hides(definitions))
+  const { ticket, key } = readTicket(options.ticket ?? '')
+  const kept = keepingOf(options.keepRoom, hides(definitions), key)
   terms.push(...kept.terms)
   if (entry === 'invite') terms.push('entry=invite')
   if (!checkFlag('listed', listed)) terms.push('listed=no')
@@ -219,7 +222,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
     types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
-    ticket: checkTicket(options.ticket ?? ''),
+    ticket,
     roomKey: kept.key,
     saved: savedOf(options.from, options.game),
     fresh: checkFlag('fresh', fresh),
@@ -370,15 +373,6 @@ export function hubUrl(server: string | null): string {
   if (url.pathname.endsWith('/')) url.pathname += 'hub'
   url.hash = ''
   return url.href
-}
-
-// Three parts in base64url (RFC 7515), or what `session.invite` makes, or nothing.
-function checkTicket(ticket: unknown): string {
-  const isText = typeof ticket === 'string' && ticket.length <= TICKET_MAX
-  if (isText && /^([\w-]+\.[\w-]+\.[\w-]+|invite\.[0-9a-f]{64})?$/.test(ticket)) return ticket
-  throw badValue(
-    `ticket is what mintTicket or invite gives, ${TICKET_MAX} characters at most: ${shown(ticket)}`,
-  )
 }
 
 function checkWatchers(count: number): number {

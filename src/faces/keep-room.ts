@@ -21,7 +21,8 @@ export interface KeepOptions {
   strict?: boolean
   /**
    * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
-   * runs the hub reads nothing. Whoever joins gives the same; a link carries it behind `#`. Rooms
+   * runs the hub reads nothing. Whoever joins gives the same; a link carries it behind `#`, or a
+   * ticket does. Rooms
    * of pieces with secret fields, or of kept objects that some alone see, are kept only with one.
    */
   key?: string
@@ -45,11 +46,13 @@ const KEEP_DEFAULT: KeepTime = '10m'
  * The terms of a session that is kept so, and the key that what is kept is sealed with.
  *
  * @param hides  the game has secrets that the hub must not read
+ * @param carried  the key that a ticket carries; null for none
  * @throws HoldfastError `bad-value`
  */
 export function keepingOf(
   given: unknown,
   hides: boolean,
+  carried: Uint8Array | null,
 ): { terms: string[]; key: Uint8Array | null } {
   if (given === false) return { terms: [], key: null }
   const options = typeof given === 'string' || given === undefined ? { for: given } : given
@@ -57,7 +60,7 @@ export function keepingOf(
   const { for: time = KEEP_DEFAULT, strict = false, key: text } = options as Record<string, unknown>
   const terms = [`keep=${minutesOf(time)}`]
   if (checkFlag('keepRoom.strict', strict)) terms.push('strict=yes')
-  const key = text === undefined ? null : keyOf(text)
+  const key = text === undefined ? carried : keyOf(text)
   if (!hides || key) return { terms, key }
   if (given === undefined) return { terms: [], key: null }
   throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')

@@ -59,6 +59,17 @@ describe('a ticket', () => {
     expect(ids[0]).not.toBe(ids[1])
   })
 
+  test('carries the key of a room behind what the hub reads', async () => {
+    const roomKey = 'A6'.repeat(32)
+    const whole = await mintTicket(own.secret, { game: 'duel', rights: ['host'], roomKey })
+    const [ticket, key, ...more] = whole.split('~')
+    expect([key, more]).toEqual(['a6'.repeat(32), []])
+    expect(await read(ticket!)).toMatchObject({ game: 'duel' })
+    for (const wrong of [{ roomKey: 'a6' }, { roomKey, rights: ['watch'] as const }]) {
+      await expect(mintTicket(own.secret, { game: 'duel', ...wrong })).rejects.toThrow(/roomKey/)
+    }
+  })
+
   test('that is altered anywhere, foreign, or for games of another key, is none', async () => {
     const ticket = await mintTicket(own.secret, { game: 'duel' })
     const parts = ticket.split('.')

@@ -19,6 +19,7 @@ import { fromHex, toHex } from '../wire/hex.ts'
 import { checkOptions } from '../runtime/options.ts'
 import type { TicketReader } from '../runtime/hub/hub-server.ts'
 import { checkName } from './names.ts'
+import { withKey } from './ticket-text.ts'
 
 /** Most keys whose tickets a hub takes. */
 export const KEYS_MAX = 64
@@ -53,6 +54,11 @@ export interface TicketOptions {
   uses?: number
   /** How long one may come in by it, in seconds; who came in stays. Default 3,600. */
   seconds?: number
+  /**
+   * The key of the room, where it is kept sealed: see `keepRoom` of `join`. It travels behind the
+   * ticket and stays with whoever joins by that; the hub does not get it.
+   */
+  roomKey?: string
 }
 
 /** The two halves of a key that signs tickets, in hexadecimal digits. */
@@ -63,7 +69,7 @@ export interface TicketKeys {
   key: string
 }
 
-const OPTIONS = ['game', 'room', 'rights', 'key', 'uses', 'seconds'] as const
+const OPTIONS = ['game', 'room', 'rights', 'key', 'uses', 'seconds', 'roomKey'] as const
 /** Longest time of a ticket: ten years. */
 const SECONDS_MAX = 315_360_000
 
@@ -76,19 +82,26 @@ export async function newTicketKey(): Promise<TicketKeys> {
 /** Signs a ticket. @throws HoldfastError `bad-value` */
 export async function mintTicket(secret: string, options: TicketOptions): Promise<string> {
   checkOptions('mintTicket', options, OPTIONS)
-  const { game, room, rights = ['play'], key, uses = 1, seconds = 3_600 } = options
+  const { game, room, rights = ['play'], key, uses = 1, seconds = 3_600, roomKey } = options
   checkName('game', game)
   if (room !== undefined) checkName('room', room)
   if (key !== undefined) bytesOf('key', key)
   if (!areRights(rights))
     throw badValue(`rights are of play and host, or watch alone: ${shown(rights)}`)
+  if (roomKey !== undefined) checkRoomKey(roomKey, rights)
   checkCount('uses', uses, USES_MAX)
   checkCount('seconds', seconds, SECONDS_MAX)
   const both = bytesOf('secret', secret, 2 * KEY_BYTES)
   const claims = { game, rights, ...(room !== undefined && { room }), ...(key && { key }), uses }
   const ticket = await jose.sign(both, { audience: AUDIENCE, seconds, claims })
-  if (ticket.length <= TICKET_MAX) return ticket
+  if (ticket.length <= TICKET_MAX) return withKey(ticket, roomKey ?? null)
   throw badValue(`a ticket has ${TICKET_MAX} characters at most: ${ticket.length}`)
+}
+
+// Who only watches opens no room.
+function checkRoomKey(roomKey: string, rights: readonly string[]): void {
+  bytesOf('roomKey', roomKey)
+  if (rights.includes('watch')) throw badValue('a ticket to watch takes no roomKey')
 }
 
 /** Takes tickets of these keys. @throws HoldfastError `bad-value` @returns null for no keys */

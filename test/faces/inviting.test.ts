@@ -53,6 +53,28 @@ test('who is invited comes in, once, and comes back without; others do not (SE-1
   expect(await met(w, { ...PRIVATE, name: 'Ada', token: ada.token })).toBe('in')
 })
 
+test('an invitation to a sealed room carries its key: who comes by it opens the room (SE-18)', async () => {
+  const w = world({ seed: 4, conditions: 'rtt=20' })
+  const sealed = { ...PRIVATE, keepRoom: { key: 'a6'.repeat(32) } }
+  const ada = await w.join({ ...sealed, name: 'Ada' })
+  await w.run(1_000)
+  const [ticket, watch] = [await invited(w, ada), await invited(w, ada, { watch: true })]
+  expect(ticket).toMatch(/^invite\.[0-9a-f]{64}~(a6){32}$/)
+  expect(watch).toMatch(/^invite\.[0-9a-f]{64}$/)
+  const { keepRoom: _, ...place } = PRIVATE
+  const grace = await w.join({ ...place, name: 'Grace', ticket })
+  await w.run(1_000)
+  // She has the key, so what she serves is kept.
+  expect(await invited(w, grace)).toMatch(/~(a6){32}$/)
+  await settled(w, Promise.all([ada.leave(), grace.leave()]))
+  await w.run(1_000)
+  const { token } = grace
+  expect(await met(w, { ...place, name: 'Grace', token })).toMatch(/^forbidden: .* sealed/)
+  expect(await met(w, { ...place, name: 'Grace', token, ticket })).toBe('in')
+  const disk = [...w.sim.node('hub').store.entries()]
+  expect(disk.filter(([, bytes]) => Buffer.from(bytes).includes('a6a6', 'hex'))).toEqual([])
+})
+
 test('one invitation is for as many as it says, and one to watch is to watch (SE-18)', async () => {
   const { w, ada } = await room()
   const [both, watch] = await Promise.all(
