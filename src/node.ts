@@ -4,27 +4,17 @@
  * @module
  */
 
-import { joinIn, type JoinOptions } from './faces/join.ts'
+import type { NodeJoinOptions } from './faces/hosting.ts'
+import { joinIn } from './faces/join.ts'
 import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './faces/session.ts'
-import type { UdpOptions } from './drivers/net/udp.ts'
 
 export * from './index.ts'
 export * from './drivers/net/multicast.ts'
-
-/** The further options of `join` on Node. */
-export type NodeJoinOptions = JoinOptions & {
-  /** Where to listen for UDP from other Node members: 127.0.0.1, any port; null for none. */
-  udp?: UdpOptions | null
-}
+export { host, type HostOptions, type NodeJoinOptions } from './faces/hosting.ts'
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {
   // Missing options are reported by the code that reads them.
   return joinIn(nodeEnvironment((options as NodeJoinOptions | undefined)?.udp), options)
-}
-
-/** Joins as a member that only serves and does not play; its name is `host` by default. */
-export async function host(options: NodeJoinOptions): Promise<Session> {
-  return join({ name: 'host', ...options })
 }

@@ -167,7 +167,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   checkOptions('join', options, JOIN_OPTIONS)
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
-  const wish = wishOf(options, definitions)
+  const wish = wishOf(options, definitions, environment.rooms !== undefined)
   const { events, reports } = openEvents(environment)
   const session = new Live(definitions, events, reports, options, hides(definitions))
   const door = new Door(session, options)
@@ -194,25 +194,22 @@ function checkRead(options: JoinOptions, { kinds }: Definitions): void {
   }
 }
 
-function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['wish'] {
+function wishOf(
+  options: JoinOptions,
+  definitions: Definitions,
+  atHost: boolean,
+): RunnerOptions['wish'] {
   const { kinds, text, kept: keptTypes } = definitions
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
-  const { expellers = 'founder', watch = false, watchersMax } = options
-  const { entry = 'open', listed = true, fresh = false } = options
-  checkWord('entry', entry, ['open', 'invite'])
-  checkWord('expellers', expellers, EXPELLERS)
+  const { watch = false, fresh = false } = options
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
-  const terms = [...termsOfKinds, termsOf(options.operationsPerSecond)]
-  const { ticket, key } = readTicket(options.ticket ?? '')
-  const kept = keepingOf(options.keepRoom, hides(definitions), key)
-  terms.push(...kept.terms)
-  if (entry === 'invite') terms.push('entry=invite')
-  if (!checkFlag('listed', listed)) terms.push('listed=no')
-  if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
-  if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
+  const { ticket, key: carried } = readTicket(options.ticket ?? '')
+  const kept = keepingOf(options.keepRoom, { hides: hides(definitions), carried, atHost })
+  const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
+  terms.push(...termsOfEntry(options))
   return {
     game: checkName('game', options.game),
     room: checkName('room', options.room ?? 'main'),
@@ -232,6 +229,19 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
     terms: terms.filter((one) => one !== '').join(';'),
     token: token === undefined ? null : parseToken(token),
   }
+}
+
+// Who comes in, who sees the room, and who is put out by whom.
+function termsOfEntry(options: JoinOptions): string[] {
+  const { entry = 'open', listed = true, expellers = 'founder', watchersMax } = options
+  checkWord('entry', entry, ['open', 'invite'])
+  checkWord('expellers', expellers, EXPELLERS)
+  const terms: string[] = []
+  if (entry === 'invite') terms.push('entry=invite')
+  if (!checkFlag('listed', listed)) terms.push('listed=no')
+  if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
+  if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
+  return terms
 }
 
 function hides({ kinds }: Definitions): boolean {

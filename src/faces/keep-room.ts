@@ -2,6 +2,7 @@
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { KEEP_MINUTES_MAX } from '../directory/archive.ts'
+import { AT_HOSTS } from '../member/own-store.ts'
 import { checkFlag, checkOptions } from '../runtime/options.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'
@@ -42,26 +43,38 @@ export type KeepRoom = KeepTime | KeepOptions | false
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
 const KEEP_DEFAULT: KeepTime = '10m'
 
+/** What is to be kept, and where. */
+interface Kept {
+  /** The game has secrets that the hub must not read. */
+  readonly hides: boolean
+  /** The key that a ticket carries; null for none. */
+  readonly carried: Uint8Array | null
+  /** In a store of our own, and not at the hub. */
+  readonly atHost: boolean
+}
+
 /**
  * The terms of a session that is kept so, and the key that what is kept is sealed with.
  *
- * @param hides  the game has secrets that the hub must not read
- * @param carried  the key that a ticket carries; null for none
  * @throws HoldfastError `bad-value`
  */
 export function keepingOf(
   given: unknown,
-  hides: boolean,
-  carried: Uint8Array | null,
-): { terms: string[]; key: Uint8Array | null } {
+  { hides, carried, atHost }: Kept,
+): {
+  terms: string[]
+  key: Uint8Array | null
+} {
+  if (given === false && atHost) throw badValue('a host with a store takes no keepRoom: false')
   if (given === false) return { terms: [], key: null }
   const options = typeof given === 'string' || given === undefined ? { for: given } : given
   checkOptions('keepRoom', options, ['for', 'strict', 'key'])
   const { for: time = KEEP_DEFAULT, strict = false, key: text } = options as Record<string, unknown>
   const terms = [`keep=${minutesOf(time)}`]
   if (checkFlag('keepRoom.strict', strict)) terms.push('strict=yes')
+  if (atHost) terms.push(AT_HOSTS)
   const key = text === undefined ? carried : keyOf(text)
-  if (!hides || key) return { terms, key }
+  if (!hides || atHost || key) return { terms, key }
   if (given === undefined) return { terms: [], key: null }
   throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')
 }
@@ -72,9 +85,9 @@ function keyOf(text: unknown): Uint8Array {
   throw badValue(`keepRoom.key is ${2 * KEY_BYTES} hexadecimal digits: ${shown(text)}`)
 }
 
-/** As the session reports that the hub does not keep the room. */
+/** As the session reports that the room is not kept. */
 export function notKept(why: string): HoldfastError {
-  return new HoldfastError('store', `the hub does not keep this room just now: ${why}`)
+  return new HoldfastError('store', `this room is not kept just now: ${why}`)
 }
 
 function minutesOf(time: unknown): number {

@@ -10,7 +10,15 @@ import { mayFound, type Runtime } from './state.ts'
 
 /** Sends a message to the hub. */
 export function tellHub(run: Runtime, message: ToHub): void {
-  run.ports.hub(encode(toHub, message))
+  const bytes = encode(toHub, message)
+  const { ports } = run
+  if (!ports.ownStore || !isBehind(message)) return ports.hub(bytes)
+  ports.ownStore.behind(bytes, message.kind === 'keep' ? 'sheet' : 'other')
+}
+
+// What the register has of us is no older than what the hub is told that we keep.
+function isBehind({ kind }: ToHub): boolean {
+  return kind === 'keep' || kind === 'change'
 }
 
 /** Asks the hub to take this stream for the member that we are. */

@@ -47,6 +47,7 @@ import { compute } from './curves.ts'
 import * as entrance from './entrance.ts'
 import { SILENT_MS } from '../directory/archive.ts'
 import * as opening from './opening.ts'
+import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import { fits } from './room-key.ts'
@@ -114,6 +115,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return session.hubSaid(member.session, run.now, message, run.out)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
+      if (message.kind === 'kept') ownStore.settle(run)
   }
 }
 
@@ -199,7 +201,8 @@ function added(run: Runtime, answer: Added): void {
   member.admission = answer.admission
   member.session.topology = entry.topology
   member.session.terms = entry.terms
-  member.session.keeps = fits(run.ports.ciphers, member.wish.roomKey, entry.terms)
+  const isOurs = fits(run.ports.ciphers, member.wish.roomKey, entry.terms)
+  member.session.keeps = isOurs && ownStore.canKeep(run, entry.terms)
   member.session.playersMax = entry.playersMax
   const { saved } = member.wish
   if (saved && (answer.opened || !answer.created))
@@ -271,6 +274,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   found(own, now, out, state ? { epoch: register.epoch, state, length: kept!.found.length } : ANEW)
   enter(own, now, self, resume?.settled ?? 0, out)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
+  ownStore.begin(run)
   // Whoever comes back later finds the room.
   wish.saved = null
 }

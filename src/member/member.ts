@@ -13,6 +13,7 @@ import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import type { Saved } from '../directory/saved-room.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
+import * as keeping from '../session/keeping.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
@@ -32,6 +33,7 @@ import * as asking from './asking.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as opening from './opening.ts'
+import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as saving from './saving.ts'
 import * as sending from './sending.ts'
@@ -73,6 +75,7 @@ function createOut(run: Runtime): SessionOut {
     hub: (message) => asking.tellHub(run, message),
     time: () => sessionTime(run, run.now),
     seal: (sheet, index) => opening.seal(run, sheet, index),
+    put: (sheet, isWhole) => ownStore.put(run, sheet, isWhole),
     answer: (asker, joined) => callers.answer(run, asker, joined),
     emit: (event) => happened(run, event),
     parts: partsOf(run),
@@ -290,6 +293,13 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
 export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
   entry.hubSaid(run, bytes)
+  end(run)
+}
+
+/** Our own store did not take a sheet. */
+export function untaken(run: Runtime, now: Millis, why: string): void {
+  begin(run, now)
+  keeping.untaken(run.member.session, now, why, run.out)
   end(run)
 }
 

@@ -18,6 +18,7 @@ import { nextRequest } from '../session/state.ts'
 import { proofOf, sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
 import { adapted, type Unfit } from './builds.ts'
+import * as ownStore from './own-store.ts'
 import { fits, isSealed, open, seal as sealed } from './room-key.ts'
 import type { Aside, Opening, Runtime, Wish } from './state.ts'
 
@@ -64,7 +65,8 @@ const NO_KEY: Unfit = {
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
 export function read(run: Runtime, { answer, sheets: all }: Opening): sheets.Read | Unfit {
   const { session, terms } = answer.entry
-  return readAll(run, session, terms, all)
+  const ours = ownStore.isAtHosts(terms) ? ownStore.take(run, session, all) : all
+  return ours ? readAll(run, session, terms, ours) : ownStore.ELSEWHERE
 }
 
 /** Reads a saved room; or why it is none for us. */

@@ -8,7 +8,7 @@ import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
-import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
+import { type Ciphers, KEY_BYTES, type Met, type OwnStore, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Admission, FromHub, Topology } from '../directory/messages.ts'
 import type { Saved } from '../directory/saved-room.ts'
@@ -215,6 +215,8 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** Of a room that we keep in our own store. */
+  ownSheets: OwnSheet[]
   /** What is to be laid aside; null for nothing. */
   aside: Aside | null
   /** By which the hub signs, as it says itself; null before it did. */
@@ -302,6 +304,13 @@ export type MemberEvent =
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
 
+/** One sheet that the hub has the digest of, or will have. */
+export interface OwnSheet {
+  /** Of its digest, in hexadecimal digits. */
+  readonly name: string
+  readonly isWhole: boolean
+}
+
 /** The outside of a member: what it needs of the runtime. */
 export interface MemberPorts {
   ciphers: Ciphers
@@ -311,6 +320,8 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
+  /** Where this host keeps rooms; left out for at the hub. */
+  ownStore?: OwnStore
   /** Leaves this hub for the next address that was given. @returns false if there is none */
   elsewhere?(): boolean
   /** Has curves compute; the answer is `computed`, after the current call. */
@@ -355,7 +366,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null, aside: null },
+    ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [] },
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     slots,

@@ -8,7 +8,7 @@
  *     await w.run(5_000)
  */
 
-import type { Environment } from '../ports.ts'
+import type { Environment, RoomStore, Store } from '../ports.ts'
 import { HubServer } from '../runtime/hub/hub-server.ts'
 import { joinIn, type JoinOptions } from '../faces/join.ts'
 import type { Running } from '../faces/live.ts'
@@ -26,6 +26,8 @@ export interface Place {
   name?: string
   /** A browser has no datagrams of its own: all goes through the hub. */
   kind?: 'node' | 'browser'
+  /** As a host that keeps its rooms itself, in the store of its machine. */
+  rooms?: (store: Store) => RoomStore
 }
 
 /** A world with a hub in it. */
@@ -78,7 +80,9 @@ export function world({ closed = [], ...options }: WorldOfSessions): SessionWorl
     hub: () => (sim.isRunning('hub') ? hub : null),
     join: async (wish, place = {}) => {
       const name = place.name ?? `m${++count}`
-      const environment = environmentOf(sim.node(name), place.kind ?? 'node', report)
+      const node = sim.node(name)
+      const environment = environmentOf(node, place.kind ?? 'node', report)
+      if (place.rooms) environment.rooms = place.rooms(node.store)
       const joining = joinIn(environment, { ...wish, server: HUB_URL })
       const session = await driven(sim, joining)
       nodes.set(session, name)

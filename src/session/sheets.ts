@@ -62,6 +62,8 @@ export interface Keeping {
   since: Millis
   /** Why the hub does not keep it, '' if it does. */
   why: string
+  /** Our own store did not take what was put last. */
+  untaken: boolean
 }
 
 /** A sheet, and the length of the log with it, where whoever sealed it says so. */

@@ -11,7 +11,11 @@ import { Spares } from './lives.ts'
 
 const KILLS = 8
 
-/** Rooms, each with a hub, at a time. @param judge  what becomes of them */
+/**
+ * Rooms, each with a hub, at a time; every other player keeps the room itself.
+ *
+ * @param judge  what becomes of them
+ */
 async function inLanes<Value>(
   lanes: number,
   kills: number,
@@ -23,7 +27,7 @@ async function inLanes<Value>(
   const spares = new Spares(script, lanes, (child) => new KeptLife(child))
   const all = Array.from({ length: lanes }, (_none, seed) => {
     const own = mkdtempSync(join(folder, 'hub-'))
-    return killKept({ spares, folder: own, kills, seed: seed + 1 })
+    return killKept({ spares, folder: own, kills, seed: seed + 1, own: seed % 2 === 1 })
   })
   try {
     return await judge(all)

@@ -5,9 +5,17 @@ export type ToLife =
   /** Serves a hub on that file. */
   | { serve: string; port: number }
   /** Comes into the room, as the player of that token or as a new one. */
-  | { join: string; token: string | null }
+  | Enter
   /** Does so many operations from that number on, some at a time; and moves its piece as often. */
   | { act: number; count: number; atOnce: number }
+
+/** Where somebody comes in, and as whom. */
+export interface Enter {
+  join: string
+  token: string | null
+  /** Where it keeps the room itself. */
+  store: string | null
+}
 
 /** An operation that was answered: all from what its player was told. */
 export interface Ack {

@@ -6,8 +6,8 @@
 
 import { createServer } from 'node:http'
 import { hub } from '../../src/hub.ts'
-import { action, join, piece, type Session, u32 } from '../../src/node.ts'
-import type { Found, FromLife, ToLife } from './kept-life-messages.ts'
+import { action, host, join, piece, type Session, u32 } from '../../src/node.ts'
+import type { Enter, Found, FromLife, ToLife } from './kept-life-messages.ts'
 import { MADE_EVERY, MADE_MAX, NEWEST } from './kept-ledger.ts'
 
 /** The room, and for how long it is kept. */
@@ -55,10 +55,11 @@ function serve(store: string, port: number): void {
 let session: Session | null = null
 let moving = Promise.resolve()
 
-async function enter(server: string, token: string | null): Promise<void> {
+async function enter({ join: server, token, store }: Enter): Promise<void> {
   try {
     const types = [act, Man, Mark]
-    session = await join({ ...ROOM, types, server, ...(token !== null && { token }) })
+    const wish = { ...ROOM, types, server, ...(token !== null && { token }) }
+    session = store === null ? await join(wish) : await host({ ...wish, store })
   } catch (error) {
     return tell({ failed: String(error) })
   }
@@ -100,7 +101,7 @@ async function move(own: Session, count: number): Promise<void> {
 
 process.on('message', (message: ToLife) => {
   if ('serve' in message) serve(message.serve, message.port)
-  else if ('join' in message) void enter(message.join, message.token)
+  else if ('join' in message) void enter(message)
   else {
     const { act: first, count, atOnce } = message
     let n = first

@@ -43,7 +43,7 @@ describe('fresh', () => {
   test('of a room of other types begins anew, and what was there is opened by its new name', async () => {
     const w = world({ seed: 2, conditions: 'rtt=20' })
     await kept(w)
-    await expect(act(w, w.join(NEW))).rejects.toMatchObject({ code: 'schema' })
+    await expect(w.join(NEW)).rejects.toMatchObject({ code: 'schema' })
     const bob = await anew(w, NEW)
     const { room, why } = bob.laidAside!
     expect([room, why]).toEqual([expect.stringMatching(/^friday~[0-9a-z-]+$/), expect.any(String)])
@@ -65,7 +65,7 @@ describe('fresh', () => {
     const eve = await anew(w, OLD)
     expect(ranks(eve)).toEqual([])
     const { room } = eve.laidAside!
-    await expect(act(w, w.join({ ...OLD, room: room! }))).rejects.toMatchObject({
+    await expect(w.join({ ...OLD, room: room! })).rejects.toMatchObject({
       code: 'forbidden',
     })
     const ada = await w.join({ ...OLD, room: room!, keepRoom: { key } })
@@ -83,9 +83,9 @@ describe('fresh', () => {
     await w.run(100)
     w.restartHub()
     await w.run(4_000)
-    const ada = await act(w, w.join({ ...OLD, room: room! }))
+    const ada = await w.join({ ...OLD, room: room! })
     expect(ranks(ada)).toEqual([7])
-    const next = await act(w, w.join(NEW))
+    const next = await w.join(NEW)
     expect(next.all(Pawn).length).toBe(1)
   })
 
@@ -93,7 +93,7 @@ describe('fresh', () => {
     const w = world({ seed: 5, conditions: 'rtt=20' })
     const ada = await w.join(OLD)
     await act(w, ada.act(deal, 7))
-    await expect(act(w, w.join({ ...NEW, fresh: true }))).rejects.toMatchObject({ code: 'schema' })
+    await expect(w.join({ ...NEW, fresh: true })).rejects.toMatchObject({ code: 'schema' })
     const bob = await anew(w, OLD)
     expect([ranks(bob), bob.laidAside, bob.me.player]).toEqual([[7], null, 2])
   })
@@ -106,7 +106,7 @@ describe('fresh', () => {
     await act(w, ada.ban(bob.me, 'too loud'))
     await act(w, ada.leave())
     await w.run(1_000)
-    const again = act(w, w.join({ ...OLD, token, fresh: true }))
+    const again = w.join({ ...OLD, token, fresh: true })
     await expect(again).rejects.toMatchObject({ code: 'banned' })
   })
 

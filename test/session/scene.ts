@@ -65,6 +65,7 @@ export const silent: SessionOut = {
   hub: () => {},
   time: () => 0,
   seal: (sheet) => sheet,
+  put: (sheet) => sheet,
   answer: () => {},
   parts: NO_PARTS,
 }

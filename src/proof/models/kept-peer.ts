@@ -119,6 +119,7 @@ function outOf(peer: Peer): SessionOut {
     hub: (said) => void peer.up.push(said),
     time: () => 0,
     seal: (sheet) => sheet,
+    put: (sheet) => sheet,
     emit: () => {},
     send: () => {},
     answer: () => {},

@@ -367,6 +367,7 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
     },
     time: () => 0,
     seal: (sheet) => sheet,
+    put: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

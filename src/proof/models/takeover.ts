@@ -361,6 +361,7 @@ function outOf(scene: TakeoverScene, at: number): SessionOut {
     },
     time: () => 0,
     seal: (sheet) => sheet,
+    put: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

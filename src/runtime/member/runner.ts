@@ -23,7 +23,7 @@ import {
 } from '../../member/state.ts'
 import { markOf } from '../../member/room-key.ts'
 import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
-import type { Environment, Loop } from '../../ports.ts'
+import type { Environment, Loop, OwnStore } from '../../ports.ts'
 import { ADDRESSES_MAX } from '../../replication/layouts.ts'
 import { isRelayed } from '../../seal/addresses.ts'
 import { frameMessage } from '../../wire/relay.ts'
@@ -102,6 +102,7 @@ export class Runner {
       },
       reaches: (address) => open.direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
+      ...this.#ownStore(environment.rooms),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
       emit: (event) => void this.#queue.push(event),
@@ -112,15 +113,28 @@ export class Runner {
       datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
       refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
     })
-    this.#hub = new HubConnection(options.urls, environment, {
+    this.#hub = this.#dial(options, open.relay)
+    open.toHub = this.#hub
+    this.do(() => {})
+  }
+
+  #dial({ urls, environment }: RunnerOptions, relay: Relay): HubConnection {
+    return new HubConnection(urls, environment, {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
-      relayed: (from, bytes) => open.relay.deliver(from, bytes),
+      relayed: (from, bytes) => relay.deliver(from, bytes),
     })
-    open.toHub = this.#hub
-    this.do(() => {})
+  }
+
+  #ownStore(rooms: Environment['rooms']): { ownStore?: OwnStore } {
+    if (!rooms) return {}
+    const ownStore = rooms.open({
+      send: (message) => void this.#hub.send(frameMessage(message)),
+      untaken: (why) => this.do((now) => member.untaken(this.#run, now, why)),
+    })
+    return { ownStore }
   }
 
   #receive(now: Millis, from: string, bytes: Uint8Array): void {
@@ -278,6 +292,7 @@ export class Runner {
     this.#stopped = true
     this.#alarm.cancel()
     this.#hub.end()
+    this.#run.ports.ownStore?.close()
     this.#carriers.close()
   }
 }
