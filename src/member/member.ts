@@ -74,7 +74,7 @@ function createOut(run: Runtime): SessionOut {
     },
     hub: (message) => asking.tellHub(run, message),
     time: () => sessionTime(run, run.now),
-    seal: (sheet, index) => opening.seal(run, sheet, index),
+    seal: (sheet, index, as) => opening.seal(run, sheet, index, as),
     put: (sheet, isWhole) => ownStore.put(run, sheet, isWhole),
     answer: (asker, joined) => callers.answer(run, asker, joined),
     emit: (event) => happened(run, event),

@@ -14,12 +14,12 @@ import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import * as sheets from '../session/sheets.ts'
-import { nextRequest } from '../session/state.ts'
-import { proofOf, sameBytes } from '../wire/digest.ts'
+import { nextRequest, type SheetKind } from '../session/state.ts'
+import { digest, proofOf, sameBytes } from '../wire/digest.ts'
 import type { Ciphers } from '../ports.ts'
 import { adapted, type Unfit } from './builds.ts'
 import * as ownStore from './own-store.ts'
-import { fits, isSealed, open, seal as sealed } from './room-key.ts'
+import { fits, isSealed, NOTHING_BEFORE, open, seal as sealed } from './room-key.ts'
 import type { Aside, Opening, Runtime, Wish } from './state.ts'
 
 type Added = FromHub & { kind: 'added' }
@@ -127,20 +127,30 @@ function unsealed(
   sheets: readonly Uint8Array[],
 ): sheets.Sheet[] | null {
   const found: sheets.Sheet[] = []
+  let before = NOTHING_BEFORE
   for (const bytes of sheets) {
-    const opened = open(ciphers, key, session, bytes)
+    const opened = open(ciphers, key, { session, before }, bytes)
     if (!opened) return null
     found.push(opened)
+    before = digest(bytes)
   }
   return found
 }
 
-/** A sheet as it is kept: sealed where the room has a key. */
-export function seal({ member, ports }: Runtime, sheet: Uint8Array, index: number): Uint8Array {
-  const { id, terms } = member.session
+/** A sheet as it is kept: sealed where the room has a key, behind the one that was sealed last. */
+export function seal(
+  { member, ports }: Runtime,
+  sheet: Uint8Array,
+  index: number,
+  as: SheetKind,
+): Uint8Array {
+  const { id: session, terms } = member.session
   const { roomKey } = member.wish
   if (!roomKey || !isSealed(terms)) return sheet
-  return sealed(ports.ciphers, roomKey, { session: id, index }, sheet)
+  const before = as === 'entries' ? member.sheetBefore : NOTHING_BEFORE
+  const bytes = sealed(ports.ciphers, roomKey, { session, index, before }, sheet)
+  if (as !== 'file') member.sheetBefore = digest(bytes)
+  return bytes
 }
 
 /** The player that we were, by our key; else a new one. */

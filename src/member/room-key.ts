@@ -4,7 +4,8 @@
  *
  * The nonce is an HMAC of what is sealed, so no two texts are sealed with the same one (RFC 5297
  * has the idea), and nobody needs chance for it. Each sheet names the length of the log with it,
- * which is sealed along: sheets that are left out or put elsewhere do not open.
+ * which is sealed along, as is the digest of the sheet before it: what is behind one that was left
+ * out, or put elsewhere, does not open.
  */
 
 import { termsSay } from '../machine.ts'
@@ -12,11 +13,27 @@ import { CIPHER_NONCE_BYTES, type Ciphers, TAG_BYTES } from '../ports.ts'
 import { SHEET_BYTES_MAX } from '../session/sheets.ts'
 import { SESSION_ID_MAX } from '../directory/messages.ts'
 import { blob, decode, encode, fixed, record, text, varint } from '../wire/layout.ts'
+import { DIGEST_BYTES } from '../wire/digest.ts'
 import { toHex } from '../wire/hex.ts'
 
 const MARK_BYTES = 6
 const LABEL = 'holdfast sheet'
-const said = record({ label: text(LABEL.length), session: text(SESSION_ID_MAX), index: varint })
+const said = record({
+  label: text(LABEL.length),
+  session: text(SESSION_ID_MAX),
+  index: varint,
+  before: fixed(DIGEST_BYTES),
+})
+
+/** Where a sheet stands: as the log had so many entries, behind the sheet of that digest. */
+export interface SheetPlace {
+  readonly session: string
+  readonly index: number
+  readonly before: Uint8Array
+}
+
+/** Before the whole state there is nothing. */
+export const NOTHING_BEFORE: Uint8Array = new Uint8Array(DIGEST_BYTES)
 
 /** A sheet as the hub has it, where the room has a key. */
 export const sealedLayout = record({
@@ -48,10 +65,10 @@ export function isSealed(terms: string): boolean {
 export function seal(
   ciphers: Ciphers,
   key: Uint8Array,
-  { session, index }: { session: string; index: number },
+  place: SheetPlace,
   sheet: Uint8Array,
 ): Uint8Array {
-  const data = encode(said, { label: LABEL, session, index })
+  const data = encode(said, { label: LABEL, ...place })
   const whole = new Uint8Array(data.length + sheet.length)
   whole.set(data)
   whole.set(sheet, data.length)
@@ -59,20 +76,20 @@ export function seal(
   const nonce = ciphers.hmac(by, whole).slice(0, CIPHER_NONCE_BYTES)
   const into = new Uint8Array(sheet.length + TAG_BYTES)
   ciphers.seal(ciphers.hmac(key, ascii('seal')), nonce, data, sheet, into)
-  return encode(sealedLayout, { index, nonce, sealed: into })
+  return encode(sealedLayout, { index: place.index, nonce, sealed: into })
 }
 
-/** Opens a sheet; null if it was not sealed so, in this session. */
+/** Opens a sheet; null if it was not sealed so, in this session, behind that sheet. */
 export function open(
   ciphers: Ciphers,
   key: Uint8Array,
-  session: string,
+  { session, before }: Pick<SheetPlace, 'session' | 'before'>,
   bytes: Uint8Array,
 ): { index: number; bytes: Uint8Array } | null {
   const read = decode(sealedLayout, bytes)
   if (!read || read.sealed.length < TAG_BYTES) return null
   const { index, nonce, sealed } = read
-  const data = encode(said, { label: LABEL, session, index })
+  const data = encode(said, { label: LABEL, session, index, before })
   const sheet = new Uint8Array(sealed.length - TAG_BYTES)
   const by = ciphers.hmac(key, ascii('seal'))
   return ciphers.open(by, nonce, data, sealed, sheet) ? { index, bytes: sheet } : null

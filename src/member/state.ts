@@ -215,6 +215,8 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** Digest of the sheet that was sealed last. */
+  sheetBefore: Uint8Array
   /** Of a room that we keep in our own store. */
   ownSheets: OwnSheet[]
   /** What is to be laid aside; null for nothing. */
@@ -367,6 +369,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     nextCaller: 1,
     named: null,
     ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [] },
+    sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     slots,

@@ -189,7 +189,7 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   if (behind + bytes > Math.max(ENTRIES_MIN, whole)) forget(keeping)
   const from = keeping.sent < 0 ? null : keeping.sent
   const index = commit.lengthOf(session.server.log)
-  const sheet = from === null ? wholeOf(session, out) : entriesOf(keeping, index, out)
+  const sheet = from === null ? wholeOf(session, 'whole', out) : entriesOf(keeping, index, out)
   const lone = isLone(session)
   if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
   else keeping.behind += sheet.length
@@ -227,13 +227,17 @@ function gatherLoose(keeping: Keeping, out: SessionOut): void {
   }
 }
 
-function wholeOf({ keptTypes, server }: Session, out: SessionOut): Uint8Array {
+function wholeOf(
+  { keptTypes, server }: Session,
+  as: 'whole' | 'file',
+  out: SessionOut,
+): Uint8Array {
   const schema = fingerprint(keptTypes)
   const isShort = new TextEncoder().encode(keptTypes).length <= TYPES_MAX
   const types = isShort ? keptTypes : ''
   const index = commit.lengthOf(server.log)
   const snapshot = durable.snapshot(server.durable, [...out.parts.collect(), ...out.parts.loose()])
-  return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index)
+  return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index, as)
 }
 
 /**
@@ -244,14 +248,14 @@ function wholeOf({ keptTypes, server }: Session, out: SessionOut): Uint8Array {
 export function save(session: Session, out: SessionOut): Sheet | null {
   const { server } = session
   if (!serves(session) && server.role !== 'backup') return null
-  return { bytes: wholeOf(session, out), index: commit.lengthOf(server.log) }
+  return { bytes: wholeOf(session, 'file', out), index: commit.lengthOf(server.log) }
 }
 
 // None at all say only how many are here.
 function entriesOf({ entries }: Keeping, index: number, out: SessionOut): Uint8Array {
   return entries.length === 0
     ? new Uint8Array(0)
-    : out.seal(encode(entriesLayout, { entries }), index)
+    : out.seal(encode(entriesLayout, { entries }), index, 'entries')
 }
 
 /** The hub has a sheet on disk, or says why not. */

@@ -332,12 +332,15 @@ export type SessionEvent =
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
+/** The whole state, entries behind what was kept last, or the whole state for a file. */
+export type SheetKind = 'whole' | 'entries' | 'file'
+
 /** The session's sink. It keeps no separate record: the entries of the log are the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** Sends a message to the hub, in order. */
   hub(message: ToHub): void
   /** A sheet as it is to be kept, with which the log has so many entries. */
-  seal(sheet: Uint8Array, index: number): Uint8Array
+  seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
   /** A sheet as the hub is to have it: where we keep the room ourselves, its digest. */
   put(sheet: Uint8Array, isWhole: boolean): Uint8Array
   /** Session time now; our own clock while it is not known. */
