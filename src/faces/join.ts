@@ -169,7 +169,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   checkRead(options, definitions)
   const wish = wishOf(options, definitions, environment.rooms !== undefined)
   const { events, reports } = openEvents(environment)
-  const session = new Live(definitions, events, reports, options, hides(definitions))
+  const session = new Live(definitions, events, reports, options)
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
@@ -223,6 +223,7 @@ function wishOf(
     roomKey: kept.key,
     saved: savedOf(options.from, options.game),
     fresh: checkFlag('fresh', fresh),
+    hides: hides(definitions),
     watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,

@@ -24,7 +24,7 @@ import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
-import { exportRoom } from './saved-file.ts'
+import { Exports } from './saved-file.ts'
 import type { Session } from './session.ts'
 import { Simulation, type SimulationHost } from './simulating.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
@@ -67,6 +67,7 @@ export class Live implements Running {
   readonly #reports: Reports
   readonly #questions = new Questions()
   readonly #invites = new Invites()
+  readonly #exports = new Exports()
   readonly #simulations = new Set<Simulation>()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
@@ -82,21 +83,15 @@ export class Live implements Running {
   #code: ErrorCode | null = null
   #token = ''
 
-  // What must not stand in a file that anybody reads.
-  readonly #hides: boolean
-
   /**
    * @param options  what `join` was given
-   * @param hides  whether the game has secrets
    */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
     reports: Reports,
     options: object,
-    hides: boolean,
   ) {
-    this.#hides = hides
     this.#events = events
     this.#reports = reports
     const shared: Shared = {
@@ -305,7 +300,7 @@ export class Live implements Running {
   }
 
   async export(): Promise<Uint8Array> {
-    return exportRoom(this.#runner, this.#hides)
+    return this.#exports.make(this.#runner)
   }
 
   async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
@@ -387,8 +382,7 @@ export class Live implements Running {
       case 'done':
         return this.#questions.onOutcome(event.seq, event.outcome)
       case 'unknown':
-        for (const seq of event.seqs) this.#questions.forget(seq, 'the session forgot us')
-        return
+        return this.#questions.forget(event.seqs, 'the session forgot us')
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
@@ -400,9 +394,10 @@ export class Live implements Running {
       case 'kept':
         if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
         return this.#updateSafety()
+      case 'file':
+        return this.#exports.came(event, this.#runner)
       case 'aside':
-        this.#laidAside = { room: event.as === '' ? null : event.as, why: event.why }
-        return
+        return this.#setAside(event)
       case 'role':
       case 'slow':
       case 'leased':
@@ -412,6 +407,10 @@ export class Live implements Running {
       default:
         return
     }
+  }
+
+  #setAside({ as, why }: { as: string; why: string }): void {
+    this.#laidAside = { room: as === '' ? null : as, why }
   }
 
   #joined(inc: PeerId, player: number, lost: number): void {
@@ -480,6 +479,7 @@ export class Live implements Running {
     this.#setStatus('lost')
     this.#questions.end(why)
     this.#invites.lose(why)
+    this.#exports.end(why)
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
 

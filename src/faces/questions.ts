@@ -42,15 +42,17 @@ export class Questions {
     question?.settle(outcome)
   }
 
-  /** Nobody will tell what came of it. */
-  forget(seq: number, why: string): void {
-    const question = this.#waiting.get(seq)
-    this.#waiting.delete(seq)
-    question?.lost(`not known whether it was done: ${why}`)
+  /** Nobody will tell what came of these. */
+  forget(seqs: readonly number[], why: string): void {
+    for (const seq of seqs) {
+      const question = this.#waiting.get(seq)
+      this.#waiting.delete(seq)
+      question?.lost(`not known whether it was done: ${why}`)
+    }
   }
 
   /** The session is over. */
   end(why: string): void {
-    for (const seq of [...this.#waiting.keys()]) this.forget(seq, why)
+    this.forget([...this.#waiting.keys()], why)
   }
 }

@@ -210,10 +210,12 @@ export interface Session extends Emitter<SessionEvents> {
 
   /**
    * The room as it stands, as bytes for a file: its players, table, timers and pieces. `from` of
-   * `join` begins a room with them, at any hub. The server and its backup alone can; where pieces
-   * have secrets the room needs a key (`keepRoom.key`), and the file is sealed with it.
+   * `join` begins a room with them, at any hub. Who does not hold the whole room has it from the
+   * server. Where something is secret the server alone can, the room needs a key (`keepRoom.key`),
+   * and the file is sealed with it.
    *
-   * It rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` for more than 4 MB.
+   * It rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` for more than 4 MB,
+   * `timeout` if no server answers for half a minute, `store` if what it sends is no room.
    */
   export(): Promise<Uint8Array>
 

@@ -11,7 +11,6 @@ import { assert, type Effects, mayPlay, type Millis, type PartView } from '../ma
 import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
-import type { Saved } from '../directory/saved-room.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import * as keeping from '../session/keeping.ts'
 import * as operations from '../session/operations.ts'
@@ -25,7 +24,6 @@ import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, granted, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
-import type { Unfit } from './builds.ts'
 import * as callers from './callers.ts'
 import * as curves from './curves.ts'
 import * as entrance from './entrance.ts'
@@ -38,7 +36,7 @@ import * as paths from './paths.ts'
 import * as saving from './saving.ts'
 import * as sending from './sending.ts'
 import { steerClock } from './steering.ts'
-import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime } from './state.ts'
+import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } from './state.ts'
 import { CLOSE, slotOf } from './state.ts'
 
 /** How often links are looked over. */
@@ -202,6 +200,10 @@ function happened(run: Runtime, event: SessionEvent): void {
       return welcome(run, event.to)
     case 'unheard':
       return links.tryRelay(run, event.peer)
+    case 'askRoom':
+      return saving.answer(run, event.from, event.request, knownTime(run))
+    case 'room':
+      return saving.take(run, event)
     case 'removed':
       return event.why === 'returned' ? entry.elsewhere(run) : entry.comeBack(run)
     case 'abandoned':
@@ -395,9 +397,26 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
 }
 
 /** The room as it stands here, for a file; or why it cannot be had. */
-export function save(run: Runtime, now: Millis): Saved | Unfit {
+export function save(run: Runtime, now: Millis): Uint8Array | Unsaved {
   begin(run, now)
-  return saving.save(run, sessionTime(run, now))
+  return saving.fileOf(run, knownTime(run))
+}
+
+/** Whether the whole room is here. */
+export function holdsRoom(run: Runtime): boolean {
+  return saving.holds(run)
+}
+
+/** Asks whoever serves for the room as a file; the event `file` answers, or nothing does. */
+export function askRoom(run: Runtime, now: Millis, request: number): void {
+  begin(run, now)
+  saving.ask(run, request)
+  end(run)
+}
+
+// NaN while it is our own clock.
+function knownTime(run: Runtime): Millis {
+  return knowsTime(run) ? sessionTime(run, run.now) : NaN
 }
 
 /** Whether session time is known; before that, it is our own clock. */

@@ -1,21 +1,51 @@
-/** A room as its server or backup holds it, for a file. */
+/**
+ * A room as a file, as whoever serves or stands by holds it; others ask who serves. What is secret
+ * the server alone holds, and keeps to itself.
+ */
 
-import type { Saved } from '../directory/saved-room.ts'
+import { REASON_MAX } from '../directory/messages.ts'
+import { SAVED_MAX, type Saved, writeSaved } from '../directory/saved-room.ts'
+import type { Millis, PeerId } from '../machine.ts'
 import * as keeping from '../session/keeping.ts'
-import type { Unfit } from './builds.ts'
-import type { Runtime } from './state.ts'
+import { type PeerMessage, SNAPSHOT_PIECE_MAX } from '../session/messages.ts'
+import { serves } from '../session/state.ts'
+import * as chunks from '../wire/chunks.ts'
+import { plain } from '../wire/plain.ts'
+import { fits, isSealed } from './room-key.ts'
+import type { Runtime, Unsaved } from './state.ts'
 
-/** The room; or why it cannot be had here. @param time  session time */
-export function save(run: Runtime, time: number): Saved | Unfit {
-  const { session, wish } = run.member
-  if (!session.keeps) {
-    return { code: 'forbidden', why: 'this room is sealed: whoever saves it needs its key' }
-  }
-  const sheet = keeping.save(session, run.out)
-  if (!sheet) {
-    const why = 'the server and its backup alone hold the whole room: save it there'
-    return { code: 'forbidden', why }
-  }
+const no = (code: Unsaved['code'], why: string): Unsaved => ({ code, why })
+
+/** The room as a file, if it is here; or why not. @param time  session time; NaN while unknown */
+export function fileOf(run: Runtime, time: Millis): Uint8Array | Unsaved {
+  const unfit = whyNot(run)
+  if (unfit) return unfit
+  const saved = save(run, time)
+  if ('code' in saved) return saved
+  if (Number.isNaN(time)) return no('not-ready', 'session time is not known yet')
+  const bytes = writeSaved(saved)
+  if (bytes.length <= SAVED_MAX) return bytes
+  return no('full', `the room has ${bytes.length} bytes, and a file ${SAVED_MAX} at most`)
+}
+
+const OPEN_SECRET = no(
+  'forbidden',
+  'it has secrets, and without keepRoom.key whoever has the file reads them',
+)
+const NO_KEY = no('forbidden', 'this room is sealed: whoever saves it needs its key')
+// A backup has no state of objects that it may not see.
+const SECRET = no('forbidden', 'it has secrets, so its server alone may')
+
+function whyNot({ member: { session, wish }, ports }: Runtime): Unsaved | null {
+  if (wish.hides && !isSealed(session.terms)) return OPEN_SECRET
+  if (!fits(ports.ciphers, wish.roomKey, session.terms)) return NO_KEY
+  return wish.hides && !serves(session) ? SECRET : null
+}
+
+function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
+  const { session, wish } = member
+  const sheet = keeping.save(session, out)
+  if (!sheet) return no('not-ready', 'the whole room is with the server and its backup')
   const { id, terms, topology, playersMax, recovers } = session
   const { game, room, hosts } = wish
   return {
@@ -27,4 +57,46 @@ export function save(run: Runtime, time: number): Saved | Unfit {
     entrants: [],
     sheets: [sheet.bytes],
   }
+}
+
+/** Whether the whole room is here. */
+export function holds({ member: { session } }: Runtime): boolean {
+  return serves(session) || session.server.role === 'backup'
+}
+
+/** Asks whoever serves; `event` brings the answer. What came so far of another one is dropped. */
+export function ask({ member, out }: Runtime, request: number): void {
+  const { primary } = member.session.client.view
+  member.file = { request, incoming: null }
+  if (primary !== 0) out.send(primary, { kind: 'askRoom', request })
+}
+
+/** As primary: a member asks. */
+export function answer(run: Runtime, to: PeerId, request: number, time: Millis): void {
+  const { out, member } = run
+  const file = member.wish.hides ? SECRET : fileOf(run, time)
+  const none = { request, piece: 0, of: 1, bytes: new Uint8Array(0) }
+  if ('code' in file) {
+    const { code, why } = file
+    return out.send(to, { kind: 'room', ...none, code, why: why.slice(0, REASON_MAX) })
+  }
+  for (const piece of chunks.cut(file, SNAPSHOT_PIECE_MAX)) {
+    out.send(to, { kind: 'room', request, ...piece, code: 'ok', why: '' })
+  }
+}
+
+/** A piece of the file that we asked for, or why there is none. */
+export function take({ member, ports }: Runtime, message: PeerMessage & { kind: 'room' }): void {
+  const { file } = member
+  if (message.request !== file?.request) return
+  if (message.code !== 'ok') {
+    member.file = null
+    return ports.emit({ kind: 'file', unsaved: { code: message.code, why: plain(message.why) } })
+  }
+  if (message.of > SAVED_MAX / SNAPSHOT_PIECE_MAX + 1) return void member.counters.malformed++
+  file.incoming = chunks.take(file.incoming, message)
+  const bytes = file.incoming && chunks.whole(file.incoming)
+  if (!bytes) return ports.emit({ kind: 'file', bytes: null })
+  member.file = null
+  ports.emit({ kind: 'file', bytes })
 }

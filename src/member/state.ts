@@ -43,6 +43,8 @@ export interface Wish {
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
+  /** The game has secrets. */
+  hides: boolean
   /** We only want to watch. */
   watches: boolean
   /** What lets us in where not everybody may come; empty for none. */
@@ -215,6 +217,8 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** The room as a file that we asked for; null for none. */
+  file: { request: number; incoming: Incoming | null } | null
   /** Digest of the sheet that was sealed last. */
   sheetBefore: Uint8Array
   /** Of a room that we keep in our own store. */
@@ -302,6 +306,9 @@ export type MemberEvent =
   | { kind: 'hub'; up: boolean }
   /** What was kept of the room could not be read; it is kept under another name, if we know it. */
   | ({ kind: 'aside' } & Aside)
+  /** Of the room as a file: all, a piece that came with more to come, or why there is none. */
+  | { kind: 'file'; bytes: Uint8Array | null }
+  | { kind: 'file'; unsaved: Unsaved }
   /** The hub has answered an invitation of ours; `why` not, or empty. */
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
@@ -311,6 +318,12 @@ export interface OwnSheet {
   /** Of its digest, in hexadecimal digits. */
   readonly name: string
   readonly isWhole: boolean
+}
+
+/** Why there is no file of the room. */
+export interface Unsaved {
+  code: 'forbidden' | 'not-ready' | 'full'
+  why: string
 }
 
 /** The outside of a member: what it needs of the runtime. */
@@ -361,14 +374,12 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     session: freshSession(now, wish, entropy),
     ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
-    seal: null,
-    sealed: '',
-    keys: new Map(),
+    ...{ seal: null, sealed: '', keys: new Map() },
     entrance: null,
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [] },
+    ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [], file: null },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,

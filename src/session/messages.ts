@@ -136,6 +136,20 @@ export const peerLayout = message({
       silent: varint,
     }),
   ],
+  /** Send me the room as a file. */
+  askRoom: [20, record({ request: varint })],
+  /** A chunk of that file; or, without any, why not. */
+  room: [
+    21,
+    record({
+      request: varint,
+      piece: varint,
+      of: varint,
+      bytes: blob(SNAPSHOT_PIECE_MAX),
+      code: word(['ok', 'forbidden', 'not-ready', 'full']),
+      why: text(REASON_MAX),
+    }),
+  ],
 })
 /** The message to all members after a recovery. */
 export type Recovered = PeerMessage & { kind: 'recovered' }

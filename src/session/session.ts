@@ -66,17 +66,19 @@ export function receive(
     case 'standing':
       return client.takeStanding(session, from, message, out)
     default:
-      return receiveOfRecovery(session, now, from, message, out)
+      return receiveSeldom(session, now, from, message, out)
   }
 }
 
 type OfRecovery = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
+type Seldom = OfRecovery | 'askRoom' | 'room'
 
-function receiveOfRecovery(
+// Recoveries, and rooms as files.
+function receiveSeldom(
   session: Session,
   now: Millis,
   from: PeerId,
-  message: PeerMessage & { kind: OfRecovery },
+  message: PeerMessage & { kind: Seldom },
   out: SessionOut,
 ): void {
   switch (message.kind) {
@@ -90,6 +92,9 @@ function receiveOfRecovery(
       return recovery.witnessed(session, now, from, message, out)
     case 'testimony':
       return recovery.testified(session, now, from, message, out)
+    case 'askRoom':
+      return server.askedForRoom(session, now, from, message.request, out)
+    case 'room':
     case 'recovered':
       return from === session.client.view.primary ? out.emit(message) : undefined
     default:

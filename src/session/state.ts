@@ -9,29 +9,23 @@
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
 import type { Bucket } from '../bucket.ts'
-import {
-  assert,
-  type Charge,
-  mayLead,
-  mayPlay,
-  type Millis,
-  type Out,
-  type PeerId,
-} from '../machine.ts'
-import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
+import { assert, type Charge, mayLead, mayPlay, type Millis, type PeerId } from '../machine.ts'
+import type { Register, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
-import type { Parts } from './parts.ts'
 import type { Keeping } from './sheets.ts'
 import type { Conduct } from '../replication/conduct.ts'
 import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
-import type { Join, Joined, PeerMessage, Recovered, View } from './messages.ts'
+import type { Join, PeerMessage, View } from './messages.ts'
 import type { Change, Delta, Gone, Member, Player } from '../replication/layouts.ts'
 import type { Incoming } from '../wire/chunks.ts'
+import type { SessionOut } from './sink.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
+
+export type { SessionEvent, SessionOut, SheetKind } from './sink.ts'
 
 /** Effects that are held in the log until the backup has the entries before them. */
 export type Effect =
@@ -89,6 +83,8 @@ export interface Lead {
   waitingAt: Millis
   /** How often each member was refreshed in the last second. */
   refreshed: Map<PeerId, { since: Millis; count: number }>
+  /** When each was last sent the room as a file. */
+  exported: Map<PeerId, Millis>
   /** Players without a member, and since when: their rows go when the grace ends (S-5). */
   absent: Map<number, Millis>
   /** When the members are looked over next. */
@@ -304,53 +300,6 @@ export interface Session {
   rules: SessionRules
 }
 
-/** Events for the layer above. */
-export type SessionEvent =
-  | { kind: 'view'; view: View; before: View | null; why: Gone | null }
-  | { kind: 'role'; role: Role }
-  | { kind: 'done'; seq: number; outcome: Uint8Array }
-  /** We came back as another player: nobody knows whether these operations were done. */
-  | { kind: 'unknown'; seqs: number[] }
-  /** The connection to the primary is lost, or is back. */
-  | { kind: 'lost'; lost: boolean }
-  /** All state up to this point is known: news from now on are new. */
-  | { kind: 'caught-up' }
-  /** Primary and backup are gone for good: state that only they had is lost. */
-  | { kind: 'abandoned' }
-  /** We are not a member any more: come back with a new incarnation. */
-  | { kind: 'removed'; why: string }
-  /** As primary: the backup acks late and no member can replace it; or it is in time again. */
-  | { kind: 'slow'; slow: boolean }
-  /** As primary: commits may be published again, or not until the hub is heard again. */
-  | { kind: 'leased'; leased: boolean }
-  /** Primary and backup were gone at once, and the session goes on without what only they knew. */
-  | Recovered
-  /** The hub was asked about that peer, primary or backup: packets to it shall take the relay. */
-  | { kind: 'unheard'; peer: PeerId }
-  /** As primary of a room that is kept: the hub does so again; or not, and why. */
-  | { kind: 'kept'; why: string }
-  /** As primary: these members must be sent a snapshot of all parts. */
-  | { kind: 'welcome'; to: readonly PeerId[] }
-
-/** The whole state, entries behind what was kept last, or the whole state for a file. */
-export type SheetKind = 'whole' | 'entries' | 'file'
-
-/** The session's sink. It keeps no separate record: the entries of the log are the record. */
-export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
-  /** Sends a message to the hub, in order. */
-  hub(message: ToHub): void
-  /** A sheet as it is to be kept, with which the log has so many entries. */
-  seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
-  /** A sheet as the hub is to have it: where we keep the room ourselves, its digest. */
-  put(sheet: Uint8Array, isWhole: boolean): Uint8Array
-  /** Session time now; our own clock while it is not known. */
-  time(): Millis
-  /** Answers a process that asked to join, by the number that it was given with its JOIN. */
-  answer(asker: number, joined: Joined): void
-  /** All parts of this member. */
-  readonly parts: Parts
-}
-
 /** The options of a session. */
 export interface SessionOptions {
   /** 16 bytes that nobody can guess. */
@@ -438,6 +387,7 @@ export function createLead(since: Millis, lease: Lease, keeping: Keeping): Lead 
     waiting: new Map(),
     waitingAt: Infinity,
     refreshed: new Map(),
+    exported: new Map(),
     absent: new Map(),
     roundAt: since,
     since,

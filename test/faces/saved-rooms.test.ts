@@ -22,7 +22,8 @@ const Pawn = piece('pawn', { at: u8 })
 const Card = piece('card', { rank: secret(u8, (_card, who) => who < 0) })
 const put = action('put', (table, [at]: [number]) => void table.create(Pawn, { at }))
 const deal = action('deal', (table) => void table.create(Card, { rank: 217 }))
-const types = [add, ring, wait, put, Pawn]
+const fill = action('fill', (table, [what]: [string]) => table.set(what, 'x'.repeat(1_000)))
+const types = [add, fill, ring, wait, put, Pawn]
 const KEY = '5a'.repeat(32)
 const sealed = { for: '10m', key: KEY } as const
 
@@ -123,6 +124,84 @@ describe('a saved room', () => {
   })
 })
 
+describe('who neither serves nor stands by', () => {
+  /** A third player, with so many pawns on the board. */
+  async function third(w: SessionWorld, pawns = 0): Promise<{ ada: Session; linus: Session }> {
+    const { ada } = await played(w)
+    const linus = await joining(w, { name: 'Linus' })
+    for (let count = 0; count < pawns; count++) {
+      expect(await act(w, linus.act(put, [count % 256]))).toMatchObject({ ok: true })
+    }
+    return { ada, linus }
+  }
+
+  test('has the room saved by who serves, all of it', async () => {
+    const w = world({ seed: 14, conditions: 'rtt=20' })
+    const { ada, linus } = await third(w)
+    const file = await act(w, linus.export())
+    expect(readSaved(file)).toMatchObject({ next: 4, session: ada.member!.session.id })
+    const copy = await joining(w, { room: 'copy', from: file })
+    expect([copy.table.get('pins'), copy.all(Pawn).length]).toEqual([1, 1])
+  })
+
+  test('who asks twice at once has the same, and asks once', async () => {
+    const w = world({ seed: 15, conditions: 'rtt=20' })
+    const { linus } = await third(w)
+    const [one, other] = await act(w, Promise.all([linus.export(), linus.export()]))
+    expect(one).toBe(other)
+  })
+
+  test('gets it over a line that loses, in many pieces', async () => {
+    const w = world({ seed: 16, conditions: 'rtt=60,loss=10%' })
+    const { linus } = await third(w)
+    for (let count = 0; count < 120; count++) {
+      expect(await act(w, linus.act(fill, [`long ${count}`]))).toMatchObject({ ok: true })
+    }
+    const file = await act(w, linus.export())
+    expect(file.length).toBeGreaterThan(3 * 32 * 1024)
+    const copy = await joining(w, { room: 'copy', from: file })
+    expect(copy.table.get('long 119')).toBe('x'.repeat(1_000))
+  })
+
+  test('gets it of the next who serves, if the server dies', async () => {
+    const w = world({ seed: 17, conditions: 'rtt=100' })
+    const { ada, linus } = await third(w, 20)
+    const asked = linus.export()
+    await w.run(20)
+    w.kill(ada)
+    const file = await act(w, asked)
+    expect((await joining(w, { room: 'copy', from: file })).all(Pawn).length).toBe(21)
+  })
+
+  test('gets no more than one a second, however often it asks', async () => {
+    const w = world({ seed: 18, conditions: 'rtt=20' })
+    const { linus } = await third(w)
+    const came: number[] = []
+    for (let count = 0; count < 4; count++) {
+      await act(w, linus.export())
+      came.push(w.now())
+    }
+    const spans = came.slice(1).map((at, before) => at - came[before]!)
+    expect(Math.min(...spans)).toBeGreaterThan(900)
+  })
+
+  test('gets none of a room with secrets, sealed or not', async () => {
+    const w = world({ seed: 19, conditions: 'rtt=20' })
+    for (const [room, keepRoom] of [
+      ['sealed', sealed],
+      ['open', false],
+    ] as const) {
+      const place = { game: 'cards', room, types: [Card, deal], keepRoom }
+      const [, , linus] = [await w.join(place), await w.join(place), await w.join(place)]
+      await w.run(2_000)
+      await expect(act(w, linus!.export())).rejects.toMatchObject({
+        code: 'forbidden',
+        message: 'cannot export: it has secrets, so its server alone may',
+      })
+    }
+  })
+})
+
 describe('a room with secrets', () => {
   const cards = { game: 'cards', types: [Card, deal] }
   test('is saved sealed by its key, and by nobody who has none', async () => {
@@ -156,10 +235,11 @@ describe('a room with secrets', () => {
   })
   test('who serves a sealed room and has no key does not save it', async () => {
     const w = world({ seed: 8, conditions: 'rtt=20' })
-    const ada = await w.join({ ...cards, room: 'r', keepRoom: sealed })
+    await w.join({ ...cards, room: 'r', keepRoom: sealed })
     const grace = await w.join({ ...cards, room: 'r' })
-    await w.runUntil(() => ada.safety === 'backed-up', 10_000)
-    await expect(grace.export()).rejects.toMatchObject({
+    await w.runUntil(() => grace.safety === 'backed-up', 10_000)
+    await w.run(1_000)
+    await expect(act(w, grace.export())).rejects.toMatchObject({
       code: 'forbidden',
       message: 'cannot export: this room is sealed: whoever saves it needs its key',
     })
@@ -167,15 +247,13 @@ describe('a room with secrets', () => {
 })
 
 describe('what cannot be', () => {
-  test('who neither serves nor stands by does not save, and is told who can', async () => {
+  test('who has left does not save, and who leaves meanwhile is told so', async () => {
     const w = world({ seed: 9, conditions: 'rtt=20' })
     await played(w)
     const linus = await joining(w, { name: 'Linus' })
-    await expect(linus.export()).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringContaining('the server and its backup alone'),
-    })
-    await act(w, linus.leave())
+    const asked = linus.export()
+    linus.crash()
+    await expect(act(w, asked)).rejects.toMatchObject({ code: 'left' })
     await expect(linus.export()).rejects.toMatchObject({ code: 'left' })
   })
   test('no byte of a file can be another', async () => {

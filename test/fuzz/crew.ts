@@ -93,7 +93,7 @@ export class Fuzzed {
         room: 'main',
         name,
         ...{ playersMax: 8, ticket: '', roomKey: null, saved: null },
-        ...{ fresh: false, keptTypes: '', watches: false },
+        ...{ fresh: false, keptTypes: '', watches: false, hides: false },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         ...{ types: text, token: null },
       },

@@ -28,6 +28,7 @@ export const WISH: Wish = {
   recovers: false,
   hosts: false,
   watches: false,
+  hides: false,
   ticket: '',
   roomKey: null,
   saved: null,

@@ -269,6 +269,8 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   if (!rolled.ok || rolled.value !== 5) throw new Error('a die of five')
   cy.note('all', roll, { sides: 2 })
   await sim.run(2_500)
+  // It neither serves nor stands by, and there are secrets.
+  await settled(cy.export().catch(() => null))
   cy.create(Dot, { hue: 9 }).destroy()
   dots[1]!.destroy()
   pots[1]!.destroy()

@@ -1,0 +1,59 @@
+/** The outside of a session: what it tells the layer above, and where its effects go. */
+
+import type { ToHub } from '../directory/messages.ts'
+import type { Millis, Out, PeerId } from '../machine.ts'
+import type { Gone } from '../replication/layouts.ts'
+import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
+import type { Parts } from './parts.ts'
+import type { Role } from './table.ts'
+
+/** Events for the layer above. */
+export type SessionEvent =
+  | { kind: 'view'; view: View; before: View | null; why: Gone | null }
+  | { kind: 'role'; role: Role }
+  | { kind: 'done'; seq: number; outcome: Uint8Array }
+  /** We came back as another player: nobody knows whether these operations were done. */
+  | { kind: 'unknown'; seqs: number[] }
+  /** The connection to the primary is lost, or is back. */
+  | { kind: 'lost'; lost: boolean }
+  /** All state up to this point is known: news from now on are new. */
+  | { kind: 'caught-up' }
+  /** Primary and backup are gone for good: state that only they had is lost. */
+  | { kind: 'abandoned' }
+  /** We are not a member any more: come back with a new incarnation. */
+  | { kind: 'removed'; why: string }
+  /** As primary: the backup acks late and no member can replace it; or it is in time again. */
+  | { kind: 'slow'; slow: boolean }
+  /** As primary: commits may be published again, or not until the hub is heard again. */
+  | { kind: 'leased'; leased: boolean }
+  /** Primary and backup were gone at once, and the session goes on without what only they knew. */
+  | Recovered
+  /** The hub was asked about that peer, primary or backup: packets to it shall take the relay. */
+  | { kind: 'unheard'; peer: PeerId }
+  /** As primary of a room that is kept: the hub does so again; or not, and why. */
+  | { kind: 'kept'; why: string }
+  /** As primary: these members must be sent a snapshot of all parts. */
+  | { kind: 'welcome'; to: readonly PeerId[] }
+  /** As primary: a member asks for the room as a file. */
+  | { kind: 'askRoom'; from: PeerId; request: number }
+  /** The primary sends us a piece of it. */
+  | (PeerMessage & { kind: 'room' })
+
+/** The whole state, entries behind what was kept last, or the whole state for a file. */
+export type SheetKind = 'whole' | 'entries' | 'file'
+
+/** The session's sink. It keeps no separate record: the entries of the log are the record. */
+export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
+  /** Sends a message to the hub, in order. */
+  hub(message: ToHub): void
+  /** A sheet as it is to be kept, with which the log has so many entries. */
+  seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
+  /** A sheet as the hub is to have it: where we keep the room ourselves, its digest. */
+  put(sheet: Uint8Array, isWhole: boolean): Uint8Array
+  /** Session time now; our own clock while it is not known. */
+  time(): Millis
+  /** Answers a process that asked to join, by the number that it was given with its JOIN. */
+  answer(asker: number, joined: Joined): void
+  /** All parts of this member. */
+  readonly parts: Parts
+}
