@@ -61,6 +61,8 @@ async function keptAt(): Promise<number> {
   return Math.max(...kept.map(({ at }) => at))
 }
 
+const ROOM = '/examples/whiteboard/?room=kept'
+
 /** Draws a line on a whiteboard, and waits until the hub has it. */
 async function drawn(board: Window, y: number, strokes: number): Promise<void> {
   const { mouse } = board.page
@@ -72,7 +74,7 @@ async function drawn(board: Window, y: number, strokes: number): Promise<void> {
 }
 
 test('a whiteboard: strokes outlive windows and hub, are undone by whom they are, and go into a file', async () => {
-  const ada = await here('Ada', '/examples/whiteboard/?room=kept')
+  const ada = await here('Ada', ROOM)
   await drawn(ada, 200, 1)
   await drawn(ada, 260, 2)
   await ada.page.reload()
@@ -81,19 +83,25 @@ test('a whiteboard: strokes outlive windows and hub, are undone by whom they are
   await ada.until({ strokes: '1' })
   await drawn(ada, 320, 2)
   await ada.shot('kept-4-whiteboard')
+  // Whoever neither serves nor stands by has the file from who serves.
+  const others = [await crew.open('Bea', ROOM), await crew.open('Cy', ROOM)]
+  for (const other of others) await other.until({ status: 'live', strokes: '2' })
+  const cy = others[1]!
   const [download] = await Promise.all([
-    ada.page.waitForEvent('download'),
-    ada.page.getByRole('button', { name: 'Save to a file' }).click(),
+    cy.page.waitForEvent('download'),
+    cy.page.getByRole('button', { name: 'Save to a file' }).click(),
   ])
   const parts: Buffer[] = []
   for await (const part of await download.createReadStream()) parts.push(part as Buffer)
+  for (const other of others) await other.kill()
+  await ada.until({ safety: 'kept' })
   // What was drawn is at the hub a tenth of a second later.
   const since = Date.now()
   await drawn(ada, 440, 3)
   await expect.poll(keptAt, { timeout: 10_000 }).toBeGreaterThan(since)
   await Promise.all([crew.hub.kill(), ada.kill()])
   await crew.hub.start()
-  const grace = await here('Grace', '/examples/whiteboard/?room=kept')
+  const grace = await here('Grace', ROOM)
   await grace.until({ strokes: '3' })
   await grace.page.getByLabel('Load a file').setInputFiles({
     ...{ name: 'kept.board', mimeType: 'application/octet-stream' },
