@@ -228,14 +228,13 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
  * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
  * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
  */
-export function layAside({ hub, now, out }: Call, { stand }: Opening): void {
+export function layAside({ hub, out }: Call, { stand }: Opening): void {
   const { entry } = stand.session
   const { session } = entry
   if (register.forget(hub.directory, session, directoryOut(hub, out))) return
   const room = archive.asideOf(entry)
-  const until = stand.until || wallOf(hub, now) + archive.timeOf(entry)
   const renamed = { ...stand.session, entry: { ...entry, room } }
-  archive.change(hub.archive, entry, { ...stand, session: renamed, until })
+  archive.change(hub.archive, entry, { ...stand, session: renamed })
   out.record(session)
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as pathOf } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
 import { action, host, type Session } from '../../src/node.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
 
@@ -39,6 +40,10 @@ test('AP-1: two hosts of a process keep their rooms in one file, and come back t
     }
     for (const session of both) await session.leave()
   }
+  // The last who goes closes the file.
+  const open = openSqliteStore(store)
+  expect([...open.entries()].length).toBeGreaterThan(0)
+  open.close()
 })
 
 test.each([

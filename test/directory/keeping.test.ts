@@ -272,6 +272,19 @@ describe('opening', () => {
     ['others were here', (room) => void room.keep('', 1, { from: 1, lone: false })],
     ['a hub that was started since', ({ desk }) => desk.restart()],
     [
+      'somebody else who led',
+      ({ desk, founder, id }) => {
+        const members = [listed(1), listed(2)]
+        desk.say(founder, { kind: 'members', session: id, members, players: 2 })
+        const other = desk.open()
+        desk.attach(other, id, 2)
+        const change = { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1) } as const
+        desk.say(founder, { ...change, expect: 1, primary: 1, backup: 2, why: 'add' })
+        desk.say(founder, { ...change, expect: 2, primary: 2, backup: 0, why: 'handover' })
+        desk.close(other)
+      },
+    ],
+    [
       'a sheet that the disk refused',
       (room) => {
         const { desk } = room
@@ -412,7 +425,10 @@ describe('laid aside', () => {
 
   test.each([
     ['x'.repeat(64), /^x{5,63}~/],
-    ['\u{1F600}'.repeat(16), /^(\u{1F600})+~/u],
+    // What is cut within a sign leaves nothing of it.
+    [`x${'\u{1F600}'.repeat(15)}`, /^x(\u{1F600})+~/u],
+    [`xx${'\u{1F600}'.repeat(15)}`, /^xx(\u{1F600})+~/u],
+    [`xxx${'\u{1F600}'.repeat(15)}`, /^xxx(\u{1F600})+~/u],
   ])('of %s as much is in its name as fits', (name, shape) => {
     const room = left(name)
     const stream = room.desk.open()

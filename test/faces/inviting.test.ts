@@ -75,6 +75,15 @@ test('an invitation to a sealed room carries its key: who comes by it opens the 
   expect(disk.filter(([, bytes]) => Buffer.from(bytes).includes('a6a6', 'hex'))).toEqual([])
 })
 
+test('an invitation to a room that is not sealed carries no key, whoever has one (SE-18)', async () => {
+  const { w, ada } = await room()
+  const key = 'a6'.repeat(32)
+  const wish = { ...PRIVATE, name: 'Grace', keepRoom: { key } }
+  const grace = await w.join({ ...wish, ticket: await invited(w, ada) })
+  await w.run(1_000)
+  expect(await invited(w, grace)).toMatch(/^invite\.[0-9a-f]{64}$/)
+})
+
 test('one invitation is for as many as it says, and one to watch is to watch (SE-18)', async () => {
   const { w, ada } = await room()
   const [both, watch] = await Promise.all(

@@ -91,6 +91,17 @@ describe('a host with a store', () => {
     }
   })
 
+  test('that leaves has kept all of it before its session is over', async () => {
+    const w = world({ seed: 9, conditions: 'rtt=2' })
+    const host = await hosting(w)
+    await act(w, host.act(deal, 1))
+    void host.act(deal, 2)
+    await act(w, host.leave())
+    await w.run(200)
+    const again = await hosting(w)
+    expect(again.table.get('the secret word')).toBe(2)
+  })
+
   test('drops what it does not need any more', async () => {
     const w = world({ seed: 3, conditions: 'rtt=20' })
     const token = await kept(w)
@@ -131,11 +142,14 @@ describe('a host with a store', () => {
   test('whose disk refuses says so and waits, and goes on when it does not', async () => {
     const w = world({ seed: 6, conditions: 'rtt=20' })
     let isFull = false
+    let refused = 0
     const filled = (store: Store): RoomStore =>
       new OwnRooms({
         ...{ entries: () => store.entries(), read: (key) => store.read(key), close: () => {} },
         write: (changes, done) => {
-          if (isFull) queueMicrotask(() => done(new HoldfastError('store', 'no room')))
+          refused += isFull ? 1 : 0
+          if (isFull && refused < 100)
+            queueMicrotask(() => done(new HoldfastError('store', 'no room')))
           else store.write(changes, done)
         },
       })
@@ -149,6 +163,8 @@ describe('a host with a store', () => {
     await w.run(5_000)
     const why = 'this room is not kept just now: no room'
     expect([done, host.safety, errors]).toEqual([false, 'waiting', [why]])
+    // Each two seconds.
+    expect(refused).toBeLessThanOrEqual(4)
     isFull = false
     await w.runUntil(() => done, 5_000)
     expect(host.safety).toBe('kept')

@@ -6,6 +6,7 @@ import { action, piece, secret, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
+import type { Lead } from '../../src/session/state.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import { act } from './acting.ts'
 import { snapshotLayout } from '../../src/replication/layouts.ts'
@@ -175,12 +176,17 @@ describe('who neither serves nor stands by', () => {
 
   test('gets no more than one a second, however often it asks', async () => {
     const w = world({ seed: 18, conditions: 'rtt=20' })
-    const { linus } = await third(w)
+    const { ada, linus } = await third(w)
     const came: number[] = []
     for (let count = 0; count < 4; count++) {
       await act(w, linus.export())
       came.push(w.now())
     }
+    const { exported } = (ada.member!.session.server as { lead: Lead }).lead
+    expect([...exported.keys()]).toEqual([linus.me.inc])
+    await act(w, linus.leave())
+    await w.run(500)
+    expect(exported.size).toBe(0)
     const spans = came.slice(1).map((at, before) => at - came[before]!)
     expect(Math.min(...spans)).toBeGreaterThan(900)
   })

@@ -48,6 +48,18 @@ describe('what the hub has said', () => {
   })
 })
 
+test('who leads drops what the store has beside what was opened, at hosts alone', () => {
+  for (const [terms, all] of [
+    [ownStore.AT_HOSTS, [['a', 'b']]],
+    ['keep=10', []],
+  ] as const) {
+    const { run, kept } = leading([WHOLE('a'), ENTRIES('b')], {})
+    Object.assign(run.member.session, { terms })
+    ownStore.begin(run)
+    expect(kept).toEqual(all)
+  }
+})
+
 describe('digests that are opened', () => {
   const sheet = Uint8Array.of(1, 2, 3)
   const terms = ownStore.AT_HOSTS

@@ -143,6 +143,17 @@ describe('what the hub hears', () => {
     expect(heard).toEqual(['message 1', 'message 2', 'message 3'])
   })
 
+  test('a host that comes into another session lets the one before be dropped', () => {
+    const store = new Hand()
+    const rooms = new OwnRooms(store)
+    const host = rooms.open({ send: nothing, untaken: nothing })
+    for (const session of ['first', 'second']) host.put(session, 'a', byte(1))
+    for (let at = 1; at < SESSIONS_MAX; at++) rooms.put(`s${at}`, 'a', byte(1), nothing)
+    store.flush()
+    expect(store.records.has('sheet first a')).toBe(false)
+    expect(store.records.has('sheet second a')).toBe(true)
+  })
+
   test('of a sheet that was not taken nothing, but what else there is', () => {
     const { store, sheets, heard } = begun()
     store.refuses = 'no room'

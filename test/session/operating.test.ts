@@ -12,10 +12,10 @@ import { AGAIN_MS, CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Performed } from '../../src/session/parts.ts'
-import type { Effect, Session } from '../../src/session/state.ts'
+import type { Effect, Session, SessionOut } from '../../src/session/state.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { calmly } from '../calmly.ts'
-import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf } from './scene.ts'
+import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf, silent } from './scene.ts'
 
 const BODY = Uint8Array.of(7)
 const EFFECT: Effect = { kind: 'send', to: 2, message: { kind: 'leave' } }
@@ -133,6 +133,19 @@ describe('who asks to join', () => {
     const resume = { player: 100, inc: 0, settled: 0 }
     expect(code(joins(own, wishOf(72, { key: keyOf(9), resume })))).toBe('joined')
     expect(code(joins(own, wishOf(73, { resume })))).toBe('full')
+  })
+  test('is sent the room as a file once it is in, and no stranger is', () => {
+    const own = primaryOf(2).session
+    const asked: number[] = []
+    const out: SessionOut = {
+      ...silent,
+      emit: (event) => void (event.kind === 'askRoom' && asked.push(event.from)),
+    }
+    for (const from of [2, 9]) machine.receive(own, 0, from, { kind: 'askRoom', request: 1 }, out)
+    expect(asked).toEqual([2])
+    const { own: member } = memberOf(3)
+    machine.receive(member, 0, 2, { kind: 'askRoom', request: 1 }, out)
+    expect(asked).toEqual([2])
   })
   test('finds room while members have numbers by which objects can be named', () => {
     const own = primaryOf(2).session
