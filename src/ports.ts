@@ -219,6 +219,8 @@ export interface OwnStore {
   keepOnly(session: string, names: readonly string[]): void
   /** Sends a message to the hub once all that was put is durable; of a refused sheet nothing. */
   behind(message: Uint8Array, what: 'sheet' | 'other'): void
+  /** Whether all that was put is durable, or refused. */
+  isIdle(): boolean
   /** The member is in no session any more. */
   close(): void
 }

@@ -162,6 +162,12 @@ export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): str
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
 }
 
+/** Whether a name is for what is kept of another room: nobody founds one of that name. */
+export function isReserved({ rooms }: Archive, room: string): boolean {
+  const [, session] = /~([0-9a-z-]+)$/.exec(room) ?? []
+  return session !== undefined && rooms.has(session)
+}
+
 /** The key of a room's record. */
 export function recordOf(session: string): string {
   return `${ROOMS_PREFIX}${session}`

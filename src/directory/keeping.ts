@@ -24,6 +24,7 @@ import {
   NOT_NEXT,
   SHEET_PIECE_MAX,
   SHEET_PIECES_MAX,
+  TIME_MAX,
   type ToHub,
 } from './messages.ts'
 import * as refusals from './refusals.ts'
@@ -37,16 +38,14 @@ export const BACK_MS: Millis = 3_000
 /** How often the archive is looked through for rooms whose time is over. */
 export const SWEEP_MS: Millis = 10_000
 
-/** A kept room in which the numbers of members are spent is not opened any more. */
-export const SPENT = `${INC_MAX} members came and went in this room: found another`
-
 type Keep = ToHub & { kind: 'keep' }
 
 /** A piece of a sheet. */
 export function keep(call: Call, message: Keep): void {
   const { hub, from } = call
   const row = register.find(hub.directory, message.session)
-  if (!row || !writes(row, call) || archive.timeOf(row.entry) === 0) {
+  const isSound = message.time <= TIME_MAX && message.next <= INC_MAX
+  if (!row || !isSound || !writes(row, call) || archive.timeOf(row.entry) === 0) {
     hub.counters.forged++
     return
   }
@@ -227,15 +226,20 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
 /**
  * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
  * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
+ *
+ * @returns false if somebody has that name
  */
-export function layAside({ hub, out }: Call, { stand }: Opening): void {
+export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
   const { entry } = stand.session
   const { session } = entry
-  if (register.forget(hub.directory, session, directoryOut(hub, out))) return
-  const room = archive.asideOf(entry)
-  const renamed = { ...stand.session, entry: { ...entry, room } }
+  const place = { ...entry, room: archive.asideOf(entry) }
+  const isTaken = register.inRoom(hub.directory, place).length > 0
+  if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
+  if (register.forget(hub.directory, session, directoryOut(hub, out))) return true
+  const renamed = { ...stand.session, entry: place }
   archive.change(hub.archive, entry, { ...stand, session: renamed })
   out.record(session)
+  return true
 }
 
 type Founder = Parameters<typeof register.begin>[3]

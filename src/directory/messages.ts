@@ -6,7 +6,7 @@
  * CHANGE_SERVER `change`, ARE_YOU_ALIVE `areYouAlive`, YES_I_AM `yes`.
  */
 
-import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import { INC_MAX, MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
@@ -52,6 +52,10 @@ export const LATER = 'its members may still play: it opens again in '
 
 /** What is said to who opens a room of which a sheet is not there, or none of ours. */
 export const UNREADABLE = 'what is kept of this room cannot be read'
+/** The largest session time, in ms, that a sheet may say: some hundred thousand years. */
+export const TIME_MAX: number = 2 ** 52
+/** A kept room in which the numbers of members are spent is not opened any more. */
+export const SPENT = `${INC_MAX} members came and went in this room: found another`
 /** The reason that has a primary write the whole state anew. */
 export const NOT_NEXT = 'it does not follow on what is kept'
 

@@ -4,7 +4,7 @@
  */
 
 import { INC_MAX, mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
-import { type FromHub, NO_GAME, type ToHub, UNREADABLE } from './messages.ts'
+import { type FromHub, NO_GAME, NOT_ADMITTED, SPENT, type ToHub, UNREADABLE } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as admission from './admission.ts'
@@ -157,10 +157,7 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
     return refuse(connection, request, NOBODY, out)
   }
   if (consulting.consult(call, message, claims, { ...entrance, founding })) return
-  if (kept && message.fresh) {
-    keeping.layAside(call, kept)
-    return wait(call, kept.stand.session.entry.session, message)
-  }
+  if (kept && message.fresh) return layAside(call, message, kept)
   if (!known) return create(call, message, entrance, kept)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
@@ -191,6 +188,7 @@ function found(hub: Hub, now: Millis, message: Add): Found {
   return { known: kept ? null : known, kept, wait: null }
 }
 
+const TAKEN = 'what is kept of this room has no other name to go to: try later'
 const NOBODY = 'nobody serves it'
 
 function mayOpen(
@@ -198,6 +196,16 @@ function mayOpen(
   { rights }: admission.Entrance,
 ): boolean {
   return playersMax > 0 && mayLead(rights, hosts)
+}
+
+const RESERVED = `${NOT_ADMITTED}this name is for what was kept of another room: choose another`
+
+function layAside(call: Call, message: Add, kept: Opening): void {
+  const { hub, connection, out } = call
+  const { request, room } = message
+  if (archive.isReserved(hub.archive, room)) return refuse(connection, request, RESERVED, out)
+  if (!keeping.layAside(call, kept)) return refuse(connection, request, TAKEN, out)
+  wait(call, kept.stand.session.entry.session, message)
 }
 
 function create(
@@ -208,7 +216,10 @@ function create(
 ): void {
   const { hub, now, connection, from } = call
   const { request } = message
-  if (kept && kept.inc >= INC_MAX) return refuse(connection, request, keeping.SPENT, call.out)
+  if (kept && kept.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
+  if (!kept && archive.isReserved(hub.archive, message.room)) {
+    return refuse(connection, request, RESERVED, call.out)
+  }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const row = kept ? keeping.open(call, kept, message) : anew(call, message)

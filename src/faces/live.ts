@@ -343,6 +343,8 @@ export class Live implements Running {
 
   async leave(): Promise<void> {
     if (!this.#runner) return
+    // What was changed a moment ago counts.
+    this.#use((now, run) => member.touched(run, now))
     this.#use((now, run) => member.leave(run, now))
     await this.#runner?.settled(LEAVE_MS)
     this.end('left')

@@ -22,6 +22,7 @@ import {
   LATER,
   NO_GAME,
   NOT_ADMITTED,
+  SPENT,
   UNREADABLE,
 } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
@@ -79,6 +80,8 @@ export function hubClosed(run: Runtime): void {
   member.askAt = Infinity
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
   member.opening = null
+  // What is kept when it is back may be another room.
+  member.aside = null
   entrance.leave(run)
   if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
 }
@@ -357,7 +360,10 @@ function refused(run: Runtime, why: string): void {
   if (member.phase === 'finding') {
     member.unfound = why
     if (why.startsWith(LATER)) waitLonger(run, why.slice(LATER.length))
-    if (why === UNREADABLE && member.wish.fresh) member.aside = { as: '', why }
+    if (why === UNREADABLE || why === SPENT) {
+      if (member.wish.fresh && !member.wish.saved) member.aside = { as: '', why }
+      else if (why === SPENT) return fail(run, 'full', why)
+    }
     // Asking again would change nothing.
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
     if (why.startsWith(NOT_ADMITTED)) return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length))

@@ -188,6 +188,7 @@ function happened(run: Runtime, event: SessionEvent): void {
       member.untended = true
       const { id, me, topology, terms } = member.session
       member.watchers = watchersOf(view)
+      saving.forget(run, view)
       const left = event.why === 'left'
       const mesh = topology === 'mesh'
       const seen: PartView = { session: id, me, mesh, terms, left, ...view }
@@ -201,7 +202,7 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'unheard':
       return links.tryRelay(run, event.peer)
     case 'askRoom':
-      return saving.answer(run, event.from, event.request, knownTime(run))
+      return saving.answer(run, event, knownTime(run))
     case 'room':
       return saving.take(run, event)
     case 'removed':

@@ -78,7 +78,7 @@ export function settle({ member, ports: { ownStore } }: Runtime): void {
   if (!ownStore || !('lead' in server) || member.ownSheets.length === 0) return
   const { flying, kept, sent, why } = server.lead.keeping
   const whole = member.ownSheets.findLastIndex(({ isWhole }) => isWhole)
-  if (flying || why !== '' || kept !== sent || whole < 1) return
+  if (flying || why !== '' || kept < 0 || kept !== sent || whole < 1) return
   member.ownSheets = member.ownSheets.slice(whole)
   ownStore.keepOnly(
     member.session.id,

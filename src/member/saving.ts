@@ -7,12 +7,20 @@ import { REASON_MAX } from '../directory/messages.ts'
 import { SAVED_MAX, type Saved, writeSaved } from '../directory/saved-room.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import * as keeping from '../session/keeping.ts'
-import { type PeerMessage, SNAPSHOT_PIECE_MAX } from '../session/messages.ts'
+import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import * as chunks from '../wire/chunks.ts'
 import { plain } from '../wire/plain.ts'
 import { fits, isSealed } from './room-key.ts'
-import type { Runtime, Unsaved } from './state.ts'
+import type { Export, Runtime, Unsaved } from './state.ts'
+
+/** Pieces that are sent at a time: they fit a link beside what else it carries. */
+const WINDOW = 8
+/** Most files that are sent at a time; one whose member asks for no more is dropped after this. */
+const EXPORTS_MAX = 4
+const IDLE_MS: Millis = 10_000
+/** A file takes milliseconds to make, so one is made at most in this time. */
+const APART_MS: Millis = 100
 
 const no = (code: Unsaved['code'], why: string): Unsaved => ({ code, why })
 
@@ -64,29 +72,63 @@ export function holds({ member: { session } }: Runtime): boolean {
   return serves(session) || session.server.role === 'backup'
 }
 
-/** Asks whoever serves; `event` brings the answer. What came so far of another one is dropped. */
+/** Asks whoever serves; the event `file` brings the answer. What came of another one is dropped. */
 export function ask({ member, out }: Runtime, request: number): void {
   const { primary } = member.session.client.view
   member.file = { request, incoming: null }
-  if (primary !== 0) out.send(primary, { kind: 'askRoom', request })
+  if (primary !== 0) out.send(primary, { kind: 'askRoom', request, piece: 0 })
 }
 
-/** As primary: a member asks. */
-export function answer(run: Runtime, to: PeerId, request: number, time: Millis): void {
-  const { out, member } = run
+/** As primary: a member asks for the file, or for more of it. */
+export function answer(
+  run: Runtime,
+  { from, request, piece }: { from: PeerId; request: number; piece: number },
+  time: Millis,
+): void {
+  const { member, out } = run
+  const begun = member.exports.get(from)
+  if (piece > 0) {
+    if (begun?.request === request) sendOn(run, from, begun, piece)
+    return
+  }
+  if (!begun && !hasRoom(run)) return
+  if (run.now - member.exportedAt < APART_MS) return
   const file = member.wish.hides ? SECRET : fileOf(run, time)
-  const none = { request, piece: 0, of: 1, bytes: new Uint8Array(0) }
   if ('code' in file) {
     const { code, why } = file
-    return out.send(to, { kind: 'room', ...none, code, why: why.slice(0, REASON_MAX) })
+    const none = { request, piece: 0, of: 1, bytes: new Uint8Array(0) }
+    return out.send(from, { kind: 'room', ...none, code, why: why.slice(0, REASON_MAX) })
   }
-  for (const piece of chunks.cut(file, SNAPSHOT_PIECE_MAX)) {
+  const made = { request, pieces: [...chunks.cut(file, SNAPSHOT_PIECE_MAX)], at: run.now }
+  member.exportedAt = run.now
+  member.exports.set(from, made)
+  sendOn(run, from, made, 0)
+}
+
+/** Who is not here any more is sent nothing; nor does anybody get a file of who does not serve. */
+export function forget({ member }: Runtime, { members, primary }: View): void {
+  const here = new Set(primary === member.session.me ? members.map(({ inc }) => inc) : [])
+  for (const inc of member.exports.keys()) if (!here.has(inc)) member.exports.delete(inc)
+}
+
+// Whoever finds no room asks again.
+function hasRoom({ member: { exports }, now }: Runtime): boolean {
+  for (const [inc, { at }] of exports) if (now - at > IDLE_MS) exports.delete(inc)
+  return exports.size < EXPORTS_MAX
+}
+
+function sendOn({ member, out, now }: Runtime, to: PeerId, made: Export, first: number): void {
+  const { request, pieces } = made
+  made.at = now
+  for (const piece of pieces.slice(first, first + WINDOW)) {
     out.send(to, { kind: 'room', request, ...piece, code: 'ok', why: '' })
   }
+  if (first + WINDOW >= pieces.length) member.exports.delete(to)
 }
 
 /** A piece of the file that we asked for, or why there is none. */
-export function take({ member, ports }: Runtime, message: PeerMessage & { kind: 'room' }): void {
+export function take(run: Runtime, message: PeerMessage & { kind: 'room' }): void {
+  const { member, ports } = run
   const { file } = member
   if (message.request !== file?.request) return
   if (message.code !== 'ok') {
@@ -94,9 +136,18 @@ export function take({ member, ports }: Runtime, message: PeerMessage & { kind: 
     return ports.emit({ kind: 'file', unsaved: { code: message.code, why: plain(message.why) } })
   }
   if (message.of > SAVED_MAX / SNAPSHOT_PIECE_MAX + 1) return void member.counters.malformed++
+  const before = file.incoming?.pieces.length ?? 0
+  // What has come already brings us no further.
+  if (message.piece !== before) return
   file.incoming = chunks.take(file.incoming, message)
   const bytes = file.incoming && chunks.whole(file.incoming)
-  if (!bytes) return ports.emit({ kind: 'file', bytes: null })
+  if (!bytes) return goOn(run, file.request, file.incoming?.pieces.length ?? 0)
   member.file = null
   ports.emit({ kind: 'file', bytes })
+}
+
+function goOn({ member, out, ports }: Runtime, request: number, piece: number): void {
+  ports.emit({ kind: 'file', bytes: null })
+  const { primary } = member.session.client.view
+  if (piece % WINDOW === 0 && primary !== 0) out.send(primary, { kind: 'askRoom', request, piece })
 }

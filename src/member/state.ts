@@ -12,7 +12,7 @@ import { type Ciphers, KEY_BYTES, type Met, type OwnStore, SIGNATURE_BYTES } fro
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Admission, FromHub, Topology } from '../directory/messages.ts'
 import type { Saved } from '../directory/saved-room.ts'
-import type { Incoming } from '../wire/chunks.ts'
+import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
@@ -217,6 +217,10 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** As primary: who is sent the room as a file. */
+  exports: Map<PeerId, Export>
+  /** When one was made last. */
+  exportedAt: Millis
   /** The room as a file that we asked for; null for none. */
   file: { request: number; incoming: Incoming | null } | null
   /** Digest of the sheet that was sealed last. */
@@ -320,6 +324,13 @@ export interface OwnSheet {
   readonly isWhole: boolean
 }
 
+/** The room as a file that a member is sent, and when it asked last. */
+export interface Export {
+  request: number
+  pieces: readonly Piece[]
+  at: Millis
+}
+
 /** Why there is no file of the room. */
 export interface Unsaved {
   code: 'forbidden' | 'not-ready' | 'full'
@@ -380,6 +391,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     nextCaller: 1,
     named: null,
     ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [], file: null },
+    ...{ exports: new Map(), exportedAt: -Infinity },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,

@@ -180,7 +180,10 @@ export function flush(session: Session, now: Millis, out: SessionOut): void {
 export function leave(session: Session, now: Millis, out: SessionOut): void {
   if (!serves(session)) return
   const { keeping } = session.server.lead
-  if (keeping.on && keeping.open && isOwed(keeping)) write(session, now, keeping, out)
+  if (!keeping.on || !keeping.open || !isOwed(keeping)) return
+  // What is on its way may be refused: nothing may stand behind it.
+  if (keeping.flying) forget(keeping)
+  write(session, now, keeping, out)
 }
 
 function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut): void {

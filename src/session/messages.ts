@@ -136,8 +136,8 @@ export const peerLayout = message({
       silent: varint,
     }),
   ],
-  /** Send me the room as a file. */
-  askRoom: [20, record({ request: varint })],
+  /** Send me the room as a file, from that piece on: so many pieces at a time (saving.ts). */
+  askRoom: [20, record({ request: varint, piece: varint })],
   /** A chunk of that file; or, without any, why not. */
   room: [
     21,

@@ -10,6 +10,7 @@ import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import type { PeerMessage } from './messages.ts'
 import { performWaiting } from './operations.ts'
 import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
@@ -260,14 +261,16 @@ export function askedForRoom(
   session: Session,
   now: Millis,
   from: PeerId,
-  request: number,
+  { request, piece }: PeerMessage & { kind: 'askRoom' },
   out: SessionOut,
 ): void {
   if (!is(session, 'leads') || !session.server.published.has(from)) return
   const { exported } = session.server.lead
-  if (now - (exported.get(from) ?? -Infinity) < EXPORT_MS) return
-  exported.set(from, now)
-  out.emit({ kind: 'askRoom', from, request })
+  if (piece === 0) {
+    if (now - (exported.get(from) ?? -Infinity) < EXPORT_MS) return
+    exported.set(from, now)
+  }
+  out.emit({ kind: 'askRoom', from, request, piece })
 }
 
 /** YES_I_AM (T24). */

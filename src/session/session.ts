@@ -93,7 +93,7 @@ function receiveSeldom(
     case 'testimony':
       return recovery.testified(session, now, from, message, out)
     case 'askRoom':
-      return server.askedForRoom(session, now, from, message.request, out)
+      return server.askedForRoom(session, now, from, message, out)
     case 'room':
     case 'recovered':
       return from === session.client.view.primary ? out.emit(message) : undefined

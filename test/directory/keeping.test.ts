@@ -4,72 +4,10 @@
 import { describe, expect, test } from 'vitest'
 import { BACK_MS } from '../../src/directory/keeping.ts'
 import { SILENT_MS } from '../../src/directory/archive.ts'
-import {
-  NOT_NEXT,
-  SHEET_PIECE_MAX,
-  type FromHub,
-  type ToHub,
-} from '../../src/directory/messages.ts'
+import { NOT_NEXT, SHEET_PIECE_MAX, TIME_MAX } from '../../src/directory/messages.ts'
 import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
-import { Desk, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'
-
-type Keep = ToHub & { kind: 'keep' }
-
-/** A room that is kept for ten minutes, whose founder is attached. */
-class Kept {
-  readonly desk: Desk
-  readonly room: string
-  founder = 0
-  id = ''
-
-  constructor(limits: ConstructorParameters<typeof Desk>[0] = {}, room = 'main') {
-    this.room = room
-    this.desk = new Desk(limits)
-    this.founder = this.desk.open()
-    this.id = this.added(this.ask(this.founder))!.entry.session
-    this.desk.attach(this.founder, this.id, 1)
-  }
-
-  ask(stream: number, id = 1, more: Partial<ToHub & { kind: 'add' }> = {}): FromHub[] {
-    const { hash, link } = listed(id)
-    const place = { game: 'g', room: this.room, playersMax: 4, recovers: true, topology: 'star' }
-    const wish = { ...place, terms: 'keep=10', hash, link, ...OPEN, key: keyOf(id), ...more }
-    return this.desk.say(stream, { kind: 'add', request: 1, ...wish } as ToHub)
-  }
-
-  added(said: FromHub[]): (FromHub & { kind: 'added' }) | undefined {
-    return said.find((one): one is FromHub & { kind: 'added' } => one.kind === 'added')
-  }
-
-  keep(text: string, index: number, more: Partial<Keep> = {}, stream = this.founder): FromHub[] {
-    const said = {
-      number: index,
-      from: index === 1 ? null : index - 1,
-      index,
-      time: 5_000,
-      next: 2,
-      lone: true,
-    }
-    const bytes = new TextEncoder().encode(text)
-    const piece = { piece: 0, of: 1, bytes }
-    return this.desk.say(stream, { kind: 'keep', session: this.id, ...said, ...piece, ...more })
-  }
-
-  /** The founder's stream is gone, and that for long enough. */
-  leaves(): void {
-    this.desk.close(this.founder)
-    this.desk.go(BACK_MS + 1)
-  }
-
-  /** Somebody opens it. @returns what it heard of the opening, and the text of the sheets */
-  opens(id = 2): { heard: FromHub[]; opened: unknown; text: string; stream: number } {
-    const stream = this.desk.open()
-    const heard = this.ask(stream, id)
-    const sheets = heard.flatMap((one) => (one.kind === 'sheet' ? [...one.bytes] : []))
-    const text = new TextDecoder().decode(Uint8Array.from(sheets))
-    return { heard, opened: this.added(heard)?.opened ?? null, text, stream }
-  }
-}
+import { Desk, linkOf, listed, proof } from './desk.ts'
+import { Kept } from './kept-room.ts'
 
 const kept = (index: number, lone = true, why = ''): object => {
   return { kind: 'kept', index, lone, why }
@@ -357,103 +295,21 @@ describe('opening', () => {
   })
 })
 
-describe('laid aside', () => {
-  const names = (room: Kept): string[] => {
-    return [...room.desk.hub.archive.places.keys()].map((place) => place.split(' ').at(-1)!)
-  }
-  /** A room of that name, that nobody is in. */
-  const left = (name = 'main'): Kept => {
-    const room = new Kept({}, name)
-    room.keep('whole ', 1)
+describe('numbers that no room has', () => {
+  test.each([
+    ['time', { time: TIME_MAX + 1 }],
+    ['next', { next: INC_MAX + 1 }],
+  ])('in a sheet (%s) are not taken, and counted', (_, more) => {
+    const room = new Kept()
+    expect(room.keep('whole ', 1, more)).toEqual([])
+    expect([room.desk.hub.counters.forged, room.desk.hub.archive.rooms.size]).toEqual([1, 0])
+  })
+
+  test('the largest time is told to who opens the room, however late', () => {
+    const room = new Kept()
+    room.keep('whole ', 1, { time: TIME_MAX })
     room.leaves()
-    return room
-  }
-
-  /** One whose session is over. */
-  const ended = (): Kept => {
-    const room = left()
-    const end = { expect: 1, primary: 1, backup: 0, why: 'end', session: room.id, inc: 1 } as const
-    const stream = room.desk.open()
-    room.desk.say(stream, { kind: 'change', request: 3, proof: proof(1), ...end })
-    return room
-  }
-
-  test('it is kept under another name before anybody founds it anew', () => {
-    const room = left()
-    const [one, other] = [room.desk.open(), room.desk.open()]
-    room.desk.atOnce = false
-    room.ask(one, 2, { fresh: true })
-    room.ask(other, 3, { fresh: true })
-    expect(room.desk.heard.get(one)).not.toContainEqual(expect.objectContaining({ kind: 'added' }))
-    room.desk.write()
-    const told = [one, other].map((stream) => room.added(room.desk.heard.get(stream)!)!)
-    expect(told).toMatchObject([
-      { created: true, opened: null, entry: { register: { epoch: 1, primary: 1 } } },
-      { created: false, opened: null },
-    ])
-    expect(names(room)).toEqual([`main~${room.id}`])
-    room.desk.atOnce = true
-    const aside = room.desk.open()
-    const heard = room.ask(aside, 4, { room: `main~${room.id}` })
-    expect(room.added(heard)).toMatchObject({ entry: { session: room.id }, opened: { sheets: 1 } })
-  })
-
-  test.each([
-    ['that its session ends', left],
-    ['its new name', ended],
-  ])('a disk that refuses %s leaves it as it was, and whoever asked hears so', (_, make) => {
-    const room = make()
-    const stream = room.desk.open()
-    room.desk.atOnce = false
-    room.ask(stream, 2, { fresh: true })
-    room.desk.write('the disk is full')
-    expect(room.desk.heard.get(stream)!.at(-1)).toMatchObject({ why: 'the disk is full' })
-    expect(names(room)).toEqual(['main'])
-    room.desk.atOnce = true
-    expect(room.opens(3)).toMatchObject({ text: 'whole ' })
-  })
-
-  test('while one waits for that, others wait as well', () => {
-    const room = ended()
-    const [one, other] = [room.desk.open(), room.desk.open()]
-    room.desk.atOnce = false
-    room.ask(one, 2, { fresh: true })
-    expect(room.ask(other, 3)).toEqual([])
-    room.desk.write()
-    expect(room.added(room.desk.heard.get(other)!)).toMatchObject({ created: false })
-  })
-
-  test.each([
-    ['x'.repeat(64), /^x{5,63}~/],
-    // What is cut within a sign leaves nothing of it.
-    [`x${'\u{1F600}'.repeat(15)}`, /^x(\u{1F600})+~/u],
-    [`xx${'\u{1F600}'.repeat(15)}`, /^xx(\u{1F600})+~/u],
-    [`xxx${'\u{1F600}'.repeat(15)}`, /^xxx(\u{1F600})+~/u],
-  ])('of %s as much is in its name as fits', (name, shape) => {
-    const room = left(name)
-    const stream = room.desk.open()
-    expect(room.added(room.ask(stream, 2, { fresh: true, room: name }))).toMatchObject({
-      created: true,
-    })
-    const [aside] = names(room)
-    expect(aside).toMatch(shape)
-    expect(new TextEncoder().encode(aside!).length).toBeLessThanOrEqual(64)
-  })
-
-  test('it is kept for as long as it would have been', () => {
-    const room = left()
-    room.ask(room.desk.open(), 2, { fresh: true })
-    room.desk.go(590_000)
-    expect(names(room)).toContain(`main~${room.id}`)
-    room.desk.go(30_000)
-    expect(names(room)).not.toContain(`main~${room.id}`)
-  })
-
-  test('a hub that is killed knows it by its new name', () => {
-    const room = left()
-    room.ask(room.desk.open(), 2, { fresh: true })
-    room.desk.restart()
-    expect(names(room)).toEqual([`main~${room.id}`])
+    expect(room.opens().opened).toMatchObject({ time: TIME_MAX + BACK_MS + 1 })
   })
 })
 

@@ -164,6 +164,20 @@ describe('who neither serves nor stands by', () => {
     expect(copy.table.get('long 119')).toBe('x'.repeat(1_000))
   })
 
+  test('gets a room that is larger than a link holds at a time, and stays in touch', async () => {
+    const w = world({ seed: 20, conditions: 'rtt=20' })
+    const { linus } = await third(w)
+    for (let count = 0; count < 1_300; count += 10) {
+      const all = Array.from({ length: 10 }, (_none, at) => linus.act(fill, [`k ${count + at}`]))
+      await act(w, Promise.all(all))
+    }
+    const statuses: string[] = []
+    linus.on('status', (status) => statuses.push(status))
+    const file = await act(w, linus.export())
+    expect(file.length).toBeGreaterThan(1_300_000)
+    expect([statuses, 'why' in readSaved(file)]).toEqual([[], false])
+  })
+
   test('gets it of the next who serves, if the server dies', async () => {
     const w = world({ seed: 17, conditions: 'rtt=100' })
     const { ada, linus } = await third(w, 20)

@@ -3,7 +3,8 @@
 // Method: a member by hand.
 import { describe, expect, test } from 'vitest'
 import type { ToHub } from '../../src/directory/messages.ts'
-import { UNREADABLE } from '../../src/directory/messages.ts'
+import { SPENT, UNREADABLE } from '../../src/directory/messages.ts'
+import type { Saved } from '../../src/directory/saved-room.ts'
 import { Bare, SESSION } from './bare.ts'
 
 type Asked<Kind> = (ToHub & { kind: Kind })[]
@@ -50,6 +51,34 @@ describe('who cannot read a room', () => {
     bare.closes()
     bare.opens()
     expect(freshly(bare).at(-1)).toBe(false)
+  })
+
+  test('of a saved room that is to begin there asks for nothing else', () => {
+    const saved = {} as Saved
+    const bare = new Bare({ fresh: true, saved })
+    bare.opens()
+    bare.hears({ kind: 'refused', request: 1, why: UNREADABLE })
+    bare.wake(10_000)
+    expect(freshly(bare)).toEqual([false, false])
+  })
+
+  test('whose numbers are spent begins anew, or is told so at once', () => {
+    const told = new Bare()
+    told.opens()
+    told.hears({ kind: 'refused', request: 1, why: SPENT })
+    expect(told.events.at(-1)).toEqual({ kind: 'failed', code: 'full', why: SPENT })
+    const bare = new Bare({ fresh: true })
+    bare.opens()
+    bare.hears({ kind: 'refused', request: 1, why: SPENT })
+    bare.wake(10_000)
+    expect(freshly(bare)).toEqual([false, true])
+  })
+
+  test('looks anew when the stream to the hub broke meanwhile', () => {
+    const bare = named(true)
+    bare.closes()
+    bare.opens()
+    expect(freshly(bare)).toEqual([false, true, false])
   })
 
   test.each([

@@ -35,6 +35,7 @@ describe('what the hub has said', () => {
     ['of a part of it', { kept: 4 }],
     ['that it does not', { why: 'full' }],
     ['nothing since all is to be written anew', { sent: -1 }],
+    ['that what came does not follow', { sent: -1, kept: -1 }],
   ])('%s lets nothing go', (_, keeping) => {
     const { run, kept } = leading(TWICE, keeping)
     ownStore.settle(run)

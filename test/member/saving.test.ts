@@ -41,6 +41,15 @@ test('pieces of another request are none of it, nor is one that nobody asked for
   expect(files(bare)).toEqual([null])
 })
 
+test('what comes again brings nobody further, and no new begins', () => {
+  const bare = asking()
+  hears(bare, { of: 3 })
+  for (let times = 0; times < 5; times++) hears(bare, { of: 3 })
+  expect(files(bare)).toEqual([null])
+  hears(bare, { of: 3, piece: 1 })
+  expect(bare.run.member.file!.incoming!.pieces.length).toBe(2)
+})
+
 test('of more pieces than a file has none is kept', () => {
   const bare = asking()
   hears(bare, { of: SAVED_MAX / SNAPSHOT_PIECE_MAX + 2 })

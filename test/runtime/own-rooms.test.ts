@@ -118,6 +118,8 @@ describe('a store of rooms', () => {
     rooms.put('s', 'c', byte(1), tell)
     store.flush()
     expect(told).toEqual(['a bad sector', 'no room', null])
+    // It counts among the sessions that are kept.
+    expect([...store.records.keys()].toSorted()).toEqual(['kept s', 'sheet s c'])
   })
 })
 

@@ -141,10 +141,11 @@ describe('who asks to join', () => {
       ...silent,
       emit: (event) => void (event.kind === 'askRoom' && asked.push(event.from)),
     }
-    for (const from of [2, 9]) machine.receive(own, 0, from, { kind: 'askRoom', request: 1 }, out)
+    for (const from of [2, 9])
+      machine.receive(own, 0, from, { kind: 'askRoom', request: 1, piece: 0 }, out)
     expect(asked).toEqual([2])
     const { own: member } = memberOf(3)
-    machine.receive(member, 0, 2, { kind: 'askRoom', request: 1 }, out)
+    machine.receive(member, 0, 2, { kind: 'askRoom', request: 1, piece: 0 }, out)
     expect(asked).toEqual([2])
   })
   test('finds room while members have numbers by which objects can be named', () => {

@@ -361,14 +361,15 @@ export class HubServer {
     const left = this.#writing!
     const sessions = left.splice(0, PART_MAX)
     const now = this.#loop.now()
-    this.#attempt('the disk', () => {
-      if (!error) return hub.kept(this.hub, now, sessions, this.#out)
-      hub.unkept(this.hub, now, sessions, error.message, this.#out)
-      // Changes that took effect without the disk, such as a list of members, must still be
-      // written.
-      for (const one of sessions) if (this.hub.directory.rows.has(one)) this.#owed.add(one)
-    })
     for (const one of sessions) {
+      // A bug that one meets is not for the others.
+      this.#attempt('the disk', () => {
+        if (!error) return hub.kept(this.hub, now, [one], this.#out)
+        hub.unkept(this.hub, now, [one], error.message, this.#out)
+        // Changes that took effect without the disk, such as a list of members, must still be
+        // written.
+        if (this.hub.directory.rows.has(one)) this.#owed.add(one)
+      })
       this.#asked.get(one)?.(error)
       this.#asked.delete(one)
     }

@@ -62,7 +62,11 @@ export class OwnRooms implements RoomStore {
   /** Writes a sheet. */
   put(session: string, name: string, sheet: Uint8Array, done: Done): void {
     this.#namesOf(session).add(name)
-    this.#write([...this.#begin(session), [keyOf(session, name), sheet]], done)
+    this.#write([...this.#begin(session), [keyOf(session, name), sheet]], (error) => {
+      // Nothing of that write is there: the next one says again that the session is kept.
+      if (error) this.release(session)
+      done(error)
+    })
   }
 
   /** Removes all of a session but these. */
@@ -169,6 +173,10 @@ class OwnSheets implements OwnStore {
       waiting.why = error?.message ?? null
       this.#flush()
     })
+  }
+
+  isIdle(): boolean {
+    return this.#waiting.length === 0
   }
 
   close(): void {

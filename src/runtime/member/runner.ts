@@ -272,6 +272,7 @@ export class Runner {
     const serving = view.primary === session.me && view.members.length > 1
     return (
       !serving &&
+      (this.#run.ports.ownStore?.isIdle() ?? true) &&
       pending.length === 0 &&
       session.server.log.held.length === 0 &&
       [...peers.values()].every(

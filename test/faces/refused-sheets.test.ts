@@ -1,0 +1,116 @@
+// Goal: whoever leaves just as a disk refuses a sheet, or takes long for it, leaves a room that is
+// read by whoever comes next, with all that was acknowledged, sealed or not, at the hub or with the
+// host.
+// Method: whole sessions in virtual time; disks that refuse one write, or take their time.
+import { describe, expect, test } from 'vitest'
+import { action, HoldfastError, object, u8, withRoom } from '../../src/index.ts'
+import type { Running as Session } from '../../src/faces/live.ts'
+import type { RoomStore, Store } from '../../src/ports.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { OwnRooms } from '../../src/runtime/member/own-rooms.ts'
+import { act } from './acting.ts'
+
+const stays = { onOwnerLeave: 'keep', kept: withRoom() } as const
+const Stroke = object('stroke', { x: u8 }, { take: 'free', ...stays })
+const add = action('add', (table) => {
+  const count = Number(table.get('count') ?? 0) + 1
+  table.set('count', count)
+  return count
+})
+const SEALED = { for: '10m', key: 'a6'.repeat(32) } as const
+const PLACE = { game: 'b', room: 'r', name: 'host', types: [Stroke, add] }
+
+type Write = Parameters<Store['write']>
+
+/** A store in place of another, that writes otherwise. */
+function instead(store: Store, write: (...given: Write) => void): Store {
+  return { entries: () => store.entries(), read: (key) => store.read(key), close: () => {}, write }
+}
+
+/** A sheet is on its way, and something changes behind it. */
+async function changing(w: SessionWorld, ada: Session, fill: () => void): Promise<void> {
+  expect(await act(w, ada.act(add, null))).toMatchObject({ ok: true })
+  const stroke = ada.create(Stroke, { x: 1 })
+  await w.run(3_000)
+  fill()
+  stroke.set({ x: 2 })
+  const { server } = ada.member!.session
+  const isFlying = (): boolean => 'lead' in server && server.lead.keeping.flying
+  expect(await w.runUntil(isFlying, 5_000)).toBe(true)
+  stroke.set({ x: 3 })
+}
+
+const found = (session: Session): unknown[] => [
+  session.table.get('count'),
+  ...session.all(Stroke).map(({ state }) => state.x),
+]
+
+/** What was acknowledged is there; the stroke is as it was once, for it is kept a moment later. */
+function expectRead(session: Session): void {
+  const [count, x] = found(session)
+  expect(count).toBe(1)
+  expect([1, 2, 3]).toContain(x)
+}
+
+const CASES = [0, 2, 5, 10, 20].flatMap((ms) =>
+  ([SEALED, '10m'] as const).map((keepRoom) => [ms, keepRoom] as const),
+)
+
+describe('a sheet is refused, and its primary leaves', () => {
+  test.each(CASES)('at the hub, %i ms later: %j', async (ms, keepRoom) => {
+    const w = world({ seed: 3, conditions: 'rtt=20' })
+    const ada = await w.join({ ...PLACE, keepRoom })
+    const { store } = w.sim.node('hub')
+    const write = store.write.bind(store)
+    let isFull = false
+    store.write = (changes, done) => {
+      if (!isFull || !changes.some(([key]) => key.startsWith('~'))) return write(changes, done)
+      isFull = false
+      w.sim.at(w.now() + 1, () => done(new HoldfastError('store', 'no room')))
+    }
+    await changing(w, ada, () => (isFull = true))
+    await w.run(ms)
+    await act(w, ada.leave())
+    await w.run(5_000)
+    expectRead(await w.join({ ...PLACE, keepRoom }))
+  })
+
+  test.each(CASES)('at the host, %i ms later: %j', async (ms, keepRoom) => {
+    const w = world({ seed: 3, conditions: 'rtt=20' })
+    let isFull = false
+    const rooms = (store: Store): RoomStore =>
+      new OwnRooms(
+        instead(store, (changes, done) => {
+          if (!isFull) return store.write(changes, done)
+          isFull = false
+          w.sim.at(w.now() + 6, () => done(new HoldfastError('store', 'no room')))
+        }),
+      )
+    const hosting = (): Promise<Session> => w.join({ ...PLACE, keepRoom }, { name: 'host', rooms })
+    const ada = await hosting()
+    await changing(w, ada, () => (isFull = true))
+    await w.run(ms)
+    await act(w, ada.leave())
+    await w.run(5_000)
+    expectRead(await hosting())
+  })
+})
+
+test.each([10, 30, 100, 300])('a host whose disk takes %i ms leaves all of it', async (ms) => {
+  const w = world({ seed: 3, conditions: 'rtt=20' })
+  const rooms = (store: Store): RoomStore =>
+    new OwnRooms(
+      instead(store, (changes, done) => {
+        store.write(changes, (error) => w.sim.at(w.now() + ms, () => done(error)))
+      }),
+    )
+  const hosting = (): Promise<Session> => w.join(PLACE, { name: 'host', rooms })
+  const ada = await hosting()
+  await changing(w, ada, () => {})
+  await act(w, ada.leave())
+  await w.run(500)
+  const before = w.now()
+  expect(found(await hosting())).toEqual([1, 3])
+  // Its session was over.
+  expect(w.now() - before).toBeLessThan(1_500)
+})
