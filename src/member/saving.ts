@@ -88,7 +88,8 @@ export function answer(
   const { member, out } = run
   const begun = member.exports.get(from)
   if (piece > 0) {
-    if (begun?.request === request) sendOn(run, from, begun, piece)
+    // Each piece once: who asks for them out of turn is sent nothing.
+    if (begun?.request === request && begun.next === piece) sendOn(run, from, begun)
     return
   }
   if (!begun && !hasRoom(run)) return
@@ -99,10 +100,10 @@ export function answer(
     const none = { request, piece: 0, of: 1, bytes: new Uint8Array(0) }
     return out.send(from, { kind: 'room', ...none, code, why: why.slice(0, REASON_MAX) })
   }
-  const made = { request, pieces: [...chunks.cut(file, SNAPSHOT_PIECE_MAX)], at: run.now }
+  const made = { request, pieces: [...chunks.cut(file, SNAPSHOT_PIECE_MAX)], next: 0, at: run.now }
   member.exportedAt = run.now
   member.exports.set(from, made)
-  sendOn(run, from, made, 0)
+  sendOn(run, from, made)
 }
 
 /** Who is not here any more is sent nothing; nor does anybody get a file of who does not serve. */
@@ -117,13 +118,13 @@ function hasRoom({ member: { exports }, now }: Runtime): boolean {
   return exports.size < EXPORTS_MAX
 }
 
-function sendOn({ member, out, now }: Runtime, to: PeerId, made: Export, first: number): void {
-  const { request, pieces } = made
-  made.at = now
-  for (const piece of pieces.slice(first, first + WINDOW)) {
+function sendOn({ member, out, now }: Runtime, to: PeerId, made: Export): void {
+  const { request, pieces, next } = made
+  Object.assign(made, { at: now, next: next + WINDOW })
+  for (const piece of pieces.slice(next, made.next)) {
     out.send(to, { kind: 'room', request, ...piece, code: 'ok', why: '' })
   }
-  if (first + WINDOW >= pieces.length) member.exports.delete(to)
+  if (made.next >= pieces.length) member.exports.delete(to)
 }
 
 /** A piece of the file that we asked for, or why there is none. */

@@ -328,6 +328,8 @@ export interface OwnSheet {
 export interface Export {
   request: number
   pieces: readonly Piece[]
+  /** The first that was not sent. */
+  next: number
   at: Millis
 }
 

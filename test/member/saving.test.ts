@@ -1,7 +1,7 @@
 // Goal: a file of the room is made of the pieces that were asked for, and of no others; what a
 // server sends beyond its bound takes no room.
 // Method: the shipped verbs of a member, by hand.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as saving from '../../src/member/saving.ts'
 import { SAVED_MAX } from '../../src/directory/saved-room.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX } from '../../src/session/messages.ts'
@@ -48,6 +48,65 @@ test('what comes again brings nobody further, and no new begins', () => {
   expect(files(bare)).toEqual([null])
   hears(bare, { of: 3, piece: 1 })
   expect(bare.run.member.file!.incoming!.pieces.length).toBe(2)
+})
+
+describe('a member that serves', () => {
+  interface Serving {
+    bare: Bare
+    /** Somebody asks. @returns how many pieces it was sent */
+    sent: (from: number, piece: number, request?: number) => number
+  }
+
+  function serving(): Serving {
+    const bare = new Bare()
+    bare.founds()
+    let pieces = 0
+    bare.run.out.send = (_to, message) => {
+      if (message.kind === 'room') pieces++
+    }
+    const sent: Serving['sent'] = (from, piece, request = 1) => {
+      pieces = 0
+      bare.run.now += 200
+      saving.answer(bare.run, { from, request, piece }, 5)
+      return pieces
+    }
+    return { bare, sent }
+  }
+
+  /** The same in the middle of a file of twenty pieces for that member. */
+  function begun(from: number): Serving {
+    const all = serving()
+    const bytes = Uint8Array.of(1)
+    const pieces = Array.from({ length: 20 }, (_none, piece) => ({ piece, of: 20, bytes }))
+    all.bare.run.member.exports.set(from, { request: 1, pieces, next: 8, at: 0 })
+    return all
+  }
+
+  test('sends each piece once, in turn', () => {
+    const { bare, sent } = begun(2)
+    expect([sent(2, 8), sent(2, 8), sent(2, 1), sent(2, 16, 9)]).toEqual([8, 0, 0, 0])
+    expect([sent(2, 16), sent(2, 24)]).toEqual([4, 0])
+    expect(bare.run.member.exports.size).toBe(0)
+  })
+
+  test('has files for four at a time, and forgets who asks for no more', () => {
+    const { bare, sent } = begun(2)
+    const { exports } = bare.run.member
+    const [own] = [...exports.values()]
+    for (const inc of [3, 4, 5]) exports.set(inc, { ...own!, at: bare.run.now })
+    expect(sent(6, 0)).toBe(0)
+    bare.run.now += 11_000
+    expect(sent(6, 0)).toBe(1)
+    expect([...exports.keys()]).toEqual([])
+  })
+
+  test('makes ten a second at most', () => {
+    const { bare, sent } = serving()
+    expect(sent(2, 0)).toBe(1)
+    bare.run.now -= 150
+    expect(sent(3, 0)).toBe(0)
+    expect(sent(3, 0)).toBe(1)
+  })
 })
 
 test('of more pieces than a file has none is kept', () => {
