@@ -36,13 +36,21 @@ function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
   register.forget(hub.directory, session, directoryOut(hub, out))
 }
 
+/** What is kept of closed rooms is dropped, if the disk refused that before. */
+export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [place, { until }] of hub.shut) {
+    const session = hub.archive.places.get(place)
+    if (until > now && session !== undefined) keeping.drop(hub, session, out)
+  }
+}
+
 /** Why nobody comes into a room now; null if it is not closed. */
 export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
   const shut = hub.shut.get(placeOf(place))
   return shut && shut.until > now ? shut.why : null
 }
 
-/** The disk has a change of a session; one of a closed room ends now, if it did not before. */
+/** The disk has something of a session; one of a closed room ends now, if it did not before. */
 export function endIfShut(
   { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
   session: string,

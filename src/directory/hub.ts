@@ -25,6 +25,7 @@ import * as attendance from './attendance.ts'
 import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
+import * as closing from './closing.ts'
 import * as crowding from './crowding.ts'
 import * as keeping from './keeping.ts'
 import * as refusals from './refusals.ts'
@@ -302,6 +303,7 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
   }
   crowding.sweep({ hub, now, out })
   attendance.sweep(hub, now, out)
+  closing.sweep(hub, now, out)
   keeping.sweep(hub, now, out)
   tellRemoved(hub, now, out)
   sessions.grantDue(hub, now, out)

@@ -364,7 +364,10 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const news: register.News[] = []
   const emit = (event: register.News): void => void news.push(event)
   const before = row?.entry.register.primary ?? 0
-  if (!row || !register.kept(hub.directory, now, session, { emit })) return false
+  if (!row || !register.kept(hub.directory, now, session, { emit })) {
+    closing.endIfShut({ hub, now, out }, session)
+    return false
+  }
   const isOver = !hub.directory.rows.has(session)
   if (isOver) {
     happened(row, 'ended', out)

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { close } from '../../src/directory/closing.ts'
 import type { FromHub } from '../../src/directory/messages.ts'
 import { Desk, proof } from './desk.ts'
+import { Kept } from './kept-room.ts'
 
 const PLACE = { game: 'g', room: 'main' }
 
@@ -48,6 +49,35 @@ describe('a closed room', () => {
     desk.write()
     expect(desk.hub.directory.rows.size).toBe(0)
     expect(desk.news.map(({ kind }) => kind).at(-1)).toBe('ended')
+  })
+
+  test('is over once the disk takes it, if it refused before (SE-4)', () => {
+    const { id } = desk.session(2)
+    desk.atOnce = false
+    shut(60_000)
+    desk.write('the disk is full')
+    expect(desk.hub.directory.rows.size).toBe(1)
+    // As the runtime does: what took effect without the disk is to be written.
+    desk.owed.add(id)
+    desk.write()
+    expect(desk.hub.directory.rows.size).toBe(0)
+  })
+
+  test('is not kept once the disk takes that, if it refused before (SE-4)', () => {
+    const room = new Kept()
+    room.keep('whole ', 1)
+    room.leaves()
+    const { desk: own } = room
+    own.atOnce = false
+    close(own.hub, own.now, PLACE, { why: 'closed', until: own.now + 60_000 }, own.out)
+    own.write('the disk is full')
+    expect(own.disk.has(`kept ${room.id}`)).toBe(true)
+    own.atOnce = true
+    own.wake()
+    expect([...own.disk.keys()].filter((key) => key.includes(room.id))).toEqual([])
+    expect(own.hub.archive.rooms.size).toBe(0)
+    own.go(61_000)
+    expect(room.opens()).toMatchObject({ opened: null, heard: [{ kind: 'added', created: true }] })
   })
 
   test('that nobody is in is closed as well, and what was closed is forgotten (SE-4)', () => {
