@@ -2,6 +2,7 @@
 
 import type { Play } from './play.ts'
 import { chessOf, positionOf, turnOf } from './rules/duel.ts'
+import { keptName } from './rules/kept.ts'
 import { numberOf } from './rules/records.ts'
 import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 
@@ -31,6 +32,7 @@ export function marksOf(play: Play): Record<string, string | number> {
     toasts: play.toasts.count,
     toast: play.toasts.last,
     seats: seatsOf(session.table).join(','),
+    kept: session.members.flatMap(({ player }) => keptName(session.table, player) ?? []).join(','),
     cells: (gameOf(session.table) === 'chess' ? chessOf(session.table) : positionOf(session.table))
       .cells,
     turn: turnOf(session.table),

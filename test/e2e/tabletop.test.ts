@@ -343,6 +343,8 @@ describe('each at a table of its own', () => {
     }
     await ada.page.getByRole('button', { name: 'Deal', exact: true }).click()
     for (const window of windows) await window.until({ hand: '5' })
+    // By the name that the table has of Linus he may come back.
+    await ada.until({ kept: 'Ada,Grace,Linus' })
     await linus.kill()
     await ada.until({ members: '1,2' })
     const again = await crew.open('Linus', '/tabletop/?room=e2e&name=Linus')
