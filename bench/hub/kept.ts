@@ -17,7 +17,7 @@ const ROOMS = [1, 16, 64, 256]
 const ROOM_GOAL_KB = 4
 const MEMBER_GOAL_KB = 12
 
-/** What kept rooms cost, as measured: a lone operation, many together, memory. */
+/** The costs of kept rooms, as measured: a lone operation, many together, memory. */
 export interface KeptRooms {
   beside: BesideSync
   together: Together[]

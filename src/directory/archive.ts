@@ -158,7 +158,7 @@ export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room
 export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {
   const mark = `~${session}`
   const bytes = new TextEncoder().encode(room).subarray(0, NAME_MAX - mark.length)
-  // Of a sign that was cut in two nothing is left.
+  // A sign of several bytes that was cut falls away.
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
 }
 

@@ -36,7 +36,7 @@ function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
   register.forget(hub.directory, session, directoryOut(hub, out))
 }
 
-/** What is kept of closed rooms is dropped, if the disk refused that before. */
+/** The hub drops what is kept of closed rooms, where the disk refused that before. */
 export function sweep(hub: Hub, now: Millis, out: HubOut): void {
   for (const [place, { until }] of hub.shut) {
     const session = hub.archive.places.get(place)

@@ -165,7 +165,7 @@ export const toHub = message({
       /** Members alone that were admitted as hosts serve. */
       hosts: flag,
       ticket: text(TICKET_MAX),
-      /** What is kept of the room is laid aside, and the room founded anew. */
+      /** The sender wants what is kept of the room laid aside, and the room founded anew. */
       fresh: flag,
     }),
   ],

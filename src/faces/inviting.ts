@@ -23,7 +23,7 @@ export interface InviteOptions {
 /** What came of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
 export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
 
-// What opens the room when nobody is in it any more.
+// The key that opens the room when nobody is in it any more; null where it needs none.
 function keyHere({ member: { session, wish } }: Runner): Uint8Array | null {
   return session.keeps && isSealed(session.terms) ? wish.roomKey : null
 }

@@ -60,7 +60,7 @@ export interface JoinOptions {
   /**
    * What lets this player in where not everybody may come, and says what it may do there: text that
    * `mintTicket`, `holdfast ticket` or `session.invite` made. Who came in by it comes back without.
-   * It may carry the key of the room, for `keepRoom`, which the hub does not get.
+   * The text may carry the key of the room, for `keepRoom`; the hub does not get that.
    */
   ticket?: string
   /**
@@ -207,7 +207,8 @@ function wishOf(
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   const { ticket, key: carried } = readTicket(options.ticket ?? '')
-  const kept = keepingOf(options.keepRoom, { hides: hides(definitions), carried, atHost })
+  const hides = hasSecrets(definitions)
+  const kept = keepingOf(options.keepRoom, { hides, carried, atHost })
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
   terms.push(...termsOfEntry(options))
   return {
@@ -223,7 +224,7 @@ function wishOf(
     roomKey: kept.key,
     saved: savedOf(options.from, options.game),
     fresh: checkFlag('fresh', fresh),
-    hides: hides(definitions),
+    hides,
     watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,
@@ -232,7 +233,7 @@ function wishOf(
   }
 }
 
-// Who comes in, who sees the room, and who is put out by whom.
+// The terms of who comes in, who sees the room in lists, and who puts players out.
 function termsOfEntry(options: JoinOptions): string[] {
   const { entry = 'open', listed = true, expellers = 'founder', watchersMax } = options
   checkWord('entry', entry, ['open', 'invite'])
@@ -245,7 +246,7 @@ function termsOfEntry(options: JoinOptions): string[] {
   return terms
 }
 
-function hides({ kinds }: Definitions): boolean {
+function hasSecrets({ kinds }: Definitions): boolean {
   return [...kinds].some(([kind, own]) => own.some((one) => kind.hides?.(one) ?? false))
 }
 

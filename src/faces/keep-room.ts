@@ -22,14 +22,14 @@ export interface KeepOptions {
   strict?: boolean
   /**
    * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
-   * runs the hub reads nothing. Whoever joins gives the same; a link carries it behind `#`, or a
-   * ticket does. Rooms
-   * of pieces with secret fields, or of kept objects that some alone see, are kept only with one.
+   * runs the hub reads nothing. Whoever joins gives the same: a link carries it behind `#`, or a
+   * ticket does. Rooms of pieces with secret fields, or of kept objects that some alone see, are
+   * kept only with one, or by a host with a store.
    */
   key?: string
 }
 
-/** What was kept of a room that begins anew, for it could not be read. */
+/** A room that was kept and could not be read, so that another begins in its place. */
 export interface LaidAside {
   /** As which room of the game it is kept now; null where the hub could not read it either. */
   readonly room: string | null
@@ -61,10 +61,7 @@ interface Kept {
 export function keepingOf(
   given: unknown,
   { hides, carried, atHost }: Kept,
-): {
-  terms: string[]
-  key: Uint8Array | null
-} {
+): { terms: string[]; key: Uint8Array | null } {
   if (given === false && atHost) throw badValue('a host with a store takes no keepRoom: false')
   if (given === false) return { terms: [], key: null }
   const options = typeof given === 'string' || given === undefined ? { for: given } : given

@@ -18,7 +18,8 @@ import { toHex } from '../wire/hex.ts'
 
 const MARK_BYTES = 6
 const LABEL = 'holdfast sheet'
-const said = record({
+/** What is sealed along with a sheet. */
+export const sheetNameLayout = record({
   label: text(LABEL.length),
   session: text(SESSION_ID_MAX),
   index: varint,
@@ -68,7 +69,7 @@ export function seal(
   place: SheetPlace,
   sheet: Uint8Array,
 ): Uint8Array {
-  const data = encode(said, { label: LABEL, ...place })
+  const data = encode(sheetNameLayout, { label: LABEL, ...place })
   const whole = new Uint8Array(data.length + sheet.length)
   whole.set(data)
   whole.set(sheet, data.length)
@@ -89,7 +90,7 @@ export function open(
   const read = decode(sealedLayout, bytes)
   if (!read || read.sealed.length < TAG_BYTES) return null
   const { index, nonce, sealed } = read
-  const data = encode(said, { label: LABEL, session, index, before })
+  const data = encode(sheetNameLayout, { label: LABEL, session, index, before })
   const sheet = new Uint8Array(sealed.length - TAG_BYTES)
   const by = ciphers.hmac(key, ascii('seal'))
   return ciphers.open(by, nonce, data, sealed, sheet) ? { index, bytes: sheet } : null

@@ -19,7 +19,9 @@ const WINDOW = 8
 /** Most files that are sent at a time; one whose member asks for no more is dropped after this. */
 const EXPORTS_MAX = 4
 const IDLE_MS: Millis = 10_000
-/** A file takes milliseconds to make, so one is made at most in this time. */
+/** A file takes milliseconds to make, so in this time one is made at most for a member, and one */
+const EACH_MS: Millis = 1_000
+/** in this for all. */
 const APART_MS: Millis = 100
 
 const no = (code: Unsaved['code'], why: string): Unsaved => ({ code, why })
@@ -92,8 +94,10 @@ export function answer(
     if (begun?.request === request && begun.next === piece) sendOn(run, from, begun)
     return
   }
+  const since = run.now - (member.exported.get(from) ?? -Infinity)
+  if (since < EACH_MS || run.now - member.exportedAt < APART_MS) return
   if (!begun && !hasRoom(run)) return
-  if (run.now - member.exportedAt < APART_MS) return
+  member.exported.set(from, run.now)
   const file = member.wish.hides ? SECRET : fileOf(run, time)
   if ('code' in file) {
     const { code, why } = file
@@ -109,7 +113,9 @@ export function answer(
 /** Who is not here any more is sent nothing; nor does anybody get a file of who does not serve. */
 export function forget({ member }: Runtime, { members, primary }: View): void {
   const here = new Set(primary === member.session.me ? members.map(({ inc }) => inc) : [])
-  for (const inc of member.exports.keys()) if (!here.has(inc)) member.exports.delete(inc)
+  for (const known of [member.exports, member.exported]) {
+    for (const inc of known.keys()) if (!here.has(inc)) known.delete(inc)
+  }
 }
 
 // Whoever finds no room asks again.

@@ -217,9 +217,9 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
-  /** As primary: who is sent the room as a file. */
+  /** As primary: who is sent the room as a file; and when one was made last, for each, for all. */
   exports: Map<PeerId, Export>
-  /** When one was made last. */
+  exported: Map<PeerId, Millis>
   exportedAt: Millis
   /** The room as a file that we asked for; null for none. */
   file: { request: number; incoming: Incoming | null } | null
@@ -393,7 +393,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     nextCaller: 1,
     named: null,
     ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [], file: null },
-    ...{ exports: new Map(), exportedAt: -Infinity },
+    ...{ exports: new Map(), exported: new Map(), exportedAt: -Infinity },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,

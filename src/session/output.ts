@@ -144,7 +144,6 @@ function forget(server: Server, now: Millis, inc: PeerId): void {
   if (!('lead' in server)) return
   leases.removed(server.lead.lease, now, inc)
   server.lead.refreshed.delete(inc)
-  server.lead.exported.delete(inc)
 }
 
 /** Sends the list of members to the hub, which so knows who may attach and who may be backup. */

@@ -14,7 +14,7 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import { assert, INC_MAX, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { type Conduct, putOut } from '../replication/conduct.ts'
@@ -122,7 +122,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
   })
   return {
     mv: mv + members.length - here.length,
-    nextInc: last + MEMBERS_MAX,
+    nextInc: Math.min(INC_MAX, last + MEMBERS_MAX),
     pointer: session.me,
     members: new Map(here.map((member) => [member.inc, member])),
     players: new Map(rows),

@@ -10,7 +10,6 @@ import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
-import type { PeerMessage } from './messages.ts'
 import { performWaiting } from './operations.ts'
 import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
@@ -30,8 +29,6 @@ import {
 import type { RoleThat } from './table.ts'
 import * as watch from './failure-detector.ts'
 
-/** A member is sent the room as a file at most once in this time. */
-export const EXPORT_MS: Millis = 1_000
 /** After so long a silence a member is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
 /** After so long a silence a member is removed (T31). */
@@ -254,23 +251,6 @@ export function stalled(session: Session, now: Millis, ms: Millis, out: SessionO
   if (!bad || !serves(session)) return
   const { slow, since } = session.server.lead
   if (!slow && now - since >= KEEP_ROLE_MS) handOver(session, now, out)
-}
-
-/** A member asks for the room as a file: it is large, so that is heard once in a while. */
-export function askedForRoom(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  { request, piece }: PeerMessage & { kind: 'askRoom' },
-  out: SessionOut,
-): void {
-  if (!is(session, 'leads') || !session.server.published.has(from)) return
-  const { exported } = session.server.lead
-  if (piece === 0) {
-    if (now - (exported.get(from) ?? -Infinity) < EXPORT_MS) return
-    exported.set(from, now)
-  }
-  out.emit({ kind: 'askRoom', from, request, piece })
 }
 
 /** YES_I_AM (T24). */

@@ -93,7 +93,8 @@ function receiveSeldom(
     case 'testimony':
       return recovery.testified(session, now, from, message, out)
     case 'askRoom':
-      return server.askedForRoom(session, now, from, message, out)
+      if (!is(session, 'leads') || !session.server.published.has(from)) return
+      return out.emit({ ...message, from })
     case 'room':
     case 'recovered':
       return from === session.client.view.primary ? out.emit(message) : undefined

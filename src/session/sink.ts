@@ -35,7 +35,7 @@ export type SessionEvent =
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
   /** As primary: a member asks for the room as a file. */
-  | { kind: 'askRoom'; from: PeerId; request: number; piece: number }
+  | (PeerMessage & { kind: 'askRoom' } & { from: PeerId })
   /** The primary sends us a piece of it. */
   | (PeerMessage & { kind: 'room' })
 

@@ -83,8 +83,6 @@ export interface Lead {
   waitingAt: Millis
   /** How often each member was refreshed in the last second. */
   refreshed: Map<PeerId, { since: Millis; count: number }>
-  /** When each was last sent the room as a file. */
-  exported: Map<PeerId, Millis>
   /** Players without a member, and since when: their rows go when the grace ends (S-5). */
   absent: Map<number, Millis>
   /** When the members are looked over next. */
@@ -387,7 +385,6 @@ export function createLead(since: Millis, lease: Lease, keeping: Keeping): Lead 
     waiting: new Map(),
     waitingAt: Infinity,
     refreshed: new Map(),
-    exported: new Map(),
     absent: new Map(),
     roundAt: since,
     since,

@@ -6,7 +6,6 @@ import { action, piece, secret, text, u8 } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
-import type { Lead } from '../../src/session/state.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import { act } from './acting.ts'
 import { snapshotLayout } from '../../src/replication/layouts.ts'
@@ -196,7 +195,7 @@ describe('who neither serves nor stands by', () => {
       await act(w, linus.export())
       came.push(w.now())
     }
-    const { exported } = (ada.member!.session.server as { lead: Lead }).lead
+    const { exported } = ada.member!
     expect([...exported.keys()]).toEqual([linus.me.inc])
     await act(w, linus.leave())
     await w.run(500)

@@ -54,6 +54,7 @@ import * as sealMessages from '../../src/seal/messages.ts'
 import * as archive from '../../src/directory/archive.ts'
 import * as saved from '../../src/directory/saved-room.ts'
 import * as hubKeeping from '../../src/directory/keeping.ts'
+import * as ownStore from '../../src/member/own-store.ts'
 import * as roomKey from '../../src/member/room-key.ts'
 import * as sheets from '../../src/session/sheets.ts'
 import * as session from '../../src/session/messages.ts'
@@ -91,6 +92,8 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Whole: sheets.wholeLayout,
   Entries: sheets.entriesLayout,
   Sealed: roomKey.sealedLayout,
+  SheetName: roomKey.sheetNameLayout,
+  AtHost: ownStore.digestLayout,
   Saved: saved.savedLayout,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
