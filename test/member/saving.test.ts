@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import * as saving from '../../src/member/saving.ts'
 import { SAVED_MAX } from '../../src/directory/saved-room.ts'
-import { type PeerMessage, SNAPSHOT_PIECE_MAX } from '../../src/session/messages.ts'
+import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../../src/session/messages.ts'
 import { Bare } from './bare.ts'
 
 type Room = PeerMessage & { kind: 'room' }
@@ -100,12 +100,29 @@ describe('a member that serves', () => {
     expect([...exports.keys()]).toEqual([])
   })
 
-  test('makes ten a second at most', () => {
+  test('makes ten a second at most, and one for each member', () => {
     const { bare, sent } = serving()
     expect(sent(2, 0)).toBe(1)
     bare.run.now -= 150
     expect(sent(3, 0)).toBe(0)
     expect(sent(3, 0)).toBe(1)
+    expect([sent(2, 0), sent(4, 0), sent(2, 0), sent(3, 0)]).toEqual([0, 1, 0, 0])
+    expect([sent(2, 0), sent(3, 0)]).toEqual([1, 1])
+  })
+
+  test('forgets who is not here any more, and all when it serves no more', () => {
+    const { bare } = begun(2)
+    const { exports, exported } = bare.run.member
+    exported.set(2, 0)
+    const view = { ...bare.run.member.session.client.view, primary: bare.run.member.session.me }
+    const members = [{ inc: 2 }] as View['members']
+    saving.forget(bare.run, { ...view, members })
+    expect([exports.size, exported.size]).toEqual([1, 1])
+    saving.forget(bare.run, { ...view, members: [] })
+    expect([exports.size, exported.size]).toEqual([0, 0])
+    exported.set(2, 0)
+    saving.forget(bare.run, { ...view, members, primary: 9 })
+    expect(exported.size).toBe(0)
   })
 })
 

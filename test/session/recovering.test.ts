@@ -1,7 +1,7 @@
 // Goal: who recovers a session whose primary and backup are gone, and what it goes on with.
 // Method: the shipped verbs of a recovery, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { MEMBERS_MAX } from '../../src/machine.ts'
+import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import { create } from '../../src/replication/conduct.ts'
 import type { PartState } from '../../src/replication/durable.ts'
@@ -129,6 +129,10 @@ describe('who recovers', () => {
     expect(nextOf(() => {})).toBe(5 + MEMBERS_MAX)
     expect(nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0 }))).toBe(
       40 + MEMBERS_MAX,
+    )
+    // No sheet says a number beyond the last.
+    expect(nextOf((own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0 }))).toBe(
+      INC_MAX,
     )
   })
   test('T30: counts as gone whom view or register named, and never itself (PR-2)', () => {
