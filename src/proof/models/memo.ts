@@ -65,3 +65,11 @@ function slotOf(slots: Int32Array, a: number, b: number): number {
 function next(slots: Int32Array, slot: number): number {
   return slot + SLOT === slots.length ? 0 : slot + SLOT
 }
+
+/** What is computed of two numbers, once of each two. */
+export function remembering<Value>(
+  make: (a: number, b: number) => Value,
+): (a: number, b: number) => Value {
+  const memo = create<Value>()
+  return (a, b) => find(memo, a, b) ?? keep(memo, a, b, make(a, b))
+}

@@ -1,6 +1,6 @@
 /** The scopes of the objects' model: those in which it holds, and those with a bug planted. */
 
-import type { Scope } from './objects-scene.ts'
+import type { Scope } from './objects-tables.ts'
 
 /** A scope and what it is about. */
 export interface Scoped {

@@ -6,386 +6,199 @@
  * back, what an owner believes to have told is there, and when all is told all agree.
  */
 
-import type { PeerId } from '../../machine.ts'
-import { BARRIER, leads, type Objects, type Replica } from '../../objects/objects.ts'
-import type { Action, Model } from '../../sim/checker.ts'
+import type { Model } from '../../sim/checker.ts'
+import { type Input, typesOf } from '../objects-peer.ts'
+import { phrase } from '../objects-words.ts'
+import * as bags from './bags.ts'
+import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
-import { thing, typesOf } from '../objects-peer.ts'
+import * as memo from './memo.ts'
+import { doing, spending } from './objects-acts.ts'
+import { always, type Claims, settled, sometimes } from './objects-claims.ts'
+import * as links from './objects-links.ts'
+import { flying, missed } from './objects-losses.ts'
+import { requesting } from './objects-requests.ts'
 import * as scenes from './objects-scene.ts'
 import {
   CREATOR,
+  createTables,
   HEIR,
-  type Packet,
-  termOf,
+  type Link,
   type Scene,
   type Scope,
+  show,
+  type Step,
   type Tables,
-} from './objects-scene.ts'
-import { ends, one, requesting } from './objects-requests.ts'
-import { phrase } from '../objects-words.ts'
+  worldIn,
+} from './objects-tables.ts'
+import * as queues from './queues.ts'
+import * as worlds from './objects-worlds.ts'
 
 /** The model of one scope. */
 export function objectsModel(scope: Scope): Model<Scene> {
-  const tables = scenes.tablesOf(scope)
-  const stateOf = (scene: Scene, inc: PeerId): Objects => scenes.stateOf(tables, scene, inc)
+  const tables = createTables(scope)
+  const steps = stepsOf(tables)
+  const judged = (all: Claims): Claims => {
+    const named = Object.entries(all).filter(([name]) => scope.claims?.includes(name) ?? true)
+    return Object.fromEntries(named)
+  }
   return {
     name: scope.name,
     init: () => scenes.begin(tables),
-    actions: (scene) => actions(tables, scene),
-    always: judged(scope, {
-      'obj.forward': ({ broken }) => broken === '' || broken,
-      'obj.unique': (scene) => unique(scene, stateOf),
-      'obj.truth': (scene) => truth(scene, stateOf),
-      'request.one': (scene) => one(scene),
-    }),
-    sometimes: sometimes(scope, stateOf),
-    settled: judged(scope, {
-      'obj.converge': (scene) => converge(scope, scene, stateOf),
-      'obj.seen': (scene) => seen(scope, scene, stateOf),
-      'request.ends': (scene) => ends(scene, stateOf),
-    }),
-    canonical: (scene) => essence(scene),
-    copy: scenes.copyOf,
+    actions: (scene) => actions(tables, steps, scene),
+    always: judged(always(tables)),
+    settled: judged(settled(tables)),
+    sometimes: sometimes(tables),
+    flat: tables.place.high,
     show: (scene) => show(tables, scene),
   }
 }
 
-type Claims = Record<string, (scene: Scene) => true | string>
-
-function judged({ claims }: Scope, all: Claims): Claims {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => claims?.includes(name) ?? true))
+/** All steps, each made once; those that follow from two numbers are remembered by these. */
+interface Steps {
+  /** By link. */
+  arrive: Step[]
+  lose: Step[]
+  ack: Step[]
+  create: Step
+  /** Of packets under way, and of those that are missed; each by bag and what is left. */
+  flying: Remembered
+  missed: Remembered
+  /** Of a member by itself, and as primary; by peer and what is left. */
+  owning: Remembered
+  granting: Remembered
+  /** By world and what is left. */
+  membership: Remembered
+  requests(scene: Scene, steps: Step[]): void
 }
 
-type StateOf = (scene: Scene, inc: PeerId) => Objects
+type Remembered = (one: number, left: number) => readonly Step[]
 
-function incs(scene: Scene): PeerId[] {
-  return scene.peers.map((_, i) => i + 1).filter((inc) => scene.up[inc - 1])
-}
-
-function owns(state: Objects, replica: Replica | null): replica is Replica {
-  return replica !== null && !replica.dead && replica.owner === state.me
-}
-
-function* actions(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  const { up, links, acks, peers: all } = scene
-  for (const [link, words] of links.entries()) {
-    const [from, to] = scenes.endsOf(link, all.length)
-    if (!words || words.length === 0 || !up[to - 1]) continue
-    const label = `${from} to ${to}: ${wordOf(tables, words[0]!)}`
-    yield { label, next: (copy) => scenes.arrive(tables, copy, from, to) }
-    if (up[from - 1]) continue
-    yield {
+function stepsOf(tables: Tables): Steps {
+  return {
+    arrive: tables.links.map((link) => ({
+      label: (scene) => `${link.from} to ${link.to}: ${wordOn(tables, scene, link)}`,
+      next: (scene) => scenes.arrive(tables, scene, link),
+    })),
+    lose: tables.links.map(({ from, to, at }) => ({
       label: `the rest of ${from}>${to} is lost`,
-      next: (copy) => void (copy.links[link] = null),
-    }
-  }
-  for (const [link, count] of acks.entries()) {
-    if (count === 0) continue
-    const [from, to] = scenes.endsOf(link, all.length)
-    yield {
+      next: (scene) => void (scene[at] = links.cut(scene[at]!)),
+    })),
+    ack: tables.links.map(({ from, to }) => ({
       label: `${from}>${to} is acked`,
-      next: (copy) => scenes.deliver(tables, copy, from, to),
-    }
-  }
-  yield* packets(tables, scene)
-  for (const inc of incs(scene)) yield* owning(tables, scene, inc)
-  for (const { primary } of scene.terms) yield* granting(tables, scene, primary)
-  yield* membership(tables, scene)
-  if (tables.scope.takes) yield* requesting(tables, scene)
-}
-
-function* packets(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  const { left } = scene
-  for (const [at, packet] of scene.packets.entries()) {
-    const name = `packet ${packet.seq} of ${packet.from} to ${packet.to}`
-    const what = packet.ack ? `the ack of ${name}` : name
-    yield { label: `${what} arrives`, next: (copy) => land(tables, copy, at, false) }
-    if (left.losses > 0) {
-      yield { label: `${what} is lost`, environment: true, next: (copy) => lose(copy, at) }
-    }
-    if (left.doubles > 0 && !packet.ack) {
-      yield {
-        label: `${what} arrives twice`,
-        environment: true,
-        next: (copy) => land(tables, copy, at, true),
-      }
-    }
-    if (left.doubts > 0) {
-      yield {
-        label: `${name} is taken for lost`,
-        environment: true,
-        next: (copy) => doubt(tables, copy, packet),
-      }
-    }
-  }
-  for (const [at, packet] of scene.silent.entries()) {
-    const label = `packet ${packet.seq} of ${packet.from} is missed`
-    yield { label, next: (copy) => miss(tables, copy, at) }
+      next: (scene) => scenes.deliver(tables, scene, from, to),
+    })),
+    create: { label: `${CREATOR} creates`, next: (scene) => scenes.create(tables, scene) },
+    flying: memo.remembering((bag, left) => flying(tables, bag, left)),
+    missed: memo.remembering((bag) => missed(tables, bag)),
+    owning: memo.remembering((peer, left) => owning(tables, peer, left)),
+    granting: memo.remembering((peer, left) => granting(tables, peer, left)),
+    membership: memo.remembering((world, left) => membership(tables, world, left)),
+    requests: requesting(tables),
   }
 }
 
-function land(tables: Tables, scene: Scene, at: number, again: boolean): void {
-  const packet = scene.packets[at]!
-  const { from, to, frame, ack } = packet
-  if (again) scene.left.doubles--
-  else scene.packets = scene.packets.toSpliced(at, 1)
-  if (ack) return acked(tables, scene, packet)
-  const word = interned.valueOf(tables.words, frame) as { bytes: Uint8Array }
-  scenes.act(tables, scene, to, { kind: 'frame', from, bytes: word.bytes }, `f${from} ${frame}`)
-  // Where nothing is lost it makes no difference when the ack comes.
-  if (!scenes.lossy(tables.scope)) acked(tables, scene, packet)
-  else if (!again) scene.packets = scenes.withPacket(scene.packets, { ...packet, ack: true })
-}
-
-function acked(tables: Tables, scene: Scene, { from, to, seq }: Packet): void {
-  scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq }, `a${to} ${seq}`)
-}
-
-function lose(scene: Scene, at: number): void {
-  scene.left.losses--
-  scene.silent = scenes.withPacket(scene.silent, scene.packets[at]!)
-  scene.packets = scene.packets.toSpliced(at, 1)
-}
-
-function miss(tables: Tables, scene: Scene, at: number): void {
-  const packet = scene.silent[at]!
-  scene.silent = scene.silent.toSpliced(at, 1)
-  lost(tables, scene, packet)
-}
-
-function lost(tables: Tables, scene: Scene, { from, to, seq }: Packet): void {
-  scenes.act(tables, scene, from, { kind: 'lost', peer: to, seq }, `l${to} ${seq}`)
-}
-
-function doubt(tables: Tables, scene: Scene, packet: Packet): void {
-  scene.left.doubts--
-  lost(tables, scene, packet)
-}
-
-function* owning(tables: Tables, scene: Scene, inc: PeerId): Iterable<Action<Scene>> {
-  const { scope } = tables
-  const state = scenes.stateOf(tables, scene, inc)
-  const own = thing(state)
-  if (!scene.created && inc === CREATOR) {
-    yield { label: `${inc} creates`, next: (copy) => create(tables, copy) }
+function wordOn(tables: Tables, scene: Scene, { at }: Link): string {
+  const input = queues.first(tables.queues, links.queueOf(scene[at]!))
+  const word = interned.valueOf(tables.inputs, input)
+  if (word.kind === 'members') {
+    return word.gone === 0 ? `VIEW of epoch ${word.epoch}` : `${word.gone} is gone`
   }
-  if (!owns(state, own)) return
-  if (scene.left.writes > 0 && scene.left.packets > 0) {
-    for (let field = 0; field < (scope.fields ?? 1); field++) {
-      yield {
-        label: `${inc} writes field ${field}`,
-        environment: true,
-        next: (copy) => write(tables, copy, inc, field),
-      }
-    }
+  const { bytes } = word as Extract<Input, { kind: 'message' }>
+  return phrase(bytes, typesOf(tables.scope.hides ?? 0))
+}
+
+function actions(tables: Tables, all: Steps, scene: Scene): Step[] {
+  const { place, members, faces } = tables
+  const steps: Step[] = []
+  const world = worldIn(tables, scene)
+  const left = scene[place.left]!
+  underWay(tables, all, scene, world.up, steps)
+  const [packets, silent] = [scene[place.packets]!, scene[place.silent]!]
+  if (packets !== bags.EMPTY) add(steps, all.flying(packets, left))
+  if (silent !== bags.EMPTY) add(steps, all.missed(silent, left))
+  for (let inc = 1; inc <= members; inc++) {
+    if (!worlds.has(world.up, inc)) continue
+    if (inc === CREATOR && !world.created) steps.push(all.create)
+    const peer = scene[place.peer + inc - 1]!
+    if (faces[peer]!.owns) add(steps, all.owning(peer, left))
   }
-  if (scene.left.destroys > 0 && (scope.destroyers?.includes(inc) ?? true)) {
-    yield {
-      label: `${inc} destroys`,
-      environment: true,
-      next: (copy) => destroy(tables, copy, inc),
-    }
+  for (const { primary } of world.terms) {
+    const peer = scene[place.peer + primary - 1]!
+    if (faces[peer]!.leads && worlds.has(world.up, primary)) add(steps, all.granting(peer, left))
+  }
+  add(steps, all.membership(scene[place.world]!, left))
+  if (tables.scope.takes) all.requests(scene, steps)
+  return steps
+}
+
+function add(steps: Step[], more: readonly Step[]): void {
+  for (let i = 0; i < more.length; i++) steps.push(more[i]!)
+}
+
+// What is under way on links, first what comes, then that it has come.
+function underWay(tables: Tables, all: Steps, scene: Scene, up: number, steps: Step[]): void {
+  const { links: between, place } = tables
+  let acks = 0
+  for (let i = 0; i < between.length; i++) {
+    const link = scene[place.link + i]!
+    acks |= links.acksOf(link)
+    const { from, to } = between[i]!
+    if (!links.isBusy(link) || !worlds.has(up, to)) continue
+    steps.push(all.arrive[i]!)
+    if (!worlds.has(up, from)) steps.push(all.lose[i]!)
+  }
+  for (let i = 0; i < between.length && acks !== 0; i++) {
+    if (links.acksOf(scene[place.link + i]!) !== 0) steps.push(all.ack[i]!)
   }
 }
 
-function create(tables: Tables, scene: Scene): void {
-  scene.created = true
-  scenes.act(tables, scene, CREATOR, { kind: 'create' })
-}
-
-function write(tables: Tables, scene: Scene, inc: PeerId, field: number): void {
-  scene.left.writes--
-  scenes.act(tables, scene, inc, { kind: 'write', field })
-}
-
-function destroy(tables: Tables, scene: Scene, inc: PeerId): void {
-  scene.left.destroys--
-  scenes.act(tables, scene, inc, { kind: 'destroy' })
-}
-
-function* granting(tables: Tables, scene: Scene, primary: PeerId): Iterable<Action<Scene>> {
-  const state = scenes.stateOf(tables, scene, primary)
-  const own = thing(state)
-  if (!scene.up[primary - 1] || scene.left.grants === 0 || !own || own.dead || !leads(state)) return
-  for (const to of state.here.keys()) {
-    if (to === own.owner || !(tables.scope.grantees?.includes(to) ?? true)) continue
-    yield {
-      label: `${primary} grants it to ${to}`,
-      environment: true,
-      next: (copy) => {
-        copy.left.grants--
-        scenes.act(tables, copy, primary, { kind: 'grant', to })
-      },
-    }
+// An owner writes, and destroys what is its own.
+function owning(tables: Tables, peer: number, number: number): Step[] {
+  const { scope, faces } = tables
+  const { me } = faces[peer]!
+  const left = budgets.leftOf(tables.budgets, number)
+  const steps: Step[] = []
+  for (let field = 0; field < (scope.fields ?? 1); field++) {
+    if (left.writes === 0 || left.packets <= 0) break
+    const label = `${me} writes field ${field}`
+    steps.push(doing(tables, me, 'writes', label, { kind: 'write', field }))
   }
+  if (left.destroys > 0 && (scope.destroyers?.includes(me) ?? true)) {
+    steps.push(doing(tables, me, 'destroys', `${me} destroys`, { kind: 'destroy' }))
+  }
+  return steps
 }
 
-function* membership(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  const { left } = scene
-  const { primary, members } = termOf(scene)
+function granting(tables: Tables, peer: number, number: number): Step[] {
+  const { grantees } = tables.scope
+  const { me, own, state } = tables.faces[peer]!
+  const left = budgets.leftOf(tables.budgets, number)
+  if (left.grants === 0 || !own || own.dead) return []
+  return [...state.here.keys()]
+    .filter((to) => to !== own.owner && (grantees?.includes(to) ?? true))
+    .map((to) => doing(tables, me, 'grants', `${me} grants it to ${to}`, { kind: 'grant', to }))
+}
+
+function membership(tables: Tables, number: number, leftNumber: number): Step[] {
   const { removed } = tables.scope
-  if (left.removals > 0 && scene.up[primary - 1]) {
-    for (const inc of members) {
-      if (inc === primary || !(removed?.includes(inc) ?? true)) continue
-      yield {
-        label: `${primary} removes ${inc}`,
-        environment: true,
-        next: (copy) => {
-          copy.left.removals--
-          scenes.remove(tables, copy, inc)
-        },
-      }
-    }
+  const left = budgets.leftOf(tables.budgets, leftNumber)
+  const { up, term } = worlds.worldOf(tables.worlds, number)
+  const { primary, members } = term
+  const steps: Step[] = []
+  for (const inc of worlds.incsOf(members)) {
+    if (left.removals === 0 || !worlds.has(up, primary)) break
+    if (inc === primary || !(removed?.includes(inc) ?? true)) continue
+    const next = (scene: Scene): void => scenes.remove(tables, scene, inc)
+    steps.push(spending(tables, 'removals', `${primary} removes ${inc}`, next))
   }
   if (left.joins > 0) {
-    yield {
-      label: `${scene.peers.length} is let in`,
-      environment: true,
-      next: (copy) => {
-        copy.left.joins--
-        scenes.join(tables, copy)
-      },
-    }
+    const next = (scene: Scene): void => scenes.join(tables, scene)
+    steps.push(spending(tables, 'joins', `${tables.members} is let in`, next))
   }
-  if (left.takeovers > 0 && members.includes(HEIR) && primary !== HEIR) {
-    yield {
-      label: `${HEIR} takes over`,
-      environment: true,
-      next: (copy) => {
-        copy.left.takeovers--
-        scenes.takeOver(tables, copy)
-      },
-    }
+  if (left.takeovers > 0 && worlds.has(members, HEIR) && primary !== HEIR) {
+    const next = (scene: Scene): void => scenes.takeOver(tables, scene)
+    steps.push(spending(tables, 'takeovers', `${HEIR} takes over`, next))
   }
-}
-
-function unique(scene: Scene, stateOf: StateOf): true | string {
-  const owners = new Map<string, PeerId>()
-  for (const inc of incs(scene)) {
-    const own = thing(stateOf(scene, inc))
-    if (!owns(stateOf(scene, inc), own)) continue
-    const version = `${own.version.epoch}.${own.version.count}`
-    const other = owners.get(version)
-    if (other !== undefined) return `${other} and ${inc} both own version ${version}`
-    owners.set(version, inc)
-  }
-  return true
-}
-
-// Whoever believes that a peer has something is right, or the peer has something newer.
-function truth(scene: Scene, stateOf: StateOf): true | string {
-  for (const inc of incs(scene)) {
-    const state = stateOf(scene, inc)
-    const own = thing(state)
-    if (!own || own.dead) continue
-    for (const [peer, { barrier, acked }] of state.subscribers) {
-      if (!scene.up[peer - 1] || barrier[own.slot] !== BARRIER.open) continue
-      const theirs = thing(stateOf(scene, peer))
-      const fault = lacks(own, acked[own.slot]!, theirs)
-      if (fault) return `${inc} believes that ${peer} has oseq ${acked[own.slot]}: ${fault}`
-    }
-    const told = scene.history[own.oseq]
-    if (told !== undefined && own.fields.join() !== told && own.owner !== inc) {
-      return `${inc} has ${own.fields.join()} at oseq ${own.oseq}, its owner had ${told}`
-    }
-  }
-  return true
-}
-
-function lacks(own: Replica, acked: number, theirs: Replica | null): string | null {
-  if (!theirs) return 'it has nothing'
-  const order = own.version.epoch - theirs.version.epoch || own.version.count - theirs.version.count
-  if (order < 0 || theirs.dead) return null
-  if (order > 0) return `it has version ${theirs.version.epoch}.${theirs.version.count}`
-  return theirs.oseq < acked ? `it has ${theirs.oseq}` : null
-}
-
-function converge({ hides }: Scope, scene: Scene, stateOf: StateOf): true | string {
-  const { members } = termOf(scene)
-  const here = members.filter((inc) => scene.up[inc - 1])
-  const seen = here.map((inc) => {
-    const own = thing(stateOf(scene, inc))
-    // Who never might see it knows nothing of it.
-    return `${inc} ${inc === hides && !own ? 'hidden' : standing(own)}`
-  })
-  const views = new Set(
-    seen.map((line) => line.slice(line.indexOf(' ') + 1)).filter((view) => view !== 'hidden'),
-  )
-  if (views.size > 1) return `they differ: ${seen.join('; ')}`
-  const known = here.map((inc) => thing(stateOf(scene, inc)))
-  const [first] = known.filter((one) => one && !one.hidden)
-  if (!first || first.dead) return true
-  if (!here.includes(first.owner)) return `its owner ${first.owner} is no member`
-  return true
-}
-
-// Whoever may see it as it is in the end sees it. (That somebody sees too much time puts right.)
-function seen({ hides = 0 }: Scope, scene: Scene, stateOf: StateOf): true | string {
-  const { members } = termOf(scene)
-  const here = members.filter((inc) => scene.up[inc - 1])
-  const owner = here.find((inc) => owns(stateOf(scene, inc), thing(stateOf(scene, inc))))
-  if (owner === undefined || hides === 0) return true
-  const { fields } = thing(stateOf(scene, owner))!
-  const blind = here.find((inc) => {
-    const own = thing(stateOf(scene, inc))
-    return (inc !== hides || Number(fields[0]) % 2 === 0) && (!own || own.hidden)
-  })
-  return blind === undefined || `${blind} does not see ${fields.join()} of ${owner}`
-}
-
-function standing(replica: Replica | null): string {
-  if (!replica || replica.dead) return 'gone'
-  if (replica.hidden) return 'hidden'
-  const { version, owner, fields } = replica
-  return `${version.epoch}.${version.count} of ${owner} ${fields.join()}`
-}
-
-function sometimes(scope: Scope, stateOf: StateOf): Record<string, (scene: Scene) => boolean> {
-  const claims: Record<string, (scene: Scene) => boolean> = {}
-  const any = (scene: Scene, holds: (own: Replica) => boolean): boolean =>
-    incs(scene).some((inc) => {
-      const own = thing(stateOf(scene, inc))
-      return own !== null && holds(own)
-    })
-  if (scope.grants)
-    claims['it changed hands'] = (scene) => any(scene, (own) => own.version.count > 0)
-  if (scope.destroys) claims['it is gone'] = (scene) => any(scene, (own) => own.dead)
-  if (scope.writes) claims['it was written'] = (scene) => any(scene, (own) => own.oseq > 1)
-  if (scope.takeovers && scope.grants)
-    claims['a new primary adopted or granted'] = (scene) =>
-      any(scene, (own) => own.version.epoch > 1)
-  if (scope.takes) claims['a take was granted'] = ({ granted }) => Object.keys(granted).length > 0
-  if (scope.hides) claims['it was hidden'] = (scene) => any(scene, (own) => own.hidden)
-  return claims
-}
-
-// Without what only claims are judged by: `high`, `history` and the numbers of packets to come.
-function essence(scene: Scene): unknown {
-  const { peers, up, gone, terms, links, acks, packets: under, silent, left } = scene
-  const { created, granted, broken } = scene
-  const whole = [up, gone, terms.map(({ primary, epoch, members }) => [primary, epoch, members])]
-  const told = Object.entries(granted).sort(([one], [other]) => (one < other ? -1 : 1))
-  const packed = [numbersOf(under), numbersOf(silent)]
-  return [peers, whole, links, acks, packed, Object.values(left), created, told, broken]
-}
-
-function numbersOf(list: readonly Packet[]): number[] {
-  const numbers: number[] = []
-  for (const { from, to, seq, frame, ack } of list) numbers.push(from, to, seq, frame, Number(ack))
-  return numbers
-}
-
-function wordOf(tables: Tables, number: number): string {
-  const word = interned.valueOf(tables.words, number)
-  if ('bytes' in word) return phrase(word.bytes, typesOf(tables.scope.hides ?? 0))
-  return typeof word.members === 'number'
-    ? `${word.members} is gone`
-    : `VIEW of epoch ${word.epoch}`
-}
-
-function show(tables: Tables, scene: Scene): string {
-  const has = (own: Replica | null): string => (own ? standing(own) : 'nothing')
-  return incs(scene)
-    .map((inc) => `${inc}: ${has(thing(scenes.stateOf(tables, scene, inc)))}`)
-    .join('  ')
+  return steps
 }
