@@ -3,7 +3,7 @@
  * one less is looked up.
  */
 
-import * as memo from './memo.ts'
+import * as pairs from './pairs.ts'
 
 /** All contents that some bag has had. */
 export interface Bags {
@@ -11,8 +11,8 @@ export interface Bags {
   readonly items: (readonly number[])[]
   readonly order: (one: number, other: number) => number
   readonly numbers: Map<string, number>
-  readonly more: memo.Memo<number>
-  readonly less: memo.Memo<number>
+  readonly more: pairs.Pairs
+  readonly less: pairs.Pairs
 }
 
 /** The number of the bag with nothing in it. */
@@ -20,27 +20,27 @@ export const EMPTY = 0
 
 /** The empty bag alone. @param order 0 of the same alone, so that what is equal stands alike */
 export function create(order: Bags['order']): Bags {
-  const [more, less] = [memo.create<number>(), memo.create<number>()]
+  const [more, less] = [pairs.create(), pairs.create()]
   return { items: [[]], order, numbers: new Map([['', EMPTY]]), more, less }
 }
 
 /** The bag with one more in it. */
 export function add(bags: Bags, bag: number, item: number): number {
-  const known = memo.find(bags.more, bag, item)
-  if (known !== null) return known
+  const known = pairs.find(bags.more, bag, item)
+  if (known >= 0) return known
   const items = bags.items[bag]!
   const at = items.findIndex((other) => bags.order(item, other) < 0)
   const made = items.toSpliced(at < 0 ? items.length : at, 0, item)
-  return memo.keep(bags.more, bag, item, numberOf(bags, made))
+  return pairs.keep(bags.more, bag, item, numberOf(bags, made))
 }
 
 /** The bag with one less of what is in it. */
 export function remove(bags: Bags, bag: number, item: number): number {
-  const known = memo.find(bags.less, bag, item)
-  if (known !== null) return known
+  const known = pairs.find(bags.less, bag, item)
+  if (known >= 0) return known
   const items = bags.items[bag]!
   const made = items.toSpliced(items.indexOf(item), 1)
-  return memo.keep(bags.less, bag, item, numberOf(bags, made))
+  return pairs.keep(bags.less, bag, item, numberOf(bags, made))
 }
 
 /** The bag with what `stays` of it. */

@@ -6,27 +6,41 @@
  * computed once for each state and input, and looked up from then on. So a global state is a
  * few numbers, and the checker copies and hashes no more than those. This is sound because a
  * verb is a function of its state and its input: that is what a machine is.
+ *
+ * Values are told apart by all that is in them (words.ts), with Maps and Sets in their order.
  */
+
+import { hashNumbers } from '../../sim/hash.ts'
+import { wordsOf } from './words.ts'
 
 /** Values by number, each once. */
 export interface Interned<Value> {
   readonly values: Value[]
-  readonly numbers: Map<string, number>
+  /** By number: all that is in the value, and another value with the same hash, or -1. */
+  readonly words: Int32Array[]
+  readonly others: number[]
+  /** The last that has the hash. */
+  readonly numbers: Map<number, number>
 }
 
 /** Nothing so far. */
 export function create<Value>(): Interned<Value> {
-  return { values: [], numbers: new Map() }
+  return { values: [], words: [], others: [], numbers: new Map() }
 }
 
 /** The number of a value, which is not changed from now on. */
 export function numberOf<Value>(interned: Interned<Value>, value: Value): number {
-  const text = textOf(value)
-  const known = interned.numbers.get(text)
-  if (known !== undefined) return known
-  const number = interned.values.length
-  interned.values.push(value)
-  interned.numbers.set(text, number)
+  const { values, words, others, numbers } = interned
+  const made = wordsOf(value)
+  const hash = hashNumbers(made, made.length)
+  const last = numbers.get(hash) ?? -1
+  for (let known = last; known >= 0; known = others[known]!) {
+    if (areSame(words[known]!, made)) return known
+  }
+  const number = values.push(value) - 1
+  words.push(made.slice())
+  others.push(last)
+  numbers.set(hash, number)
   return number
 }
 
@@ -37,12 +51,8 @@ export function valueOf<Value>(interned: Interned<Value>, number: number): Value
   return value
 }
 
-/** Plain data as a text; equal texts mean equal data, with Maps in their order. */
-export function textOf(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => {
-    if (item instanceof Map) return ['map', ...(item as Map<unknown, unknown>)]
-    if (item instanceof Set) return ['set', ...(item as Set<unknown>)]
-    if (item instanceof Uint8Array) return String.fromCharCode(...item)
-    return item === Infinity ? 'never' : item
-  })
+function areSame(one: Int32Array, other: Int32Array): boolean {
+  if (one.length !== other.length) return false
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
+  return true
 }

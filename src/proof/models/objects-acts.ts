@@ -8,9 +8,10 @@ import type { PeerId } from '../../machine.ts'
 import { type Effects, type Input, step } from '../objects-peer.ts'
 import * as bags from './bags.ts'
 import * as interned from './interned.ts'
-import * as memo from './memo.ts'
+import { type Face, is, trait, TRAITS } from './objects-faces.ts'
 import * as links from './objects-links.ts'
 import * as notes from './objects-notes.ts'
+import { add } from './objects-outcomes.ts'
 import type { Packet } from './objects-packets.ts'
 import {
   type Budgets,
@@ -18,32 +19,52 @@ import {
   inputOf,
   keep,
   linkAt,
-  type Outcome,
   type Scene,
   spend,
   type Step,
   type Tables,
 } from './objects-tables.ts'
+import * as pairs from './pairs.ts'
 import * as queues from './queues.ts'
 
 /** Above the number of any packet, where packets have numbers of their own. */
 const SEQS = 64
 
+/** The second number of an outcome: something is noted; and how much is sent, and where counted. */
+const NOTED = 1
+const SENT = 1
+const FRAMES = 11
+const GRANTED = 21
+const MANY = 1023
+
 /** A member takes an input. */
 export function act(tables: Tables, scene: Scene, inc: PeerId, input: number): void {
-  const { place } = tables
+  const { place, outcomes } = tables
   const at = place.peer + inc - 1
   const before = scene[at]!
   const key = tables.lossy ? input * SEQS + scene[place.nextSeq]! : input
-  const outcome = memo.find(tables.outcomes, before, key) ?? learn(tables, inc, before, key)
-  const { peer, sent, frames, granted } = outcome
-  scene[at] = peer
-  if (outcome.noted) note(tables, scene, inc, peer)
-  for (let i = 0; i < granted.length; i++) {
-    scene[place.granted] = notes.grant(tables.notes, scene[place.granted]!, granted[i]!, inc)
+  const known = pairs.find(outcomes.known, before, key)
+  const row = known < 0 ? learn(tables, inc, before, key) : known
+  scene[at] = outcomes.rows[row]!
+  const what = outcomes.rows[row + 1]!
+  if (what !== 0) follow(tables, scene, inc, row + 2, what)
+}
+
+// What it makes known and sends.
+function follow(tables: Tables, scene: Scene, inc: PeerId, from: number, what: number): void {
+  const { place } = tables
+  const { rows } = tables.outcomes
+  let at = from
+  if ((what & NOTED) !== 0) note(tables, scene, inc)
+  for (let sent = (what >> SENT) & MANY; sent > 0; sent--, at += 2) {
+    send(tables, scene, rows[at]!, rows[at + 1]!)
   }
-  for (let i = 0; i < sent.length; i++) send(tables, scene, sent[i]!)
-  if (frames.length > 0) carry(tables, scene, frames)
+  for (let frames = (what >> FRAMES) & MANY; frames > 0; frames--, at += 3) {
+    carry(tables, scene, rows[at]!, rows[at + 1]!, rows[at + 2]!)
+  }
+  for (let granted = (what >> GRANTED) & MANY; granted > 0; granted--, at++) {
+    scene[place.granted] = notes.grant(tables.notes, scene[place.granted]!, rows[at]!, inc)
+  }
 }
 
 /** Something goes under way, if the link is open. @param at  its place */
@@ -53,62 +74,68 @@ export function push(tables: Tables, scene: Scene, at: number, input: number): v
   scene[at] = links.withQueue(link, queues.push(tables.queues, links.queueOf(link), input))
 }
 
-function send(tables: Tables, scene: Scene, { at, input }: Outcome['sent'][number]): void {
+function send(tables: Tables, scene: Scene, at: number, input: number): void {
   push(tables, scene, at, input)
-  if (tables.scope.around === 'gate-by-packet') scene[at] = links.withAcks(scene[at]!, 1)
+  if (tables.gateByPacket) scene[at] = links.withAcks(scene[at]!, 1)
 }
 
-function carry(tables: Tables, scene: Scene, frames: Outcome['frames']): void {
+function carry(tables: Tables, scene: Scene, at: number, packet: number, seq: number): void {
   const { place } = tables
-  for (const { at, packet, seq } of frames) {
-    if (!links.isOpen(scene[at]!)) continue
-    spend(tables, scene, 'packets')
-    scene[place.nextSeq] = Math.max(scene[place.nextSeq]!, seq + 1)
-    scene[place.packets] = bags.add(tables.packets.bags, scene[place.packets]!, packet)
-  }
+  if (!links.isOpen(scene[at]!)) return
+  spend(tables, scene, 'packets')
+  if (seq >= scene[place.nextSeq]!) scene[place.nextSeq] = seq + 1
+  scene[place.packets] = bags.add(tables.packets.bags, scene[place.packets]!, packet)
 }
 
-function note(tables: Tables, scene: Scene, inc: PeerId, peer: number): void {
-  const { place } = tables
+function note(tables: Tables, scene: Scene, inc: PeerId): void {
+  const { place, faces } = tables
+  const peer = scene[place.peer + inc - 1]!
   const at = place.high + inc - 1
-  const face = tables.faces[peer]!
-  const { high, broken } = notes.had(tables.notes, scene[at]!, peer, face)
-  scene[at] = high
-  scene[place.broken] ||= broken
-  if (!face.owns) return
-  scene[place.history] = notes.owned(tables.notes, scene[place.history]!, peer, face)
+  scene[at] = notes.had(tables.notes, scene[at]!, peer, faces.all[peer]!)
+  scene[place.broken] ||= tables.notes.highs.values[scene[at]!]!.broken
+  const traits = peer * TRAITS
+  if ((faces.traits[traits + trait.is]! & is.owns) === 0) return
+  const oseq = faces.traits[traits + trait.oseq]!
+  const fields = faces.traits[traits + trait.fields]!
+  scene[place.history] = notes.owned(tables.notes, scene[place.history]!, peer, oseq, fields)
 }
 
-function learn(tables: Tables, inc: PeerId, before: number, key: number): Outcome {
-  const { lossy, types, inputs } = tables
+// The first time: the shipped part says what comes of it. @returns where that stands
+function learn(tables: Tables, inc: PeerId, before: number, key: number): number {
+  const { lossy, types, inputs, outcomes, faces } = tables
   const [input, seq] = lossy ? [Math.floor(key / SEQS), key % SEQS] : [key, 0]
   const taken = interned.valueOf(inputs, input) as Input
   const { state, effects } = step(interned.valueOf(tables.peers, before), taken, types, seq)
   const peer = keep(tables, state)
-  const noted = peer !== before && tables.faces[peer]!.own !== null
-  return memo.keep(tables.outcomes, before, key, {
-    ...{ peer, noted, ...sentOf(tables, inc, effects) },
-    granted: effects.granted.map((version) => interned.numberOf(tables.notes.versions, version)),
+  const sent = sentOf(tables, inc, effects)
+  const frames = framesOf(tables, inc, effects)
+  const granted = effects.granted.map((one) => interned.numberOf(tables.notes.versions, one))
+  // What is as it was has been noted.
+  const noted = faces.all[peer]!.own !== null && !areAlike(faces.all[before]!, faces.all[peer]!)
+  const counts = (sent.length << SENT) | (frames.length << FRAMES) | (granted.length << GRANTED)
+  const what = (noted ? NOTED : 0) | counts
+  const row = add(outcomes, [peer, what, ...sent.flat(), ...frames.flat(), ...granted])
+  return pairs.keep(outcomes.known, before, key, row)
+}
+
+function areAlike(one: Face, other: Face): boolean {
+  if (!one.own || one.own.oseq !== other.own!.oseq || one.owns !== other.owns) return false
+  // This says whether it is dead or hidden, too.
+  return one.rank === other.rank && one.standing === other.standing
+}
+
+function sentOf(tables: Tables, from: PeerId, { messages }: Effects): [number, number][] {
+  return messages.map(({ to, bytes, told }) => {
+    return [linkAt(tables, from, to), inputOf(tables, { kind: 'message', from, bytes }, told)]
   })
 }
 
-function sentOf(
-  tables: Tables,
-  from: PeerId,
-  { messages, frames }: Effects,
-): Pick<Outcome, 'sent' | 'frames'> {
-  const { packets } = tables
-  return {
-    sent: messages.map(({ to, bytes, told }) => {
-      const input = inputOf(tables, { kind: 'message', from, bytes }, told)
-      return { at: linkAt(tables, from, to), input }
-    }),
-    frames: frames.map(({ to, seq, bytes }) => {
-      const frame = interned.numberOf(packets.frames, bytes)
-      const packet = packetOf(tables, { from, to, seq, frame, ack: false })
-      return { at: linkAt(tables, from, to), packet, seq }
-    }),
-  }
+function framesOf(tables: Tables, from: PeerId, { frames }: Effects): [number, number, number][] {
+  return frames.map(({ to, seq, bytes }) => {
+    const frame = interned.numberOf(tables.packets.frames, bytes)
+    const packet = packetOf(tables, { from, to, seq, frame, ack: false })
+    return [linkAt(tables, from, to), packet, seq]
+  })
 }
 
 function packetOf(tables: Tables, packet: Packet): number {

@@ -2,7 +2,7 @@
 
 import type { PeerId } from '../../machine.ts'
 import type { Model } from '../../sim/checker.ts'
-import { type Face, versionOf } from './objects-faces.ts'
+import { type Face, type Faces, is, isIt, trait, TRAITS, versionOf } from './objects-faces.ts'
 import * as notes from './objects-notes.ts'
 import { faceIn, type Scene, type Scope, type Tables, worldIn } from './objects-tables.ts'
 import { has, incsOf } from './objects-worlds.ts'
@@ -34,14 +34,17 @@ export function settled(tables: Tables): Claims {
 }
 
 function unique(tables: Tables, scene: Scene): true | string {
+  const { faces, place, members } = tables
   const { up } = worldIn(tables, scene)
-  for (let inc = 2; inc <= tables.members; inc++) {
-    const face = faceIn(tables, scene, inc)
-    if (!face.owns || !has(up, inc)) continue
+  for (let inc = 2; inc <= members; inc++) {
+    const own = scene[place.peer + inc - 1]!
+    if (!isIt(faces, own, is.owns) || !has(up, inc)) continue
+    const rank = faces.traits[own * TRAITS + trait.rank]
     for (let other = 1; other < inc; other++) {
-      const { owns, rank } = faceIn(tables, scene, other)
-      if (!owns || rank !== face.rank || !has(up, other)) continue
-      return `${other} and ${inc} both own version ${versionOf(face)}`
+      const theirs = scene[place.peer + other - 1]!
+      if (!isIt(faces, theirs, is.owns) || !has(up, other)) continue
+      if (faces.traits[theirs * TRAITS + trait.rank] !== rank) continue
+      return `${other} and ${inc} both own version ${versionOf(faces.all[own]!)}`
     }
   }
   return true
@@ -49,30 +52,53 @@ function unique(tables: Tables, scene: Scene): true | string {
 
 // Whoever believes that a peer has something is right, or the peer has something newer.
 function truth(tables: Tables, scene: Scene): true | string {
+  const { faces, place, members, notes: all } = tables
   const { up } = worldIn(tables, scene)
-  for (let inc = 1; inc <= tables.members; inc++) {
-    const face = faceIn(tables, scene, inc)
-    if (!has(up, inc) || !face.own || face.own.dead) continue
-    for (const { peer, acked } of face.beliefs) {
-      if (!has(up, peer)) continue
-      const fault = lacks(face, acked, faceIn(tables, scene, peer))
-      if (fault !== null) return `${inc} believes that ${peer} has oseq ${acked}: ${fault}`
+  const history = all.histories.values[scene[place.history]!]!
+  for (let inc = 1; inc <= members; inc++) {
+    const own = scene[place.peer + inc - 1]!
+    if (!isIt(faces, own, is.alive) || !has(up, inc)) continue
+    if (isIt(faces, own, is.believes)) {
+      const fault = misled(tables, scene, inc, own)
+      if (fault !== null) return fault
     }
-    if (face.owns) continue
-    const { oseq } = face.own
-    const told = tables.notes.histories.values[scene[tables.place.history]!]![oseq] ?? null
-    if (told !== null && face.fields !== told) {
-      return `${inc} has ${face.fields} at oseq ${oseq}, its owner had ${told}`
-    }
+    if (isIt(faces, own, is.owns)) continue
+    const oseq = faces.traits[own * TRAITS + trait.oseq]!
+    const told = history[oseq] ?? -1
+    if (told < 0 || told === faces.traits[own * TRAITS + trait.fields]) continue
+    const { fields } = faces.all[own]!
+    return `${inc} has ${fields} at oseq ${oseq}, its owner had ${faces.fields[told]}`
   }
   return true
 }
 
-function lacks({ rank }: Face, acked: number, theirs: Face): string | null {
+function misled(tables: Tables, scene: Scene, inc: PeerId, own: number): string | null {
+  const { faces, place, members } = tables
+  const { traits } = faces
+  const { up } = worldIn(tables, scene)
+  for (let peer = 1; peer <= members; peer++) {
+    const acked = traits[own * TRAITS + trait.acked + peer]!
+    if (acked < 0 || !has(up, peer)) continue
+    const theirs = scene[place.peer + peer - 1]!
+    if (!lacks(faces, own, acked, theirs)) continue
+    const fault = lackOf(faces.all[own]!, faces.all[theirs]!)
+    return `${inc} believes that ${peer} has oseq ${acked}: ${fault}`
+  }
+  return null
+}
+
+function lacks({ traits }: Faces, own: number, acked: number, theirs: number): boolean {
+  const at = theirs * TRAITS
+  if ((traits[at]! & is.alive) === 0) return (traits[at]! & is.there) === 0
+  const newer = traits[at + trait.rank]! - traits[own * TRAITS + trait.rank]!
+  return newer < 0 || (newer === 0 && traits[at + trait.oseq]! < acked)
+}
+
+function lackOf(own: Face, theirs: Face): string {
   if (!theirs.own) return 'it has nothing'
-  if (rank < theirs.rank || theirs.own.dead) return null
-  if (rank > theirs.rank) return `it has version ${versionOf(theirs)}`
-  return theirs.own.oseq < acked ? `it has ${theirs.own.oseq}` : null
+  return own.rank > theirs.rank
+    ? `it has version ${versionOf(theirs)}`
+    : `it has ${theirs.own.oseq}`
 }
 
 // Of all who ask about one version one at most is told that it is granted.

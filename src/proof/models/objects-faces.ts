@@ -1,4 +1,8 @@
-/** What steps and claims ask of a member in the objects' model, read once of each of its states. */
+/**
+ * What steps and claims ask of a member in the objects' model, read once of each of its states. What
+ * is asked in every scene stands in one list of numbers, those of one state side by side: a claim
+ * about millions of scenes waits for memory and for nothing else.
+ */
 
 import type { PeerId } from '../../machine.ts'
 import { BARRIER, leads, type Objects, type Replica } from '../../objects/objects.ts'
@@ -29,10 +33,64 @@ export interface Face {
   readonly waits: string
 }
 
+/** By number of a state. */
+export interface Faces {
+  readonly all: Face[]
+  /** From the number * TRAITS, by the places of `trait`. */
+  traits: Int32Array
+  /** Contents of fields, by number. */
+  readonly fields: string[]
+}
+
 const COUNTS = 1 << 16
 
-/** Reads a state. */
-export function faceOf(state: Objects): Face {
+/** As many numbers are of one state: a line of the cache. */
+export const TRAITS = 16
+/** What each is; of the acked the first is that of nobody, and -1 where nothing is believed. */
+export const trait = { is: 0, rank: 1, oseq: 2, fields: 3, acked: 4 } as const
+/** Bits of the first. */
+export const is = { there: 1, alive: 2, owns: 4, leads: 8, believes: 16 } as const
+
+/** Nobody yet. */
+export function create(): Faces {
+  return { all: [], traits: new Int32Array(TRAITS), fields: [] }
+}
+
+/** The next state is this. */
+export function add(faces: Faces, state: Objects): void {
+  const face = faceOf(state)
+  const at = (faces.all.push(face) - 1) * TRAITS
+  if (at === faces.traits.length) {
+    const grown = new Int32Array(at * 2)
+    grown.set(faces.traits)
+    faces.traits = grown
+  }
+  const { traits } = faces
+  const { own, owns, leads: leading, rank, fields, beliefs } = face
+  traits[at + trait.is] =
+    (own ? is.there : 0) |
+    (own && !own.dead ? is.alive : 0) |
+    (owns ? is.owns : 0) |
+    (leading ? is.leads : 0) |
+    (beliefs.length > 0 ? is.believes : 0)
+  traits[at + trait.rank] = rank
+  traits[at + trait.oseq] = own?.oseq ?? 0
+  traits[at + trait.fields] = numberOf(faces, fields)
+  traits.fill(-1, at + trait.acked, at + TRAITS)
+  for (const { peer, acked } of beliefs) traits[at + trait.acked + peer] = acked
+}
+
+/** Whether that is so of a state. */
+export function isIt({ traits }: Faces, number: number, bit: number): boolean {
+  return (traits[number * TRAITS]! & bit) !== 0
+}
+
+function numberOf({ fields: all }: Faces, fields: string): number {
+  const known = all.indexOf(fields)
+  return known < 0 ? all.push(fields) - 1 : known
+}
+
+function faceOf(state: Objects): Face {
   const own = thing(state)
   const { me, epoch, primary } = state
   const owns = own !== null && !own.dead && own.owner === me

@@ -8,37 +8,35 @@ import * as budgets from './budgets.ts'
 import { act, spending } from './objects-acts.ts'
 import type { Scene, Step, Tables } from './objects-tables.ts'
 
-/** Of those under way in a bag, with what is left. */
-export function flying(tables: Tables, bag: number, left: number): Step[] {
-  const { losses, doubles, doubts } = budgets.leftOf(tables.budgets, left)
-  return tables.packets.bags.items[bag]!.flatMap((packet) => {
-    const { arrives, lost, twice, doubted } = stepsOf(tables, packet)
-    const steps = [arrives]
-    if (losses > 0) steps.push(lost)
-    if (doubles > 0 && !tables.fates[packet]!.ack) steps.push(twice)
-    if (doubts > 0) steps.push(doubted)
-    return steps
-  })
-}
-
-/** Of those in a bag that are not under way, and whose sender does not know. */
-export function missed(tables: Tables, bag: number): Step[] {
+/** What may become of all those of a scene; behind other steps. */
+export function losing(tables: Tables): (scene: Scene, steps: Step[]) => void {
   const { place, packets, fates } = tables
-  return packets.bags.items[bag]!.map((packet) => {
-    const fate = fates[packet]!
-    const next = (scene: Scene): void => {
-      scene[place.silent] = bags.remove(packets.bags, scene[place.silent]!, packet)
-      act(tables, scene, fate.from, fate.lost)
+  const { items } = packets.bags
+  const fallen: ReturnType<typeof stepsOf>[] = []
+  const of = (packet: number): (typeof fallen)[number] =>
+    (fallen[packet] ??= stepsOf(tables, packet))
+  return (scene, steps) => {
+    const [under, silent] = [scene[place.packets]!, scene[place.silent]!]
+    if (under !== bags.EMPTY) {
+      const { losses, doubles, doubts } = budgets.leftOf(tables.budgets, scene[place.left]!)
+      for (const packet of items[under]!) {
+        const { arrives, lost, twice, doubted } = of(packet)
+        steps.push(arrives)
+        if (losses > 0) steps.push(lost)
+        if (doubles > 0 && !fates[packet]!.ack) steps.push(twice)
+        if (doubts > 0) steps.push(doubted)
+      }
     }
-    return { label: `packet ${fate.seq} of ${fate.from} is missed`, next }
-  })
+    if (silent !== bags.EMPTY) for (const packet of items[silent]!) steps.push(of(packet).missed)
+  }
 }
 
 function stepsOf(
   tables: Tables,
   packet: number,
-): Record<'arrives' | 'lost' | 'twice' | 'doubted', Step> {
-  const fate = tables.fates[packet]!
+): Record<'arrives' | 'lost' | 'twice' | 'doubted' | 'missed', Step> {
+  const { place, packets, fates } = tables
+  const fate = fates[packet]!
   const { from, to, seq, ack } = fate
   const name = `packet ${seq} of ${from} to ${to}`
   const what = ack ? `the ack of ${name}` : name
@@ -56,11 +54,16 @@ function stepsOf(
   }
   const again = (scene: Scene): void => act(tables, scene, to, fate.arrives)
   const doubt = (scene: Scene): void => act(tables, scene, from, fate.lost)
+  const miss = (scene: Scene): void => {
+    scene[place.silent] = bags.remove(packets.bags, scene[place.silent]!, packet)
+    act(tables, scene, from, fate.lost)
+  }
   return {
     arrives: { label: `${what} arrives`, next: land },
     lost: spending(tables, 'losses', `${what} is lost`, vanish),
     twice: spending(tables, 'doubles', `${what} arrives twice`, again),
     doubted: spending(tables, 'doubts', `${name} is taken for lost`, doubt),
+    missed: { label: `packet ${seq} of ${from} is missed`, next: miss },
   }
 }
 

@@ -5,14 +5,15 @@
 
 import type { PeerId } from '../../machine.ts'
 import * as interned from './interned.ts'
-import * as memo from './memo.ts'
 import type { Face } from './objects-faces.ts'
+import * as pairs from './pairs.ts'
 
-/** The newest that a member had, and the sum of what was written. */
+/** The newest that a member had, the sum of what was written, and what broke as it came so far. */
 export interface High {
   readonly epoch: number
   readonly count: number
   readonly sum: number
+  readonly broken: number
 }
 
 /** By the version about which they had asked, sorted: who was told that it is granted. */
@@ -23,14 +24,14 @@ export interface Notes {
   readonly broken: interned.Interned<string>
   readonly highs: interned.Interned<High>
   /** By high and peer. */
-  readonly highAfter: memo.Memo<{ high: number; broken: number }>
-  /** What the owner's fields were at each oseq. */
-  readonly histories: interned.Interned<readonly (string | null)[]>
+  readonly highAfter: pairs.Pairs
+  /** What the owner's fields were at each oseq, by number; -1 where it had none. */
+  readonly histories: interned.Interned<readonly number[]>
   /** By history and peer. */
-  readonly historyAfter: memo.Memo<number>
+  readonly historyAfter: pairs.Pairs
   readonly granted: interned.Interned<Granted>
   /** By what was granted, and what is to whom. */
-  readonly grantedAfter: memo.Memo<number>
+  readonly grantedAfter: pairs.Pairs
   readonly versions: interned.Interned<string>
 }
 
@@ -44,29 +45,24 @@ export function create(): Notes {
   const notes: Notes = {
     broken: interned.create(),
     highs: interned.create(),
-    highAfter: memo.create(),
+    highAfter: pairs.create(),
     histories: interned.create(),
-    historyAfter: memo.create(),
+    historyAfter: pairs.create(),
     granted: interned.create(),
-    grantedAfter: memo.create(),
+    grantedAfter: pairs.create(),
     versions: interned.create(),
   }
   interned.numberOf(notes.broken, '')
-  interned.numberOf(notes.highs, { epoch: -1, count: -1, sum: 0 })
+  interned.numberOf(notes.highs, { epoch: -1, count: -1, sum: 0, broken: NOTHING })
   interned.numberOf(notes.histories, [])
   interned.numberOf(notes.granted, [])
   return notes
 }
 
-/** A member has the object as it is now. @returns its newest, and what is broken by that */
-export function had(
-  notes: Notes,
-  before: number,
-  peer: number,
-  face: Face,
-): { high: number; broken: number } {
-  const known = memo.find(notes.highAfter, before, peer)
-  if (known) return known
+/** A member has the object as it is now. @returns its newest */
+export function had(notes: Notes, before: number, peer: number, face: Face): number {
+  const known = pairs.find(notes.highAfter, before, peer)
+  if (known >= 0) return known
   const { version, fields, dead, hidden } = face.own!
   const { epoch, count } = version
   const sum = fields.reduce<number>((total, field) => total + Number(field), 0)
@@ -75,33 +71,41 @@ export function had(
   const back = epoch - e || count - c || (dead || hidden ? 0 : sum - s)
   const why = back < 0 ? `${face.me} went back to ${epoch}.${count} ${face.fields}` : ''
   const isLater = epoch > e || count > c
-  const now = { epoch, count, sum: hidden ? (isLater ? 0 : s) : sum }
-  return memo.keep(notes.highAfter, before, peer, {
-    high: interned.numberOf(notes.highs, now),
-    broken: interned.numberOf(notes.broken, why),
-  })
+  const broken = interned.numberOf(notes.broken, why)
+  const now = { epoch, count, sum: hidden ? (isLater ? 0 : s) : sum, broken }
+  return pairs.keep(notes.highAfter, before, peer, interned.numberOf(notes.highs, now))
 }
 
-/** Its owner has it as it is now. @returns what it was at each oseq */
-export function owned(notes: Notes, before: number, peer: number, face: Face): number {
-  const known = memo.find(notes.historyAfter, before, peer)
-  if (known !== null) return known
+/**
+ * Its owner has it as it is now.
+ *
+ * @param fields  what it is, by number
+ * @returns what it was at each oseq
+ */
+export function owned(
+  notes: Notes,
+  before: number,
+  peer: number,
+  oseq: number,
+  fields: number,
+): number {
+  const known = pairs.find(notes.historyAfter, before, peer)
+  if (known >= 0) return known
   const history = notes.histories.values[before]!
-  const { oseq } = face.own!
-  const now = Array.from({ length: Math.max(history.length, oseq + 1) }, (_, at) => {
-    return history[at] ?? (at === oseq ? face.fields : null)
-  })
-  return memo.keep(notes.historyAfter, before, peer, interned.numberOf(notes.histories, now))
+  const length = Math.max(history.length, oseq + 1)
+  const now = Array.from({ length }, (_, at) => history[at] ?? -1)
+  if (now[oseq] === -1) now[oseq] = fields
+  return pairs.keep(notes.historyAfter, before, peer, interned.numberOf(notes.histories, now))
 }
 
 /** A member is told that what it asked for is granted. @param version by number */
 export function grant(notes: Notes, before: number, version: number, inc: PeerId): number {
   const key = version * INCS_MAX + inc
-  const known = memo.find(notes.grantedAfter, before, key)
-  if (known !== null) return known
+  const known = pairs.find(notes.grantedAfter, before, key)
+  if (known >= 0) return known
   const granted = new Map(notes.granted.values[before])
   const asked = notes.versions.values[version]!
   granted.set(asked, [...(granted.get(asked) ?? []), inc])
   const now = [...granted].sort(([one], [other]) => (one < other ? -1 : 1))
-  return memo.keep(notes.grantedAfter, before, key, interned.numberOf(notes.granted, now))
+  return pairs.keep(notes.grantedAfter, before, key, interned.numberOf(notes.granted, now))
 }

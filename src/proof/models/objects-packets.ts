@@ -3,7 +3,7 @@
 import type { PeerId } from '../../machine.ts'
 import * as bags from './bags.ts'
 import * as interned from './interned.ts'
-import * as memo from './memo.ts'
+import * as pairs from './pairs.ts'
 
 /** A packet with updates under way. */
 export interface Packet {
@@ -22,7 +22,7 @@ export interface Packets {
   readonly kept: interned.Interned<Packet>
   readonly bags: bags.Bags
   /** By bag and two members: what is left of it when all between them is lost. */
-  readonly without: memo.Memo<number>
+  readonly without: pairs.Pairs
 }
 
 /** More than there are members. */
@@ -33,7 +33,7 @@ export function create(): Packets {
   const kept = interned.create<Packet>()
   const { values } = kept
   const all = bags.create((one, other) => compare(values[one]!, values[other]!))
-  return { frames: interned.create(), kept, bags: all, without: memo.create() }
+  return { frames: interned.create(), kept, bags: all, without: pairs.create() }
 }
 
 /** In which order packets lie. */
@@ -48,11 +48,11 @@ function compare(one: Packet, other: Packet): number {
 export function without(packets: Packets, bag: number, one: PeerId, other: PeerId): number {
   if (bag === bags.EMPTY) return bag
   const pair = Math.min(one, other) * INCS_MAX + Math.max(one, other)
-  const known = memo.find(packets.without, bag, pair)
-  if (known !== null) return known
+  const known = pairs.find(packets.without, bag, pair)
+  if (known >= 0) return known
   const stays = (packet: number): boolean => {
     const { from, to } = packets.kept.values[packet]!
     return !([one, other].includes(from) && [one, other].includes(to))
   }
-  return memo.keep(packets.without, bag, pair, bags.filter(packets.bags, bag, stays))
+  return pairs.keep(packets.without, bag, pair, bags.filter(packets.bags, bag, stays))
 }

@@ -39,7 +39,7 @@ export function requesting(tables: Tables): (scene: Scene, steps: Step[]) => voi
 }
 
 function taking(tables: Tables, peer: number, left: number): Step[] {
-  const { state, me, own } = tables.faces[peer]!
+  const { state, me, own } = tables.faces.all[peer]!
   const may = tables.scope.takers?.includes(me) ?? true
   const { takes } = budgets.leftOf(tables.budgets, left)
   // Who waits for an answer waits for that one.
@@ -50,7 +50,7 @@ function taking(tables: Tables, peer: number, left: number): Step[] {
 
 function giving(tables: Tables, peer: number, left: number): Step[] {
   const { givees } = tables.scope
-  const { state, me, own } = tables.faces[peer]!
+  const { state, me, own } = tables.faces.all[peer]!
   const { gives } = budgets.leftOf(tables.budgets, left)
   if (gives === 0 || !own || !isMine(state, own)) return []
   return [...state.here.keys()]
@@ -60,7 +60,7 @@ function giving(tables: Tables, peer: number, left: number): Step[] {
 
 // An application that is asked answers in the end.
 function answering(tables: Tables, peer: number): Step[] {
-  const { state, me } = tables.faces[peer]!
+  const { state, me } = tables.faces.all[peer]!
   const open = [...state.asks.values()]
   if (!open.some(({ answer }) => answer === null)) return []
   return [true, false].map((yes) => {

@@ -9,9 +9,9 @@ import { type PeerId, rulesOf } from '../../machine.ts'
 import { objectsRules } from '../twists.ts'
 import { fresh } from '../objects-peer.ts'
 import * as links from './objects-links.ts'
+import * as pairs from './pairs.ts'
 import * as queues from './queues.ts'
 import { act, push } from './objects-acts.ts'
-import * as memo from './memo.ts'
 import * as packets from './objects-packets.ts'
 import {
   CREATOR,
@@ -112,12 +112,12 @@ function viewOf(
   members: number,
 ): number {
   const by = (epoch * INCS_MAX + primary) * INCS_MAX + me
-  const known = memo.find(tables.views, members, by)
-  if (known !== null) return known
+  const known = pairs.find(tables.views, members, by)
+  if (known >= 0) return known
   const list = worlds.incsOf(members).map((inc) => ({ inc, player: inc }))
   const mesh = !tables.scope.star
   const view = { session: 'a', me, primary, epoch, mesh, members: list, left: false }
-  return memo.keep(tables.views, members, by, inputOf(tables, { kind: 'view', view }))
+  return pairs.keep(tables.views, members, by, inputOf(tables, { kind: 'view', view }))
 }
 
 // The gate rule: a link opens when both are in the other's view.
@@ -176,9 +176,8 @@ function silence(tables: Tables, scene: Scene, inc: PeerId): void {
 function say(tables: Tables, scene: Scene, to: number, news: News): void {
   const { from, epoch, members, gone } = news
   const by = (epoch * INCS_MAX + from) * INCS_MAX + gone
-  const input =
-    memo.find(tables.news, members, by) ??
-    memo.keep(tables.news, members, by, inputOf(tables, news))
+  const known = pairs.find(tables.news, members, by)
+  const input = known < 0 ? pairs.keep(tables.news, members, by, inputOf(tables, news)) : known
   for (let inc = 1; inc <= tables.members; inc++) {
     if (inc !== from && worlds.has(to, inc)) push(tables, scene, linkAt(tables, from, inc), input)
   }

@@ -10,11 +10,12 @@ import type { ObjectsBug } from '../twists.ts'
 import { type Input, typesOf } from '../objects-peer.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
-import * as memo from './memo.ts'
-import { type Face, faceOf } from './objects-faces.ts'
+import * as faces from './objects-faces.ts'
 import * as notes from './objects-notes.ts'
+import * as outcomes from './objects-outcomes.ts'
 import * as packets from './objects-packets.ts'
 import * as worlds from './objects-worlds.ts'
+import * as pairs from './pairs.ts'
 import { type Places, placesOf } from './places.ts'
 import * as queues from './queues.ts'
 
@@ -113,19 +114,6 @@ export interface Word {
   told: boolean
 }
 
-/** What an input led to. */
-export interface Outcome {
-  peer: number
-  /** It has the object, and something is different. */
-  noted: boolean
-  /** By link, inputs of others. */
-  sent: { at: number; input: number }[]
-  /** By link, packets. */
-  frames: { at: number; packet: number; seq: number }[]
-  /** By number, versions about which it had asked. */
-  granted: number[]
-}
-
 /** What becomes of a packet, as inputs; and the packet that is its ack. */
 export interface Fate extends packets.Packet {
   arrives: number
@@ -149,26 +137,29 @@ export interface Tables {
   types: readonly TypeRules[]
   /** Whether what becomes of a packet matters. */
   lossy: boolean
+  /** Whether members come, go or take over. */
+  changes: boolean
+  /** Planted: what is sent counts as come. */
+  gateByPacket: boolean
   place: Places<Telling | 'high' | 'history' | 'nextSeq'>
   /** In the order of their places. */
   links: Link[]
   /** By sender * (members + 1) + receiver. */
   linkAt: number[]
   peers: interned.Interned<Objects>
-  /** By peer. */
-  faces: Face[]
+  faces: faces.Faces
   inputs: interned.Interned<Input | News>
   /** By input. */
   words: Word[]
   /** By members, with who sees them and who leads them; by members, with who says so. */
-  views: memo.Memo<number>
-  news: memo.Memo<number>
+  views: pairs.Pairs
+  news: pairs.Pairs
   /** By the other member: that there is a link to it, that the oldest thing told it has come. */
   linked: number[]
   delivered: number[]
   queues: queues.Queues
-  /** By peer and input; where packets have numbers of their own, also by that. */
-  outcomes: memo.Memo<Outcome>
+  /** By peer and input; where packets have numbers of their own, also by the next. */
+  outcomes: outcomes.Outcomes
   worlds: worlds.Worlds
   budgets: budgets.Budgets<keyof Budgets | 'packets'>
   packets: packets.Packets
@@ -200,14 +191,16 @@ export function createTables(scope: Scope): Tables {
     ...{ scope, members, place, links, linkAt },
     types: typesOf(hides, asks ? 'ask' : 'free'),
     lossy: isLossy(scope),
+    changes: joins > 0 || (scope.removals ?? 0) > 0 || (scope.takeovers ?? 0) > 0,
+    gateByPacket: scope.around === 'gate-by-packet',
     peers: interned.create(),
-    faces: [],
+    faces: faces.create(),
     inputs: interned.create(),
     words: [],
-    views: memo.create(),
-    news: memo.create(),
+    views: pairs.create(),
+    news: pairs.create(),
     queues: queues.create(),
-    outcomes: memo.create(),
+    outcomes: outcomes.create(),
     worlds: worlds.create(worlds.membersOf(first), dies),
     budgets: budgets.create(budgetsOf(scope)),
     packets: packets.create(),
@@ -259,13 +252,13 @@ export function linkAt({ linkAt: at, members }: Tables, from: PeerId, to: PeerId
 /** Keeps a member, which is not changed from now on. */
 export function keep(tables: Tables, state: Objects): number {
   const number = interned.numberOf(tables.peers, state)
-  tables.faces[number] ??= faceOf(state)
+  if (number === tables.faces.all.length) faces.add(tables.faces, state)
   return number
 }
 
 /** A member as it is; not to be changed. */
-export function faceIn({ faces, place }: Tables, scene: Scene, inc: PeerId): Face {
-  return faces[scene[place.peer + inc - 1]!]!
+export function faceIn({ faces: { all }, place }: Tables, scene: Scene, inc: PeerId): faces.Face {
+  return all[scene[place.peer + inc - 1]!]!
 }
 
 /** The number of an input, or of news. @param told  its sender hears when it has come */

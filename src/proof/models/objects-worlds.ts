@@ -7,7 +7,7 @@
 
 import type { PeerId } from '../../machine.ts'
 import * as interned from './interned.ts'
-import * as memo from './memo.ts'
+import * as pairs from './pairs.ts'
 
 /** Who leads, in which epoch, and whom. */
 export interface Term {
@@ -32,7 +32,7 @@ export interface World {
 export interface Worlds {
   readonly kept: interned.Interned<World>
   /** By world, and what happened. */
-  readonly after: memo.Memo<number>
+  readonly after: pairs.Pairs
   /** Whether who is removed, or followed as primary, is dead. */
   readonly dies: boolean
 }
@@ -43,7 +43,7 @@ const HAPPENS = { created: 1 << 16, removed: 2 << 16, joined: 3 << 16, led: 4 <<
 
 /** All of them are up, and the founder leads them. */
 export function create(members: number, dies: boolean): Worlds {
-  const worlds: Worlds = { kept: interned.create(), after: memo.create(), dies }
+  const worlds: Worlds = { kept: interned.create(), after: pairs.create(), dies }
   const term = { primary: FOUNDER, epoch: 1, members }
   interned.numberOf(worlds.kept, { created: false, up: members, gone: [], terms: [term], term })
   return worlds
@@ -110,9 +110,9 @@ function after(
   happens: number,
   change: (world: World) => Omit<World, 'term'>,
 ): number {
-  const found = memo.find(known, number, happens)
-  if (found !== null) return found
+  const found = pairs.find(known, number, happens)
+  if (found >= 0) return found
   const { created, up, gone, terms } = change(kept.values[number]!)
   const made = { created, up, gone, terms, term: terms.at(-1)! }
-  return memo.keep(known, number, happens, interned.numberOf(kept, made))
+  return pairs.keep(known, number, happens, interned.numberOf(kept, made))
 }

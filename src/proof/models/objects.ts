@@ -9,14 +9,14 @@
 import type { Model } from '../../sim/checker.ts'
 import { type Input, typesOf } from '../objects-peer.ts'
 import { phrase } from '../objects-words.ts'
-import * as bags from './bags.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import { doing, spending } from './objects-acts.ts'
 import { always, type Claims, settled, sometimes } from './objects-claims.ts'
+import { is, isIt } from './objects-faces.ts'
 import * as links from './objects-links.ts'
-import { flying, missed } from './objects-losses.ts'
+import { losing } from './objects-losses.ts'
 import { requesting } from './objects-requests.ts'
 import * as scenes from './objects-scene.ts'
 import {
@@ -61,9 +61,7 @@ interface Steps {
   lose: Step[]
   ack: Step[]
   create: Step
-  /** Of packets under way, and of those that are missed; each by bag and what is left. */
-  flying: Remembered
-  missed: Remembered
+  losses(scene: Scene, steps: Step[]): void
   /** Of a member by itself, and as primary; by peer and what is left. */
   owning: Remembered
   granting: Remembered
@@ -89,8 +87,7 @@ function stepsOf(tables: Tables): Steps {
       next: (scene) => scenes.deliver(tables, scene, from, to),
     })),
     create: { label: `${CREATOR} creates`, next: (scene) => scenes.create(tables, scene) },
-    flying: memo.remembering((bag, left) => flying(tables, bag, left)),
-    missed: memo.remembering((bag) => missed(tables, bag)),
+    losses: losing(tables),
     owning: memo.remembering((peer, left) => owning(tables, peer, left)),
     granting: memo.remembering((peer, left) => granting(tables, peer, left)),
     membership: memo.remembering((world, left) => membership(tables, world, left)),
@@ -114,20 +111,19 @@ function actions(tables: Tables, all: Steps, scene: Scene): Step[] {
   const world = worldIn(tables, scene)
   const left = scene[place.left]!
   underWay(tables, all, scene, world.up, steps)
-  const [packets, silent] = [scene[place.packets]!, scene[place.silent]!]
-  if (packets !== bags.EMPTY) add(steps, all.flying(packets, left))
-  if (silent !== bags.EMPTY) add(steps, all.missed(silent, left))
+  all.losses(scene, steps)
   for (let inc = 1; inc <= members; inc++) {
     if (!worlds.has(world.up, inc)) continue
     if (inc === CREATOR && !world.created) steps.push(all.create)
     const peer = scene[place.peer + inc - 1]!
-    if (faces[peer]!.owns) add(steps, all.owning(peer, left))
+    if (isIt(faces, peer, is.owns)) add(steps, all.owning(peer, left))
   }
   for (const { primary } of world.terms) {
     const peer = scene[place.peer + primary - 1]!
-    if (faces[peer]!.leads && worlds.has(world.up, primary)) add(steps, all.granting(peer, left))
+    if (!worlds.has(world.up, primary) || !isIt(faces, peer, is.leads)) continue
+    if (isIt(faces, peer, is.alive)) add(steps, all.granting(peer, left))
   }
-  add(steps, all.membership(scene[place.world]!, left))
+  if (tables.changes) add(steps, all.membership(scene[place.world]!, left))
   if (tables.scope.takes) all.requests(scene, steps)
   return steps
 }
@@ -156,7 +152,7 @@ function underWay(tables: Tables, all: Steps, scene: Scene, up: number, steps: S
 // An owner writes, and destroys what is its own.
 function owning(tables: Tables, peer: number, number: number): Step[] {
   const { scope, faces } = tables
-  const { me } = faces[peer]!
+  const { me } = faces.all[peer]!
   const left = budgets.leftOf(tables.budgets, number)
   const steps: Step[] = []
   for (let field = 0; field < (scope.fields ?? 1); field++) {
@@ -172,7 +168,7 @@ function owning(tables: Tables, peer: number, number: number): Step[] {
 
 function granting(tables: Tables, peer: number, number: number): Step[] {
   const { grantees } = tables.scope
-  const { me, own, state } = tables.faces[peer]!
+  const { me, own, state } = tables.faces.all[peer]!
   const left = budgets.leftOf(tables.budgets, number)
   if (left.grants === 0 || !own || own.dead) return []
   return [...state.here.keys()]

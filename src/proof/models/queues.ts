@@ -3,7 +3,7 @@
  * or one less in front is looked up.
  */
 
-import * as memo from './memo.ts'
+import * as pairs from './pairs.ts'
 
 /** All contents that some queue has had. */
 export interface Queues {
@@ -11,7 +11,7 @@ export interface Queues {
   readonly items: (readonly number[])[]
   /** By the number of a queue: that without its first, or -1 if nobody has asked. */
   readonly rests: number[]
-  readonly longer: memo.Memo<number>
+  readonly longer: pairs.Pairs
 }
 
 /** The number of the queue with nothing in it. */
@@ -19,16 +19,16 @@ export const EMPTY = 0
 
 /** The empty queue alone. */
 export function create(): Queues {
-  return { items: [[]], rests: [-1], longer: memo.create() }
+  return { items: [[]], rests: [-1], longer: pairs.create() }
 }
 
 /** The queue with one more behind. */
 export function push(queues: Queues, queue: number, item: number): number {
-  const known = memo.find(queues.longer, queue, item)
-  if (known !== null) return known
+  const known = pairs.find(queues.longer, queue, item)
+  if (known >= 0) return known
   const { items, rests } = queues
   rests.push(-1)
-  return memo.keep(queues.longer, queue, item, items.push([...items[queue]!, item]) - 1)
+  return pairs.keep(queues.longer, queue, item, items.push([...items[queue]!, item]) - 1)
 }
 
 /** What is in front of a queue that is not empty. */
