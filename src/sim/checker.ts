@@ -225,7 +225,8 @@ function meet<State>(
   const id = seen.add(known, key, parent, ordinal)
   search.rings.push(state)
   judge(search, search.always, state, id)
-  if (search.missing.length > 0) {
+  // In most states nothing is met for the first time.
+  if (search.missing.some(([, holds]) => holds(state))) {
     search.missing = search.missing.filter(([, holds]) => !holds(state))
   }
 }

@@ -68,7 +68,7 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
   return {
     keyOf: (state) => hashNumbers(state, telling),
     copyOf: (state) => {
-      for (let i = 0; i < width; i++) copied[i] = state[i]!
+      copied.set(state)
       return copied
     },
     push: (state) => {
@@ -84,7 +84,7 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
         grown.set(next)
         next = grown
       }
-      for (let i = 0; i < width; i++) next[at + i] = state[i]!
+      next.set(state, at)
     },
     turn: () => {
       const turned = count
@@ -96,8 +96,9 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
     },
     take: (index) => {
       const at = width * index
-      for (let i = 0; i < width; i++) taken[i] = present[at + i]!
-      return taken
+      const [row, state] = [present, taken]
+      for (let i = 0; i < state.length; i++) state[i] = row[at + i]!
+      return state
     },
   }
 }
