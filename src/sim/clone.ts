@@ -17,32 +17,40 @@ export function clone<Value>(value: Value): Value {
 }
 
 function copy(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) {
-    if (typeof value === 'function' || typeof value === 'bigint' || typeof value === 'symbol') {
-      notPlain(typeof value)
-    }
-    return value
-  }
+  return isContainer(value) ? copyContainer(value) : value
+}
+
+// Most of what a state holds is numbers and booleans, and needs no copy.
+function isContainer(value: unknown): value is object {
+  const type = typeof value
+  if (type === 'number' || type === 'boolean') return false
+  if (type === 'object') return value !== null
+  if (type === 'function' || type === 'bigint' || type === 'symbol') notPlain(type)
+  return false
+}
+
+function copyContainer(value: object): unknown {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype) return copyObject(value as Bag)
   if (Array.isArray(value)) return copyArray(value as unknown[])
-  if (Object.getPrototypeOf(value) === Object.prototype) return copyObject(value as Bag)
   if (value instanceof Map) return copyMap(value as Map<unknown, unknown>)
   if (value instanceof Set) return copySet(value as Set<unknown>)
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
     // This works for every kind, and copies where a Buffer's own slice would share.
     return Uint8Array.prototype.slice.call(value)
   }
-  if (Object.getPrototypeOf(value) === null) {
+  if (prototype === null) {
     return Object.assign(Object.create(null) as Bag, copyObject(value as Bag))
   }
   if (isRules(value)) return value
-  return notPlain((value as object).constructor.name)
+  return notPlain(value.constructor.name)
 }
 
 function copyArray(value: readonly unknown[]): unknown[] {
   const made = value.slice()
   for (let i = 0; i < made.length; i++) {
     const item = made[i]
-    if (typeof item === 'object' ? item !== null : isOdd(item)) made[i] = copy(item)
+    if (isContainer(item)) made[i] = copyContainer(item)
   }
   return made
 }
@@ -51,25 +59,22 @@ function copyObject(value: Bag): Bag {
   const made: Bag = { ...value }
   for (const key in made) {
     const item = made[key]
-    if (typeof item === 'object' ? item !== null : isOdd(item)) made[key] = copy(item)
+    if (isContainer(item)) made[key] = copyContainer(item)
   }
   return made
 }
 
 function copyMap(value: ReadonlyMap<unknown, unknown>): Map<unknown, unknown> {
   const made = new Map<unknown, unknown>()
-  for (const [key, item] of value) made.set(copy(key), copy(item))
+  // Most are empty, and to walk nothing takes longer than to look.
+  if (value.size > 0) for (const [key, item] of value) made.set(copy(key), copy(item))
   return made
 }
 
 function copySet(value: ReadonlySet<unknown>): Set<unknown> {
   const made = new Set<unknown>()
-  for (const item of value) made.add(copy(item))
+  if (value.size > 0) for (const item of value) made.add(copy(item))
   return made
-}
-
-function isOdd(value: unknown): boolean {
-  return typeof value === 'function' || typeof value === 'bigint' || typeof value === 'symbol'
 }
 
 function notPlain(what: string): never {
