@@ -1,272 +1,263 @@
 /**
- * Two shipped mailboxes over a bad network, each with a disk. A side takes something in, which is
- * not durable yet; commits; sends. Between any two of these it may crash, and then has what its
- * disk has.
+ * Two mailboxes over a bad network, as a row of numbers, each of something that is kept once; what
+ * a side makes of an input is looked up. Without connections what is on its way may come any number
+ * of times and in any order; with connections it comes in order, and is lost when they break.
  */
 
-import { newHead } from '../../drivers/store/mail-memory.ts'
-import * as mailbox from '../../mailbox/mailbox.ts'
-import type { Mailbox, MailOut, Policy } from '../../mailbox/mailbox.ts'
 import type { MailMessage } from '../../mailbox/messages.ts'
+import type { Action } from '../../sim/checker.ts'
+import * as budgets from './budgets.ts'
+import * as interned from './interned.ts'
 import {
-  LETTER_OVERHEAD,
-  type Letter,
-  type MailChange,
-  type MailHead,
-  type MailShelf,
-} from '../../ports.ts'
-import { NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+  batchOf,
+  fresh,
+  keyOf,
+  type MailScope,
+  type Side,
+  type SideInput,
+  step,
+} from './mailbox-side.ts'
+import * as memo from './memo.ts'
+import { type Places, placesOf } from './places.ts'
 
-/** What may be planted. */
-export type MailBug =
-  | 'dedup in memory alone'
-  | 'an ack before it is durable'
-  | 'effect and number apart'
-  | 'cleared when sent'
-  | 'sent before it is durable'
+/**
+ * All of it, by the places of its tables:
+ *
+ *   essence    what tells the states of each side apart: what is only counted does not
+ *   keys       what tells apart what is on its way
+ *   connected  1 while a connection stands
+ *   left       what may still happen
+ *   idle       1 once a batch has brought nothing new
+ *   side       each side, whole
+ *   net        what is on its way, whole
+ */
+export type MailScene = Int32Array
 
-/** How much happens. */
-export interface MailScope {
-  name: string
-  /** Letters from a to b. */
-  letters: number
-  /** The handler of b answers each letter with one. */
-  replies?: boolean
-  crashes: number
-  losses: number
-  /** With connections under this policy, which break so often; else single batches. */
-  connections?: { policy: Policy; breaks: number }
-  bug?: MailBug
-}
+/** One step in it. */
+export type MailAction = Action<MailScene>
 
-/** What is durable. */
-export interface Disk {
-  heads: Record<string, MailHead>
-  letters: (Letter & { digest: Uint8Array })[]
-  /** What the handler did, one text for each letter. */
-  effects: string[]
-  /** Bodies of all letters that were ever committed. */
-  posted: string[]
-}
-
-/** One mailbox with its disk. */
-export interface Side {
-  name: string
-  other: string
-  box: Mailbox
-  disk: Disk
-  /** Recorded, not durable. */
-  pending: MailChange[]
-  /** Lives so often. */
-  life: number
-}
-
-/** What is on its way; with connections in order. */
+/** What is on its way to a side. */
 export interface Mail {
   to: number
   message: MailMessage
+  /** What tells it apart. */
+  key: string
 }
 
-/** All of it. */
-export interface MailScene {
-  sides: Side[]
-  net: Mail[]
-  connected: boolean
-  left: { crashes: number; losses: number; breaks: number }
-  /** Batches that brought nothing new. */
-  idle: number
+/** What came of an input, by number. */
+interface Outcome {
+  side: number
+  sent: number[]
+  idle: boolean
 }
 
-const LIMITS = { ...mailbox.LIMITS, lettersMax: 3 }
+/** What may happen that need not. */
+export type MailBudget = 'crashes' | 'losses' | 'breaks'
+
+/** The tables of one model. */
+export interface MailTables {
+  scope: MailScope
+  place: Places<'essence' | 'keys' | 'connected' | 'left' | 'idle' | 'side' | 'net'>
+  sides: interned.Interned<Side>
+  /** By side. */
+  essences: number[]
+  essence: interned.Interned<unknown>
+  inputs: interned.Interned<SideInput>
+  /** By side and input. */
+  outcomes: memo.Memo<Outcome>
+  /** By side: the batch that it would send, or -1. */
+  batches: number[]
+  mails: interned.Interned<Mail>
+  /** By mail: that it is heard, as an input. */
+  hears: number[]
+  /** What is on its way at once; and by its number that of the keys. */
+  nets: interned.Interned<readonly number[]>
+  keysIn: number[]
+  keys: interned.Interned<readonly string[]>
+  /** By what is on its way, and what is put there, or the place of what goes. */
+  more: memo.Memo<number>
+  less: memo.Memo<number>
+  budgets: budgets.Budgets<MailBudget>
+}
+
+/** The number of a network with nothing on it. */
+const NOTHING = 0
+
+/** Tables with nothing in them. */
+export function createTables(scope: MailScope): MailTables {
+  const { crashes, losses, connections } = scope
+  const tables: MailTables = {
+    scope,
+    place: placesOf({ essence: 2, keys: 1, connected: 1, left: 1, idle: 1, side: 2, net: 1 }),
+    sides: interned.create(),
+    essences: [],
+    essence: interned.create(),
+    inputs: interned.create(),
+    outcomes: memo.create(),
+    batches: [],
+    mails: interned.create(),
+    hears: [],
+    nets: interned.create(),
+    keysIn: [],
+    keys: interned.create(),
+    more: memo.create(),
+    less: memo.create(),
+    budgets: budgets.create({ crashes, losses, breaks: connections?.breaks ?? 0 }),
+  }
+  keepNet(tables, [])
+  return tables
+}
 
 /** The first state. */
-export function begin({ crashes, losses, connections }: MailScope): MailScene {
-  const side = (name: string, other: string): Side => ({
-    name,
-    other,
-    box: boxOf([], connections?.policy),
-    disk: { heads: {}, letters: [], effects: [], posted: [] },
-    pending: [],
-    life: 0,
+export function begin(tables: MailTables): MailScene {
+  const scene = new Int32Array(tables.place.size)
+  set(tables, scene, 0, keep(tables, fresh(tables.scope, 'a', 'b')))
+  set(tables, scene, 1, keep(tables, fresh(tables.scope, 'b', 'a')))
+  scene[tables.place.left] = budgets.WHOLE
+  return scene
+}
+
+function keep(tables: MailTables, side: Side): number {
+  const number = interned.numberOf(tables.sides, side)
+  tables.essences[number] ??= interned.numberOf(tables.essence, essenceOf(side))
+  return number
+}
+
+function essenceOf({ box, disk, pending, life }: Side): unknown {
+  return [
+    [...box.peers.values()].map(({ link, posted, acked, heard }) => [posted, acked, heard, link]),
+    [disk.effects, disk.posted, disk.letters.length, Object.values(disk.heads)],
+    pending.map((change) => [change.kind, change.kind === 'posted' ? change.n : 0]),
+    life,
+  ]
+}
+
+function set(tables: MailTables, scene: MailScene, at: number, side: number): void {
+  scene[tables.place.side + at] = side
+  scene[tables.place.essence + at] = tables.essences[side]!
+}
+
+/** A side as it is; not to be changed. */
+export function sideOf({ sides, place }: MailTables, scene: MailScene, at: number): Side {
+  return sides.values[scene[place.side + at]!]!
+}
+
+/** What is on its way, in order. */
+export function netOf({ nets, place }: MailTables, scene: MailScene): readonly number[] {
+  return nets.values[scene[place.net]!]!
+}
+
+/** What may still happen. */
+export function leftOf(
+  { budgets: all, place }: MailTables,
+  scene: MailScene,
+): budgets.Left<MailBudget> {
+  return budgets.leftOf(all, scene[place.left]!)
+}
+
+/** Something happens that may not happen for ever. */
+export function spend(
+  { budgets: all, place }: MailTables,
+  scene: MailScene,
+  name: MailBudget,
+): void {
+  scene[place.left] = budgets.spend(all, scene[place.left]!, name)
+}
+
+/** The number of an input. */
+export function inputOf(tables: MailTables, input: SideInput): number {
+  return interned.numberOf(tables.inputs, input)
+}
+
+/** One side takes an input. */
+export function act(tables: MailTables, scene: MailScene, at: number, input: number): void {
+  const { place } = tables
+  const before = scene[place.side + at]!
+  const outcome = memo.find(tables.outcomes, before, input) ?? learn(tables, at, before, input)
+  set(tables, scene, at, outcome.side)
+  for (const mail of outcome.sent) put(tables, scene, mail)
+  if (outcome.idle) scene[place.idle] = 1
+}
+
+function learn(tables: MailTables, at: number, before: number, input: number): Outcome {
+  const was = interned.valueOf(tables.sides, before)
+  const { side, sent, idle } = step(tables.scope, was, interned.valueOf(tables.inputs, input))
+  return memo.keep(tables.outcomes, before, input, {
+    side: keep(tables, side),
+    sent: sent.map((message) => mailOf(tables, 1 - at, message)),
+    idle,
   })
-  return {
-    sides: [side('a', 'b'), side('b', 'a')],
-    net: [],
-    connected: false,
-    left: { crashes, losses, breaks: connections?.breaks ?? 0 },
-    idle: 0,
-  }
 }
 
-function boxOf(heads: MailHead[], policy: Policy = 'hello'): Mailbox {
-  return mailbox.create(heads, { ...LIMITS, policy })
+function mailOf(tables: MailTables, to: number, message: MailMessage): number {
+  const { mails, hears } = tables
+  const number = interned.numberOf(mails, { to, message, key: keyOf(to, message) })
+  hears[number] ??= inputOf(tables, { kind: 'hear', message })
+  return number
 }
 
-/** A sink that keeps records, and puts what is sent on the network. */
-function sink(scope: MailScope, scene: MailScene, side: Side): MailOut {
-  return {
-    record: (change) => side.pending.push(change),
-    send: (_to, message) => {
-      put(scope, scene, { to: scene.sides.indexOf(side) === 0 ? 1 : 0, message })
-      if (scope.bug === 'cleared when sent') side.disk.letters = []
-    },
-    emit: () => {},
-  }
+function keepNet(tables: MailTables, net: readonly number[]): number {
+  const number = interned.numberOf(tables.nets, net)
+  const keys = net.map((mail) => tables.mails.values[mail]!.key)
+  tables.keysIn[number] ??= interned.numberOf(tables.keys, keys)
+  return number
+}
+
+function setNet(tables: MailTables, scene: MailScene, net: number): void {
+  scene[tables.place.net] = net
+  scene[tables.place.keys] = tables.keysIn[net]!
 }
 
 // Without connections what is on its way may come any number of times, so once is enough.
-function put({ connections }: MailScope, { net }: MailScene, mail: Mail): void {
-  if (connections) return void net.push(mail)
-  const key = keyOf(mail)
-  if (net.some((one) => keyOf(one) === key)) return
-  net.push(mail)
-  net.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+function put(tables: MailTables, scene: MailScene, mail: number): void {
+  const { more, nets, mails, place, scope } = tables
+  const before = scene[place.net]!
+  const known = memo.find(more, before, mail)
+  if (known !== null) return setNet(tables, scene, known)
+  const net = nets.values[before]!
+  const keyed = (one: number): string => mails.values[one]!.key
+  const isThere = !scope.connections && net.some((one) => keyed(one) === keyed(mail))
+  const now = isThere ? net : [...net, mail]
+  const inOrder = scope.connections ? now : now.toSorted((a, b) => (keyed(a) < keyed(b) ? -1 : 1))
+  setNet(tables, scene, memo.keep(more, before, mail, keepNet(tables, inOrder)))
 }
 
-/** What tells mail apart. */
-export function keyOf({ to, message }: Mail): string {
-  if (message.kind === 'hello') return `${to} hello ${message.heard} ${message.posted}`
-  if (message.kind === 'fault') return `${to} fault`
-  const letters = message.letters.map(({ n, body }) => `${n} ${textOf(body)}`)
-  return `${to} ${letters.join()} ${message.ack}`
+/** What is at that place of the network is there no more. */
+export function take(tables: MailTables, scene: MailScene, index: number): void {
+  const { less, nets, place } = tables
+  const before = scene[place.net]!
+  const known = memo.find(less, before, index)
+  if (known !== null) return setNet(tables, scene, known)
+  const now = interned.valueOf(nets, before).toSpliced(index, 1)
+  setNet(tables, scene, memo.keep(less, before, index, keepNet(tables, now)))
 }
 
-/** Somebody posts a letter that tells which life of its writer it is from. */
-export function post(scope: MailScope, scene: MailScene, at: number): void {
-  const side = scene.sides[at]!
-  const n = side.disk.posted.length + 1
-  mailbox.post(side.box, side.other, bytesOf(`${side.name}${n}.${side.life}`), {
-    ...sink(scope, scene, side),
-  })
-}
-
-/** What was recorded becomes durable, all at once unless a bug says otherwise. */
-export function commit({ bug }: MailScope, { sides }: MailScene, at: number): void {
-  const side = sides[at]!
-  const apart = bug === 'effect and number apart' && side.pending.length > 1
-  const now = apart ? side.pending.splice(0, 1) : side.pending.splice(0)
-  for (const change of now) apply(side, change, bug)
-}
-
-function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): void {
-  if (change.kind === 'set') return void disk.effects.push(textOf(change.value!))
-  if (!('n' in change)) return
-  const { peer, n } = change
-  disk.heads[peer] ??= newHead(peer)
-  const head = disk.heads[peer]
-  if (change.kind === 'posted') {
-    head.posted = n
-    head.bytes += change.body.length + LETTER_OVERHEAD
-    head.postedDigest = change.digest
-    disk.letters.push({ n, body: change.body, digest: change.digest })
-    disk.posted.push(textOf(change.body))
-  } else if (change.kind === 'acked') {
-    head.acked = n
-    head.bytes -= change.bytes
-    head.ackedDigest = change.digest
-    disk.letters = disk.letters.filter((letter) => letter.n > n)
-  } else if (change.kind === 'heard' && bug !== 'dedup in memory alone') {
-    head.heard = n
-    head.heardDigest = change.digest
+/** Whether a side has a batch to send that is not on its way. */
+export function hasBatch(tables: MailTables, scene: MailScene, at: number): boolean {
+  const { batches, keys, mails, place, scope } = tables
+  const side = scene[place.side + at]!
+  let known = batches[side]
+  if (known === undefined) {
+    const message = batchOf(scope, sideOf(tables, scene, at))
+    known = message ? mailOf(tables, 1 - at, message) : -1
+    batches[side] = known
   }
+  return known >= 0 && !keys.values[scene[place.keys]!]!.includes(mails.values[known]!.key)
 }
 
-/** The letters of a side that its network sees. */
-function shelfOf({ bug }: MailScope, { disk, pending }: Side): MailShelf {
-  const early = pending.filter((change) => change.kind === 'posted')
-  const all = bug === 'sent before it is durable' ? [...disk.letters, ...early] : disk.letters
-  const above = (after: number): Letter[] =>
-    all.filter(({ n }) => n > after).map(({ n, body }) => ({ n, body }))
-  const mark = (n: number): Uint8Array | null => all.find((one) => one.n === n)?.digest ?? null
-  const acked = Object.values(disk.heads)[0]?.ackedDigest ?? NO_DIGEST
-  return {
-    letters: (_peer, after) => {
-      const letters = above(after)
-      const before = letters.length > 0 ? (mark(letters[0]!.n - 1) ?? acked) : NO_DIGEST
-      return { life: NO_LIFE, before, letters }
-    },
-    mark: (_peer, n) => mark(n),
-    weigh: (_peer, after, upTo) =>
-      above(after)
-        .filter(({ n }) => n <= upTo)
-        .reduce((sum, { body }) => sum + body.length + LETTER_OVERHEAD, 0),
-  }
-}
-
-/** Whether a side may send: when all is durable, unless a bug says otherwise. */
-export function maySend({ bug }: MailScope, { pending }: Side): boolean {
-  if (bug === 'an ack before it is durable' || bug === 'sent before it is durable') return true
-  return pending.length === 0
-}
-
-/** One batch, as a carrier without connections sends it; null if there is nothing to say. */
-export function batchOf(scope: MailScope, scene: MailScene, at: number): Mail | null {
-  const side = scene.sides[at]!
-  const message = mailbox.batchFor(side.box, side.other, 0, shelfOf(scope, side))
-  if (message.kind === 'batch' && message.letters.length === 0 && message.ack === 0) return null
-  const mail = { to: 1 - at, message }
-  const key = keyOf(mail)
-  return scene.net.some((one) => keyOf(one) === key) ? null : mail
-}
-
-/** Puts that batch on its way. */
-export function sendBatch(scope: MailScope, scene: MailScene, at: number): void {
-  const side = scene.sides[at]!
-  sink(scope, scene, side).send(side.other, batchOf(scope, scene, at)!.message)
-}
-
-/** Over a connection: what is due by then. */
-export function pump(scope: MailScope, scene: MailScene, at: number, now: number): void {
-  const side = scene.sides[at]!
-  mailbox.pump(side.box, now, shelfOf(scope, side), sink(scope, scene, side))
-}
-
-/** A side takes something from the network, and its handler does what it does. */
-export function arrive(scope: MailScope, scene: MailScene, index: number): void {
-  const { to, message } = scene.net[index]!
-  if (scope.connections) scene.net.splice(index, 1)
-  const side = scene.sides[to]!
-  const out = sink(scope, scene, side)
-  mailbox.hear(side.box, 0, side.other, message, shelfOf(scope, side), out)
-  for (let letter = mailbox.next(side.box, 0, side.other); letter;) {
-    out.record({ kind: 'set', key: 'effect', value: letter.body })
-    if (scope.replies && to === 1) {
-      mailbox.post(side.box, side.other, bytesOf(`re ${textOf(letter.body)}`), out)
-    }
-    mailbox.done(side.box, 0, side.other, out)
-    letter = mailbox.next(side.box, 0, side.other)
-  }
-  if (message.kind === 'batch' && side.pending.length === 0) scene.idle++
+/** A connection stands, or breaks, and what was on its way is gone. */
+export function connect(tables: MailTables, scene: MailScene, stands: boolean): void {
+  const { place } = tables
+  scene[place.connected] = stands ? 1 : 0
+  if (!stands) setNet(tables, scene, NOTHING)
+  const input = inputOf(tables, { kind: stands ? 'connected' : 'disconnected' })
+  act(tables, scene, 0, input)
+  act(tables, scene, 1, input)
 }
 
 /** A process dies, and another begins with what the disk has. */
-export function crash({ connections }: MailScope, scene: MailScene, at: number): void {
-  const side = scene.sides[at]!
-  scene.left.crashes--
-  side.life++
-  side.pending = []
-  side.box = boxOf(Object.values(side.disk.heads), connections?.policy)
-  if (scene.connected) disconnect(scene)
-}
-
-/** A connection stands. */
-export function connect(scene: MailScene): void {
-  scene.connected = true
-  for (const { box, other } of scene.sides) mailbox.connected(box, 0, other)
-}
-
-/** It breaks, and what was on its way is gone. */
-export function disconnect(scene: MailScene): void {
-  scene.connected = false
-  scene.net = []
-  for (const { box, other } of scene.sides) mailbox.disconnected(box, other)
-}
-
-/** A text as the body of a letter. */
-export function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
-}
-
-function textOf(body: Uint8Array): string {
-  return String.fromCharCode(...body)
+export function crash(tables: MailTables, scene: MailScene, at: number): void {
+  spend(tables, scene, 'crashes')
+  act(tables, scene, at, inputOf(tables, { kind: 'crash' }))
+  if (scene[tables.place.connected] === 1) connect(tables, scene, false)
 }

@@ -1,6 +1,6 @@
 /** The scopes of the mailbox's model: those in which it holds, and those with a bug planted. */
 
-import type { MailScope } from './mailbox-scene.ts'
+import type { MailScope } from './mailbox-side.ts'
 
 /** In all of these every claim holds; `states` is how many there are at least. */
 export const GOOD: readonly {

@@ -3,46 +3,50 @@
  * its steps, and a network that loses, doubles and reorders batches, or connections that break.
  */
 
-import type { Action, Model } from '../../sim/checker.ts'
+import type { Model } from '../../sim/checker.ts'
+import * as memo from './memo.ts'
+import { maySend, type MailScope, type Side } from './mailbox-side.ts'
 import * as scenes from './mailbox-scene.ts'
-import { keyOf } from './mailbox-scene.ts'
-import type { MailScene, MailScope, Side } from './mailbox-scene.ts'
+import type { MailAction, MailScene, MailTables } from './mailbox-scene.ts'
 
 /** The model of one scope. */
 export function mailboxModel(scope: MailScope): Model<MailScene> {
+  const tables = scenes.createTables(scope)
+  const steps = stepsOf(tables)
+  const { place } = tables
+  const bothWays = (claim: (from: Side, to: Side) => string | null): Claim => {
+    const { values } = tables.sides
+    const judged = memo.remembering((a, b): true | string => {
+      return claim(values[a]!, values[b]!) ?? claim(values[b]!, values[a]!) ?? true
+    })
+    return (scene) => judged(scene[place.side]!, scene[place.side + 1]!)
+  }
+  const each = memo.remembering((side) => bytesFit(tables.sides.values[side]!))
   return {
     name: scope.name,
-    init: () => scenes.begin(scope),
-    actions: (scene) => actions(scope, scene),
+    init: () => scenes.begin(tables),
+    actions: (scene) => actions(tables, steps, scene),
     always: {
-      'mail.once': ({ sides: [a, b] }) => isPrefix(a!, b!) ?? isPrefix(b!, a!) ?? true,
+      'mail.once': bothWays(isPrefix),
       ...(!scope.bug && {
-        'mail.bounds': ({ sides }: MailScene) =>
-          sides.map(bytesFit).find((why) => why !== true) ?? true,
+        'mail.bounds': (scene: MailScene) => {
+          const fits = each(scene[place.side]!, 0)
+          return fits === true ? each(scene[place.side + 1]!, 0) : fits
+        },
       }),
       ...(scope.connections?.policy === 'hello' && {
-        'mail.quiet': ({ idle }: MailScene) => idle === 0 || 'a batch brought nothing new',
+        'mail.quiet': (scene: MailScene) =>
+          scene[place.idle] === 0 || 'a batch brought nothing new',
       }),
     },
-    settled: {
-      'mail.drain': ({ sides: [a, b] }) => isDrained(a!, b!) ?? isDrained(b!, a!) ?? true,
-    },
-    sometimes: sometimes(scope),
-    canonical: essence,
-    show,
+    settled: { 'mail.drain': bothWays(isDrained) },
+    sometimes: sometimes(tables),
+    flat: place.side,
+    show: (scene) => show(tables, scene),
   }
 }
 
-// What is only counted tells no states apart.
-function essence({ sides, net, connected, left, idle }: MailScene): unknown {
-  const each = sides.map(({ box, disk, pending, life }) => [
-    [...box.peers.values()].map(({ link, posted, acked, heard }) => [posted, acked, heard, link]),
-    [disk.effects, disk.posted, disk.letters.length, Object.values(disk.heads)],
-    pending.map((change) => [change.kind, change.kind === 'posted' ? change.n : 0]),
-    life,
-  ])
-  return [each, net.map(keyOf), connected, left, idle > 0]
-}
+type Claim = (scene: MailScene) => true | string
 
 function isPrefix(from: Side, to: Side): string | null {
   const { effects } = to.disk
@@ -65,103 +69,153 @@ function isDrained(from: Side, to: Side): string | null {
   return letters.length > 0 ? `the outbox of ${from.name} still holds ${letters.length}` : null
 }
 
-function* actions(scope: MailScope, scene: MailScene): Iterable<Action<MailScene>> {
-  const { sides, left } = scene
-  const [a] = sides
-  if (a!.disk.posted.length < scope.letters && a!.pending.length === 0) {
-    yield { label: 'a posts', next: (copy) => scenes.post(scope, copy, 0) }
-  }
-  for (const [at, side] of sides.entries()) yield* ofSide(scope, scene, side, at)
-  yield* arrivals(scope, scene)
-  if (!scope.connections) return
-  if (!scene.connected) yield { label: 'they connect', next: scenes.connect }
-  else if (left.breaks > 0) {
-    yield {
+/** All steps, each made once; the two that go on, by the place of what is on its way. */
+interface Steps {
+  post: MailAction
+  ofSide: Record<'commit' | 'send' | 'pump' | 'pumpInTime' | 'crash', MailAction>[]
+  arrives(index: number): MailAction
+  lost(index: number): MailAction
+  connect: MailAction
+  breaks: MailAction
+}
+
+function stepsOf(tables: MailTables): Steps {
+  const post = scenes.inputOf(tables, { kind: 'post' })
+  const arrives = memo.remembering((index) => arrival(tables, index))
+  const lost = memo.remembering((index) => loss(tables, index))
+  return {
+    post: { label: 'a posts', next: (scene) => scenes.act(tables, scene, 0, post) },
+    ofSide: ['a', 'b'].map((name, at) => sideSteps(tables, name, at)),
+    arrives: (index) => arrives(index, 0),
+    lost: (index) => lost(index, 0),
+    connect: { label: 'they connect', next: (scene) => scenes.connect(tables, scene, true) },
+    breaks: {
       label: 'the connection breaks',
       environment: true,
-      next: (copy) => {
-        copy.left.breaks--
-        scenes.disconnect(copy)
+      next: (scene) => {
+        scenes.spend(tables, scene, 'breaks')
+        scenes.connect(tables, scene, false)
       },
-    }
+    },
   }
 }
 
-function* ofSide(
-  scope: MailScope,
-  scene: MailScene,
-  side: Side,
-  at: number,
-): Iterable<Action<MailScene>> {
-  const { name } = side
-  if (side.pending.length > 0) {
-    yield { label: `${name} commits`, next: (copy) => scenes.commit(scope, copy, at) }
+function sideSteps(tables: MailTables, name: string, at: number): Steps['ofSide'][number] {
+  const doing = (label: string, input: Parameters<typeof scenes.inputOf>[1]): MailAction => {
+    const number = scenes.inputOf(tables, input)
+    return { label, next: (scene) => scenes.act(tables, scene, at, number) }
   }
-  if (scenes.maySend(scope, side)) {
-    if (!scope.connections && scenes.batchOf(scope, scene, at)) {
-      yield { label: `${name} sends`, next: (copy) => scenes.sendBatch(scope, copy, at) }
-    }
-    if (scene.connected) {
-      yield { label: `${name} sends`, next: (copy) => scenes.pump(scope, copy, at, 0) }
-      yield { label: `${name} sends in time`, next: (copy) => scenes.pump(scope, copy, at, 1_000) }
-    }
-  }
-  if (scene.left.crashes > 0) {
-    yield {
+  return {
+    commit: doing(`${name} commits`, { kind: 'commit' }),
+    send: doing(`${name} sends`, { kind: 'send' }),
+    pump: doing(`${name} sends`, { kind: 'pump', now: 0 }),
+    pumpInTime: doing(`${name} sends in time`, { kind: 'pump', now: 1_000 }),
+    crash: {
       label: `${name} crashes`,
       environment: true,
-      next: (copy) => scenes.crash(scope, copy, at),
-    }
+      next: (scene) => scenes.crash(tables, scene, at),
+    },
   }
 }
 
-function* arrivals(scope: MailScope, scene: MailScene): Iterable<Action<MailScene>> {
-  for (const [index, { to, message }] of scene.net.entries()) {
-    const isFirst = scene.net.findIndex((mail) => mail.to === to) === index
-    const what =
-      message.kind === 'batch' ? batch(message) : `${message.kind} ${keyOf({ to, message })}`
-    if (scene.sides[to]!.pending.length === 0 && (!scope.connections || isFirst)) {
-      const next = (copy: MailScene): void => scenes.arrive(scope, copy, index)
-      yield { label: `${scene.sides[to]!.name} takes ${what}`, next }
-    }
-    if (scene.left.losses === 0) continue
-    yield {
-      label: `${what} is lost`,
-      environment: true,
-      next: (copy) => {
-        copy.left.losses--
-        copy.net.splice(index, 1)
-      },
-    }
-  }
-}
-
-function batch({ letters, ack }: { letters: { n: number }[]; ack: number }): string {
-  return `[${letters.map(({ n }) => n).join()}] and ack ${ack}`
-}
-
-function sometimes(scope: MailScope): Record<string, (scene: MailScene) => boolean> {
-  if (scope.bug) return {}
-  const b = ({ sides }: MailScene): Side => sides[1]!
+function arrival(tables: MailTables, index: number): MailAction {
+  const { hears, mails, scope } = tables
+  const mailIn = (scene: MailScene): number => scenes.netOf(tables, scene)[index]!
   return {
-    'all letters took effect': (scene) => b(scene).disk.effects.length === scope.letters,
+    label: (scene) => {
+      const mail = mails.values[mailIn(scene)]!
+      return `${['a', 'b'][mail.to]} takes ${wordOf(mail)}`
+    },
+    next: (scene) => {
+      const mail = mailIn(scene)
+      if (scope.connections) scenes.take(tables, scene, index)
+      scenes.act(tables, scene, mails.values[mail]!.to, hears[mail]!)
+    },
+  }
+}
+
+function loss(tables: MailTables, index: number): MailAction {
+  return {
+    label: (scene) =>
+      `${wordOf(tables.mails.values[scenes.netOf(tables, scene)[index]!]!)} is lost`,
+    environment: true,
+    next: (scene) => {
+      scenes.spend(tables, scene, 'losses')
+      scenes.take(tables, scene, index)
+    },
+  }
+}
+
+function wordOf({ message, key }: scenes.Mail): string {
+  if (message.kind !== 'batch') return `${message.kind} ${key}`
+  return `[${message.letters.map(({ n }) => n).join()}] and ack ${message.ack}`
+}
+
+function actions(tables: MailTables, all: Steps, scene: MailScene): MailAction[] {
+  const { scope, place } = tables
+  const { connections } = scope
+  const steps: MailAction[] = []
+  const a = scenes.sideOf(tables, scene, 0)
+  if (a.disk.posted.length < scope.letters && a.pending.length === 0) steps.push(all.post)
+  const isConnected = scene[place.connected] === 1
+  const { crashes, breaks } = scenes.leftOf(tables, scene)
+  for (const [at, { commit, send, pump, pumpInTime, crash }] of all.ofSide.entries()) {
+    const side = scenes.sideOf(tables, scene, at)
+    if (side.pending.length > 0) steps.push(commit)
+    if (maySend(scope, side)) {
+      if (!connections && scenes.hasBatch(tables, scene, at)) steps.push(send)
+      if (isConnected) steps.push(pump, pumpInTime)
+    }
+    if (crashes > 0) steps.push(crash)
+  }
+  arrivals(tables, all, scene, steps)
+  if (!connections) return steps
+  if (!isConnected) steps.push(all.connect)
+  else if (breaks > 0) steps.push(all.breaks)
+  return steps
+}
+
+function arrivals(tables: MailTables, all: Steps, scene: MailScene, steps: MailAction[]): void {
+  const { mails, scope } = tables
+  const net = scenes.netOf(tables, scene)
+  const { losses } = scenes.leftOf(tables, scene)
+  const begun = [false, false]
+  for (let index = 0; index < net.length; index++) {
+    const { to } = mails.values[net[index]!]!
+    const isDue = !scope.connections || !begun[to]
+    begun[to] = true
+    if (isDue && scenes.sideOf(tables, scene, to).pending.length === 0)
+      steps.push(all.arrives(index))
+    if (losses > 0) steps.push(all.lost(index))
+  }
+}
+
+function sometimes(tables: MailTables): NonNullable<Model<MailScene>['sometimes']> {
+  const { scope } = tables
+  if (scope.bug) return {}
+  const side = (scene: MailScene, at: number): Side => scenes.sideOf(tables, scene, at)
+  return {
+    'all letters took effect': (scene) => side(scene, 1).disk.effects.length === scope.letters,
     ...(scope.crashes > 0 && {
-      'a letter took effect in a later life': (scene: MailScene) =>
-        b(scene).life > 0 && b(scene).disk.effects.length === 0 && b(scene).pending.length > 0,
+      'a letter took effect in a later life': (scene: MailScene) => {
+        const { life, disk, pending } = side(scene, 1)
+        return life > 0 && disk.effects.length === 0 && pending.length > 0
+      },
     }),
     ...(scope.connections?.policy !== 'hello' && {
-      'a letter came again': ({ sides }: MailScene) =>
-        sides.some(({ box }) => box.counters.duplicates > 0),
+      'a letter came again': (scene: MailScene) =>
+        [0, 1].some((at) => side(scene, at).box.counters.duplicates > 0),
     }),
   }
 }
 
-function show({ sides, net }: MailScene): string {
-  const each = sides.map(({ name, disk, pending }) => {
+function show(tables: MailTables, scene: MailScene): string {
+  const each = [0, 1].map((at) => {
+    const { name, disk, pending } = scenes.sideOf(tables, scene, at)
     const heads = Object.values(disk.heads).map(
       ({ acked, heard }) => `${acked} acked ${heard} heard`,
     )
     return `${name}: [${disk.effects.join()}] ${heads.join()} ${pending.length} not durable`
   })
-  return `${each.join('; ')}; ${net.length} on the way`
+  return `${each.join('; ')}; ${scenes.netOf(tables, scene).length} on the way`
 }
