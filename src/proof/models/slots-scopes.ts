@@ -1,6 +1,6 @@
 /** What is explored of the slots: the scopes of the plan, and the bugs that must be found. */
 
-import type { SlotsScope } from './slots.ts'
+import type { SlotsScope } from './slots-node.ts'
 
 /** A scope, what it is about, and how many states it has at least. */
 interface Good {
