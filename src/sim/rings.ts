@@ -79,11 +79,7 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
         next = new Int32Array(width * STATES_FIRST)
       }
       const at = width * count++
-      if (at === next.length) {
-        const grown = new Int32Array(at * 2)
-        grown.set(next)
-        next = grown
-      }
+      if (at === next.length) next = grown(next)
       next.set(state, at)
     },
     turn: () => {
@@ -101,4 +97,10 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
       return state
     },
   }
+}
+
+function grown(row: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(row.length * 2)
+  longer.set(row)
+  return longer
 }

@@ -1,7 +1,7 @@
 /**
- * What steps and claims ask of a member in the objects' model, read once of each of its states. What
- * is asked in every scene stands in one list of numbers, those of one state side by side: a claim
- * about millions of scenes waits for memory and for nothing else.
+ * What steps and claims ask of a member in the objects' model, read once of each of its states.
+ * What is asked in every scene stands in one list of numbers, those of one state side by side: a
+ * claim about millions of scenes waits for memory and for nothing else.
  */
 
 import type { PeerId } from '../../machine.ts'

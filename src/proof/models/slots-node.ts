@@ -66,7 +66,8 @@ export interface Face {
   adopted: boolean
 }
 
-const MS = 200
+/** A slot, in milliseconds. */
+export const MS = 200
 const FIRST = 40
 
 type Cells = Record<number, number>

@@ -15,6 +15,7 @@ import {
   faceOf,
   hear,
   member,
+  MS,
   type Node,
   type Said,
   type SlotsScope,
@@ -308,7 +309,7 @@ export function round(tables: SlotsTables, world: SlotsWorld, standing: PeerId):
     hear(all[word.to - 1]!, 'word', word.from, word.bytes, said)
   }
   for (const node of all) {
-    if (node.slots.me === standing) node.now += 200
+    if (node.slots.me === standing) node.now += MS
     else if (living.includes(node)) tick(node, said)
   }
   for (const node of all) set(tables, world, node.slots.me, keep(tables, node))
