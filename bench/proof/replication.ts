@@ -12,82 +12,120 @@ const LOSSES = 2
 /** Words under way on one link. */
 const ROOM = 3
 
-interface Replication {
-  issued: number
-  losses: number
-  /** By follower: entries under way, what it has, acks under way, what the primary knows. */
-  down: number[][]
-  have: number[]
-  up: number[][]
-  known: number[]
-}
+/**
+ * Where things stand in a state, as in Promela: for each follower the entries under way and how
+ * many, what it has, the acks under way and how many, what the primary knows. Free cells are 0.
+ */
+const CELLS = FOLLOWERS * ROOM
+const ISSUED = 0
+const LEFT = 1
+const DOWN = 2
+const DOWNS = DOWN + CELLS
+const UP = DOWNS + FOLLOWERS
+const UPS = UP + CELLS
+const HAVE = UPS + FOLLOWERS
+const KNOWN = HAVE + FOLLOWERS
+const SIZE = KNOWN + FOLLOWERS
 
+type Replication = Int32Array
 type Step = Action<Replication>
 
 /** For our checker. */
 export function replication(): Model<Replication> {
-  const each = <Value>(value: () => Value): Value[] => Array.from({ length: FOLLOWERS }, value)
+  const steps = Array.from({ length: FOLLOWERS }, (_, at) => followerSteps(at))
   return {
     name: 'replication',
-    init: () => ({
-      issued: 0,
-      losses: LOSSES,
-      down: each(() => []),
-      have: each(() => 0),
-      up: each(() => []),
-      known: each(() => 0),
-    }),
-    *actions(state) {
-      if (state.issued < ENTRIES && state.down.every(({ length }) => length < ROOM)) yield issue
-      for (let at = 0; at < FOLLOWERS; at++) yield* ofFollower(state, at)
+    init: () => {
+      const state = new Int32Array(SIZE)
+      state[LEFT] = LOSSES
+      return state
+    },
+    actions: (state) => {
+      const possible: Step[] = []
+      if (state[ISSUED]! < ENTRIES && mayIssue(state)) possible.push(issue)
+      for (let at = 0; at < FOLLOWERS; at++) ofFollower(state, at, steps[at]!, possible)
+      return possible
     },
     always: {
-      'known is had': ({ known, have }) =>
-        known.every((count, at) => count <= have[at]!) || 'the primary knows what is not so',
+      'known is had': (state) => {
+        for (let at = 0; at < FOLLOWERS; at++) {
+          if (state[KNOWN + at]! > state[HAVE + at]!) return 'the primary knows what is not so'
+        }
+        return true
+      },
     },
+    flat: SIZE,
   }
 }
 
 const issue: Step = {
   label: 'issue',
   next: (state) => {
-    state.issued++
-    for (const link of state.down) link.push(state.issued)
+    const entry = ++state[ISSUED]!
+    for (let at = 0; at < FOLLOWERS; at++) put(state, DOWN, DOWNS, at, entry)
   },
 }
 
-function* ofFollower({ down, up, known, issued, losses }: Replication, at: number): Iterable<Step> {
-  if (down[at]!.length > 0 && up[at]!.length < ROOM) {
-    yield { label: `${at} gets`, next: (state) => arrive(state, at) }
-  }
-  if (up[at]!.length > 0) {
-    yield {
+function mayIssue(state: Replication): boolean {
+  for (let at = 0; at < FOLLOWERS; at++) if (state[DOWNS + at] === ROOM) return false
+  return true
+}
+
+function followerSteps(at: number): Record<'gets' | 'acks' | 'loses' | 'again', Step> {
+  return {
+    gets: { label: `${at} gets`, next: (state) => arrive(state, at) },
+    acks: {
       label: `an ack of ${at}`,
-      next: (state) => void (state.known[at] = Math.max(state.known[at]!, state.up[at]!.shift()!)),
-    }
-  }
-  if (losses > 0 && down[at]!.length > 0) {
-    yield {
+      next: (state) => {
+        state[KNOWN + at] = Math.max(state[KNOWN + at]!, take(state, UP, UPS, at))
+      },
+    },
+    loses: {
       label: `lost to ${at}`,
       environment: true,
       next: (state) => {
-        state.losses--
-        state.down[at]!.shift()
+        state[LEFT]!--
+        take(state, DOWN, DOWNS, at)
       },
-    }
-  }
-  if (known[at]! < issued && down[at]!.length + up[at]!.length === 0) {
-    yield {
+    },
+    again: {
       label: `again to ${at}`,
-      next: (state) => void state.down[at]!.push(state.known[at]! + 1),
-    }
+      next: (state) => put(state, DOWN, DOWNS, at, state[KNOWN + at]! + 1),
+    },
   }
 }
 
-function arrive({ down, have, up }: Replication, at: number): void {
-  const entry = down[at]!.shift()!
-  if (entry === have[at]! + 1) have[at] = entry
-  up[at]!.push(have[at]!)
+function ofFollower(
+  state: Replication,
+  at: number,
+  { gets, acks, loses, again }: ReturnType<typeof followerSteps>,
+  possible: Step[],
+): void {
+  const [downs, ups] = [state[DOWNS + at]!, state[UPS + at]!]
+  if (downs > 0 && ups < ROOM) possible.push(gets)
+  if (ups > 0) possible.push(acks)
+  if (downs > 0 && state[LEFT]! > 0) possible.push(loses)
+  if (downs + ups === 0 && state[KNOWN + at]! < state[ISSUED]!) possible.push(again)
+}
+
+function arrive(state: Replication, at: number): void {
+  const entry = take(state, DOWN, DOWNS, at)
+  if (entry === state[HAVE + at]! + 1) state[HAVE + at] = entry
+  put(state, UP, UPS, at, state[HAVE + at]!)
+}
+
+function put(state: Replication, queue: number, size: number, at: number, value: number): void {
+  state[queue + at * ROOM + state[size + at]!++] = value
+}
+
+// The rest moves up, and a free cell is 0.
+function take(state: Replication, queue: number, size: number, at: number): number {
+  const first = queue + at * ROOM
+  const taken = state[first]!
+  for (let i = 0; i < ROOM - 1; i++) state[first + i] = state[first + i + 1]!
+  state[first + ROOM - 1] = 0
+  state[size + at]!--
+  return taken
 }
 
 /** For Spin. Cells of a queue that are free are 0, so equal queues are equal bytes. */
