@@ -13,7 +13,9 @@ import { applyTo, emptyContent, MailMemory } from '../../drivers/store/mail-memo
 import type { MailContent } from '../../drivers/store/mail-memory.ts'
 import type { MailChange } from '../../ports.ts'
 import type { Action, Model } from '../../sim/checker.ts'
+import { clone } from '../../sim/clone.ts'
 import { NO_DIGEST } from '../../wire/history.ts'
+import * as interned from './interned.ts'
 
 /** What may be planted. */
 export type HistoryBug =
@@ -50,7 +52,7 @@ interface Process {
   name: 'a' | 'b' | 'c'
   box: mailbox.Mailbox
   disk: Disk
-  /** States in which the store once was. */
+  /** States in which the store once was, never changed: copies of a scene share them. */
   past: Disk[]
   left: number
   /** Letters that came and did not take effect yet, by number. */
@@ -140,7 +142,7 @@ function storeOf({ content }: Disk): MailMemory {
 /** Does something in a process, durable before anybody hears of it. */
 function turn(process: Process, run: (out: MailOut) => void): void {
   const changes: MailChange[] = []
-  process.past.push(structuredClone(process.disk))
+  process.past.push(clone(process.disk))
   run({ record: (change) => changes.push(change), send: () => {}, emit: () => {} })
   for (const change of changes) applyTo(process.disk.content, change)
 }
@@ -189,14 +191,14 @@ function pump({ bug }: HistoryScope, scene: HistoryScene, at: number): boolean {
   const before = line.length
   const send = (_to: string, message: MailMessage): void => {
     const tags = message.kind === 'batch' ? message.letters.map(({ n }) => disk.posted[n - 1]!) : []
-    line.push({ message: bug === 'no digest' ? bare(message) : structuredClone(message), tags })
+    line.push({ message: bug === 'no digest' ? bare(message) : clone(message), tags })
   }
   mailbox.pump(box, 1_000, storeOf(disk), { record: () => {}, send, emit: () => {} })
   return line.length > before
 }
 
 function bare(message: MailMessage): MailMessage {
-  const copy = structuredClone(message)
+  const copy = clone(message)
   if (copy.kind === 'batch') copy.before = copy.ackDigest = NO_DIGEST
   if (copy.kind === 'hello') copy.heardDigest = copy.postedDigest = NO_DIGEST
   return copy
@@ -226,7 +228,7 @@ function arrive(scene: HistoryScene, at: number): void {
 function restart(scope: HistoryScope, scene: HistoryScene, at: number, disk: Disk): void {
   const { name, past, left } = scene.processes[at]!
   if (scene.line === at || at === B) cut(scene)
-  scene.processes[at] = start(scope, scene, { name, past, left, disk: structuredClone(disk) })
+  scene.processes[at] = start(scope, scene, { name, past, left, disk: clone(disk) })
 }
 
 function copy(scope: HistoryScope, scene: HistoryScene): void {
@@ -234,7 +236,7 @@ function copy(scope: HistoryScope, scene: HistoryScene): void {
   scene.strange = true
   const twin = {
     name: 'c' as const,
-    disk: structuredClone(disk),
+    disk: clone(disk),
     past: [],
     left: Math.min(1, left),
   }
@@ -326,8 +328,16 @@ function told({ processes, line }: HistoryScene): true | string {
   return sent === took || `${from.name} posted ${sent}, b did ${took}, and neither says so`
 }
 
+function copyOf(scene: HistoryScene): HistoryScene {
+  const processes = scene.processes.map((one) => ({ ...one, past: [] as Disk[] }))
+  const made = clone({ ...scene, processes })
+  for (const [at, { past }] of scene.processes.entries()) made.processes[at]!.past = past.slice()
+  return made
+}
+
 /** The model. */
 export function historyModel(scope: HistoryScope): Model<HistoryScene> {
+  const disks = disksOf()
   return {
     name: scope.name,
     init: () => begin(scope),
@@ -335,7 +345,8 @@ export function historyModel(scope: HistoryScope): Model<HistoryScene> {
     always: { 'mail.loss': lost, 'mail.once': twice, 'mail.peace': peace },
     settled: { 'mail.told': told },
     sometimes: scope.bug ? {} : reached(scope),
-    canonical: essence,
+    canonical: (scene) => essence(scene, disks),
+    copy: copyOf,
     show: ({ processes }) =>
       processes
         .map((one) => `${one.name}: ${one.disk.effects.join()} ${faultOf(one) ?? ''}`)
@@ -353,7 +364,7 @@ function reached({ restores, copies }: HistoryScope): Model<HistoryScene>['somet
 }
 
 // Names of lives and letters matter, for they tell histories apart; those of the past do too.
-function essence(scene: HistoryScene): unknown {
+function essence(scene: HistoryScene, numberOf: (disk: Disk) => number): unknown {
   const { processes, line, there, back, left, done, letters, strange } = scene
   const each = processes.map(({ box, disk, past, left: posts, inbox }) => [
     [...box.peers.values()].map(({ posted, acked, heard, fault, link }) => [
@@ -362,11 +373,24 @@ function essence(scene: HistoryScene): unknown {
       link && [link.sent, link.acked, link.ackDue, link.wasHeard],
     ]),
     essenceOf(disk),
-    past.map(essenceOf),
+    past.map(numberOf),
     [posts, inbox, box.life[0]],
   ])
   const mails = [there, back].map((mail) => mail.map(({ message, tags }) => [message, tags]))
   return [each, line, mails, left, done, letters, strange]
+}
+
+// Disks of the past are kept once, by number, and each is looked into once.
+function disksOf(): (disk: Disk) => number {
+  const kept = interned.create<unknown>()
+  const numbers = new WeakMap<Disk, number>()
+  return (disk) => {
+    const known = numbers.get(disk)
+    if (known !== undefined) return known
+    const number = interned.numberOf(kept, essenceOf(disk))
+    numbers.set(disk, number)
+    return number
+  }
 }
 
 function essenceOf({ content, posted, effects }: Disk): unknown {
