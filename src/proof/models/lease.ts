@@ -38,7 +38,10 @@ type Word =
   | { to: PeerId; from: 'hub'; said: FromHub }
   | { to: PeerId; from: PeerId; told: PeerMessage }
 
-/** Everything at one instant. */
+/**
+ * Everything at one instant. Copies share the sessions, the directory and what is under way: a
+ * step takes what it changes through `sessionOf` and `hubOf`.
+ */
 export interface LeaseScene {
   now: Millis
   directory: Directory
@@ -83,8 +86,31 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
       }),
     },
     canonical: essence,
+    copy: copyOf,
     show,
   }
+}
+
+function copyOf({ left, sessions, air, ...rest }: LeaseScene): LeaseScene {
+  const { seeks, ...others } = left
+  return {
+    ...rest,
+    sessions: sessions.slice(),
+    air: air.slice(),
+    left: { ...others, seeks: seeks.slice() },
+  }
+}
+
+// Those that this scene shares with no other.
+function sessionOf(scene: LeaseScene, at: number): Session {
+  const session = clone(scene.sessions[at]!)
+  scene.sessions[at] = session
+  return session
+}
+
+function hubOf(scene: LeaseScene): Directory {
+  scene.directory = clone(scene.directory)
+  return scene.directory
 }
 
 function registerOf(scene: LeaseScene): register.Row['entry']['register'] {
@@ -243,45 +269,46 @@ function pass(scene: LeaseScene, ms: Millis): void {
 }
 
 function takeOver(scene: LeaseScene): void {
-  roles.suspect(scene.sessions[1]!, scene.now, 1, outOf(scene, 2))
+  roles.suspect(sessionOf(scene, 1), scene.now, 1, outOf(scene, 2))
 }
 
 // The last of the members. Its removal is told to the hub, and it does not hear of it.
 function removeLast(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.removals--
-  const [primary] = scene.sessions
-  remove(primary!, scene.now, scene.sessions.at(-1)!.me, 'timeout', outOf(scene, 1))
-  if (scope.plant === 'removed-forgotten') leaseOf(primary!).removed.clear()
+  const primary = sessionOf(scene, 0)
+  remove(primary, scene.now, scene.sessions.at(-1)!.me, 'timeout', outOf(scene, 1))
+  if (scope.plant === 'removed-forgotten') leaseOf(primary).removed.clear()
 }
 
 function askAlive(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.asks--
-  scene.directory.asking.dueAt = scene.now
+  const directory = hubOf(scene)
+  directory.asking.dueAt = scene.now
   const send = (to: PeerId, said: register.Question): void => put(scene, { to, from: 'hub', said })
-  const row = register.find(scene.directory, SESSION_ID)!
+  const row = register.find(directory, SESSION_ID)!
   const { pending } = row
   if (scope.asksWhilePending) row.pending = null
-  register.wake(scene.directory, scene.now, { send, record() {}, emit() {} })
+  register.wake(directory, scene.now, { send, record() {}, emit() {} })
   row.pending = pending
 }
 
 function askPromises(scene: LeaseScene): void {
   scene.left.rounds--
-  const [primary] = scene.sessions
-  leaseOf(primary!).askAt = scene.now
-  server.lookAtLease(primary!, scene.now, outOf(scene, 1))
+  const primary = sessionOf(scene, 0)
+  leaseOf(primary).askAt = scene.now
+  server.lookAtLease(primary, scene.now, outOf(scene, 1))
 }
 
 function seek(scene: LeaseScene, at: number): void {
   scene.left.seeks[at]!--
-  const session = scene.sessions[at + 1]!
+  const session = sessionOf(scene, at + 1)
   recovery.seek(session, scene.now, outOf(scene, session.me))
 }
 
 function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
   const [word] = scene.air.splice(at, 1)
   if (word!.to === 'hub') return reachHub(scope, scene, word!)
-  const session = scene.sessions[word!.to - 1]!
+  const session = sessionOf(scene, word!.to - 1)
   const out = outOf(scene, session.me)
   if (word!.from === 'hub') return hear(scope, scene, session, word!.said)
   // Of a member only what it has promised is looked at: its connection stays lost.
@@ -301,7 +328,8 @@ function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: 
 
 function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub' }): void {
   const { from, said } = word
-  const { directory, now } = scene
+  const { now } = scene
+  const directory = hubOf(scene)
   if (said.kind === 'yes') register.yes(directory, now, said, from)
   if (said.kind === 'members') {
     const out = { send() {}, record() {}, emit() {} }
@@ -331,10 +359,11 @@ function change(
 // Who asks while a change waits is refused here; in the shipped hub it waits as well.
 function keep({ plant }: LeaseScope, scene: LeaseScene): void {
   const { from, request } = scene.asked!
-  const row = register.find(scene.directory, SESSION_ID)!
+  const directory = hubOf(scene)
+  const row = register.find(directory, SESSION_ID)!
   const { lastYes } = row
   scene.asked = null
-  settle(scene.directory, scene.now)
+  settle(directory, scene.now)
   if (plant === 'change-is-no-word') row.lastYes = lastYes
   answer(scene, from, request, true)
 }
