@@ -65,7 +65,7 @@ interface Mail {
   tags: number[]
 }
 
-/** All of it. */
+/** All of it. Copies share processes: a step takes those that it changes through `own`. */
 export interface HistoryScene {
   processes: Process[]
   /** Who of `a` and `c` is connected with `b`: its place; null for nobody. */
@@ -139,6 +139,14 @@ function storeOf({ content }: Disk): MailMemory {
   return new MailMemory(content, 'model')
 }
 
+/** The process at that place, which this scene shares with no other from now on. */
+function own({ processes }: HistoryScene, at: number): Process {
+  const { past, ...rest } = processes[at]!
+  const process = { ...clone(rest), past: past.slice() }
+  processes[at] = process
+  return process
+}
+
 /** Does something in a process, durable before anybody hears of it. */
 function turn(process: Process, run: (out: MailOut) => void): void {
   const changes: MailChange[] = []
@@ -152,7 +160,7 @@ function peerOf({ name }: Process): string {
 }
 
 function post(scene: HistoryScene, at: number): void {
-  const process = scene.processes[at]!
+  const process = own(scene, at)
   process.left--
   turn(process, (out) => {
     const n = mailbox.post(process.box, 'b', Uint8Array.of(7), out)
@@ -164,7 +172,7 @@ function connect(scope: HistoryScope, scene: HistoryScene, at: number): void {
   scene.left.connections--
   cut(scene)
   scene.line = at
-  for (const one of [scene.processes[at]!, scene.processes[B]!]) {
+  for (const one of [own(scene, at), own(scene, B)]) {
     mailbox.connected(one.box, 0, peerOf(one))
     if (scope.bug !== 'generation after the greeting') continue
     liveAnew(scope, scene, one.disk)
@@ -175,7 +183,7 @@ function connect(scope: HistoryScope, scene: HistoryScene, at: number): void {
 function cut(scene: HistoryScene): void {
   if (scene.line === null) return
   for (const at of [scene.line, B]) {
-    const one = scene.processes[at]!
+    const one = own(scene, at)
     mailbox.disconnected(one.box, peerOf(one))
     one.inbox = {}
   }
@@ -186,7 +194,7 @@ function cut(scene: HistoryScene): void {
 
 /** What is due goes out. */
 function pump({ bug }: HistoryScope, scene: HistoryScene, at: number): boolean {
-  const { box, disk } = scene.processes[at]!
+  const { box, disk } = own(scene, at)
   const line = at === B ? scene.back : scene.there
   const before = line.length
   const send = (_to: string, message: MailMessage): void => {
@@ -205,7 +213,7 @@ function bare(message: MailMessage): MailMessage {
 }
 
 function arrive(scene: HistoryScene, at: number): void {
-  const process = scene.processes[at]!
+  const process = own(scene, at)
   const { message, tags } = (at === B ? scene.there : scene.back).shift()!
   const { box, disk, inbox } = process
   const peer = peerOf(process)
@@ -329,15 +337,20 @@ function told({ processes, line }: HistoryScene): true | string {
 }
 
 function copyOf(scene: HistoryScene): HistoryScene {
-  const processes = scene.processes.map((one) => ({ ...one, past: [] as Disk[] }))
-  const made = clone({ ...scene, processes })
-  for (const [at, { past }] of scene.processes.entries()) made.processes[at]!.past = past.slice()
-  return made
+  const { processes, there, back, left, done } = scene
+  return {
+    ...scene,
+    processes: processes.slice(),
+    there: there.slice(),
+    back: back.slice(),
+    left: { ...left },
+    done: done.slice(),
+  }
 }
 
 /** The model. */
 export function historyModel(scope: HistoryScope): Model<HistoryScene> {
-  const disks = disksOf()
+  const numbers = numbersOf()
   return {
     name: scope.name,
     init: () => begin(scope),
@@ -345,7 +358,7 @@ export function historyModel(scope: HistoryScope): Model<HistoryScene> {
     always: { 'mail.loss': lost, 'mail.once': twice, 'mail.peace': peace },
     settled: { 'mail.told': told },
     sometimes: scope.bug ? {} : reached(scope),
-    canonical: (scene) => essence(scene, disks),
+    canonical: (scene) => essence(scene, numbers),
     copy: copyOf,
     show: ({ processes }) =>
       processes
@@ -364,9 +377,31 @@ function reached({ restores, copies }: HistoryScope): Model<HistoryScene>['somet
 }
 
 // Names of lives and letters matter, for they tell histories apart; those of the past do too.
-function essence(scene: HistoryScene, numberOf: (disk: Disk) => number): unknown {
+function essence(scene: HistoryScene, numbers: Numbers): unknown {
   const { processes, line, there, back, left, done, letters, strange } = scene
-  const each = processes.map(({ box, disk, past, left: posts, inbox }) => [
+  const mails = [there, back].map((mail) => mail.map(numbers.mail))
+  return [processes.map(numbers.process), line, mails, left, done, letters, strange]
+}
+
+/** What no step changes any more is looked into once, and has a number. */
+interface Numbers {
+  process(this: void, process: Process): number
+  mail(this: void, mail: Mail): number
+}
+
+function numbersOf(): Numbers {
+  const disk = interned.numbering<Disk>(essenceOf)
+  return {
+    process: interned.numbering<Process>((process) => processEssence(process, disk)),
+    mail: interned.numbering<Mail>(({ message, tags }) => [message, tags]),
+  }
+}
+
+function processEssence(
+  { box, disk, past, left, inbox }: Process,
+  numberOf: (disk: Disk) => number,
+): unknown {
+  return [
     [...box.peers.values()].map(({ posted, acked, heard, fault, link }) => [
       [posted, acked, heard, fault !== null],
       link && [link.known, link.barred, link.complaint !== null, link.greeted, link.asked],
@@ -374,23 +409,8 @@ function essence(scene: HistoryScene, numberOf: (disk: Disk) => number): unknown
     ]),
     essenceOf(disk),
     past.map(numberOf),
-    [posts, inbox, box.life[0]],
-  ])
-  const mails = [there, back].map((mail) => mail.map(({ message, tags }) => [message, tags]))
-  return [each, line, mails, left, done, letters, strange]
-}
-
-// Disks of the past are kept once, by number, and each is looked into once.
-function disksOf(): (disk: Disk) => number {
-  const kept = interned.create<unknown>()
-  const numbers = new WeakMap<Disk, number>()
-  return (disk) => {
-    const known = numbers.get(disk)
-    if (known !== undefined) return known
-    const number = interned.numberOf(kept, essenceOf(disk))
-    numbers.set(disk, number)
-    return number
-  }
+    [left, inbox, box.life[0]],
+  ]
 }
 
 function essenceOf({ content, posted, effects }: Disk): unknown {

@@ -51,6 +51,21 @@ export function valueOf<Value>(interned: Interned<Value>, number: number): Value
   return value
 }
 
+/** Numbers of what no step changes any more: each is looked into once, for what tells it apart. */
+export function numbering<Value extends object>(
+  essenceOf: (value: Value) => unknown,
+): (value: Value) => number {
+  const kept = create<unknown>()
+  const numbers = new WeakMap<Value, number>()
+  return (value) => {
+    const known = numbers.get(value)
+    if (known !== undefined) return known
+    const number = numberOf(kept, essenceOf(value))
+    numbers.set(value, number)
+    return number
+  }
+}
+
 function areSame(one: Int32Array, other: Int32Array): boolean {
   if (one.length !== other.length) return false
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
