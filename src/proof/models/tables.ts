@@ -20,6 +20,8 @@ import { type GameTable, tableOf } from '../../faces/table.ts'
 import type { Effected, Millis, PartView } from '../../machine.ts'
 import { create as createPieces, type Pieces, piecesPart } from '../../pieces/pieces.ts'
 import type { Action, Model } from '../../sim/checker.ts'
+import { clone } from '../../sim/clone.ts'
+import * as interned from './interned.ts'
 
 /** What a player does. `gamble` draws a lot and then throws, telling it. */
 export type Doing = 'later' | 'cancel' | 'roll' | 'gamble'
@@ -65,7 +67,10 @@ interface Core {
   history: Done[]
 }
 
-/** Everything at one instant. */
+/**
+ * Everything at one instant. Copies share the machines, what was told, and all that is in lists: a
+ * step takes what it changes through `own`.
+ */
 export interface Scene {
   now: Millis
   core: Core
@@ -110,6 +115,7 @@ const plain = actionsPart(runs)
 
 /** The model of one scope. */
 export function tablesModel(name: string, scope: Scope): Model<Scene> {
+  const numberOf = interned.numbering(coreEssence)
   return {
     name,
     init: () => begin(scope),
@@ -122,9 +128,29 @@ export function tablesModel(name: string, scope: Scope): Model<Scene> {
     },
     sometimes: sometimes(scope),
     settled: { 'timer.runs': ran, told: answered },
-    canonical: essence,
+    canonical: (scene) => essence(scene, numberOf),
+    copy: sharing,
     show,
   }
+}
+
+function sharing(scene: Scene): Scene {
+  const { log, pending, asks, lots, left } = scene
+  return {
+    ...scene,
+    log: log.slice(),
+    pending: pending.slice(),
+    asks: asks.slice(),
+    lots: lots.slice(),
+    left: { ...left },
+  }
+}
+
+// One of these that this scene shares with no other. What is in a history is never changed.
+function own<Name extends 'core' | 'backup' | 'told'>(scene: Scene, name: Name): Scene[Name] {
+  const { actions: timers, pieces, history, ...rest } = scene[name] as Core
+  const copied = { ...rest, actions: clone(timers), pieces: clone(pieces) }
+  return (scene[name] = { ...copied, history: history.slice() } as Scene[Name])
 }
 
 function begin({ does, failovers = 0, recoveries = 0, forged = 0 }: Scope): Scene {
@@ -167,14 +193,18 @@ function copyOf(core: Core): Core {
 }
 
 // What was written follows from what was done, but for what a planted bug leaves out.
-function essence({ core, backup, told, ...rest }: Scene): unknown {
+function essence(
+  { core, backup, told, ...rest }: Scene,
+  numberOf: (core: Core) => number,
+): unknown {
   const { now, log, pending, asks, lots, left } = rest
-  const of = ({ epoch, actions: { kept, timers }, pieces, history }: Core): unknown => {
-    const done = history.map(({ op, ok, rang, at }) => [op, ok, rang, at])
-    return [epoch, [...kept], timers.askAt, pieces.kept.draws, done]
-  }
   const heard = told.history.length
-  return [now, of(core), of(backup), log.length, heard, pending, asks, lots, left]
+  return [now, numberOf(core), numberOf(backup), log.length, heard, pending, asks, lots, left]
+}
+
+function coreEssence({ epoch, actions: { kept, timers }, pieces, history }: Core): unknown {
+  const done = history.map(({ op, ok, rang, at }) => [op, ok, rang, at])
+  return [epoch, [...kept], timers.askAt, pieces.kept.draws, done]
 }
 
 /** All steps that are possible. */
@@ -245,7 +275,8 @@ function isDue({ core, now }: Scene): boolean {
 
 // Who serves asks itself for what is due.
 function look(scene: Scene): void {
-  const { core, now } = scene
+  const { now } = scene
+  const core = own(scene, 'core')
   plain.clock!(core.actions, 0)
   plain.wake!(core.actions, now, {
     send: () => 0,
@@ -259,7 +290,8 @@ function look(scene: Scene): void {
 }
 
 function perform({ bug }: Scope, scene: Scene, op: Op): void {
-  const { core, now } = scene
+  const { now } = scene
+  const core = own(scene, 'core')
   plain.clock!(core.actions, 0)
   const part = actionsPart(runs, [tableOf(core.pieces, [], [])])
   const timer = 'timer' in op ? find(core.actions.kept, op.timer) : null
@@ -297,15 +329,17 @@ function replicate({ bug }: Scope, scene: Scene): void {
   const { done, effected } = entry
   // The row of the timer goes first, and what its action writes comes behind it.
   const stays = bug === 'row-stays-at-backup' && done.rang !== 0
-  apply(scene.backup, stays ? { ...effected, changes: effected.changes.slice(1) } : effected)
-  scene.backup.history.push(done)
+  const backup = own(scene, 'backup')
+  apply(backup, stays ? { ...effected, changes: effected.changes.slice(1) } : effected)
+  backup.history.push(done)
   tell(scene, entry)
 }
 
 function tell(scene: Scene, { done, effected }: Entry): void {
-  apply(scene.told, effected)
+  const told = own(scene, 'told')
+  apply(told, effected)
   // Lots that were drawn are told to nobody but the machines that serve.
-  scene.told.history.push(done)
+  told.history.push(done)
   const at = scene.pending.findIndex(
     (op) => 'seq' in op && 'seq' in done.op && op.seq === done.op.seq,
   )
@@ -323,7 +357,7 @@ function lotOf({ op, outcome }: Done): number | null {
 // What is in the log came to the backup, or did not: other steps let more of it come before.
 function failOver(scene: Scene): void {
   scene.left.failovers--
-  term(scene, scene.backup)
+  term(scene, own(scene, 'backup'))
 }
 
 function recover(scene: Scene): void {
