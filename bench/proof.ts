@@ -20,7 +20,7 @@ export const about = 'states a second beside Spin, virtual seconds a second; BEF
 
 const SIDE = fileURLToPath(new URL('proof/side.js', import.meta.url))
 const BUILD = fileURLToPath(new URL('..', import.meta.url))
-// The small ones are mostly first meetings, each of which runs shipped code; the last of each are large.
+// Small ones are mostly first meetings, each of which runs shipped code; the last of each is large.
 const SCOPES = [
   ...['session:F2', 'session:F4', 'session:F1', 'session:F1-deep'],
   ...['objects:G1', 'objects:G3', 'objects:S7', 'objects:G4'],

@@ -122,6 +122,18 @@ describe('actions', () => {
     expect(actions.keys(member, 'score')).toEqual(['score.3'])
   })
 
+  test('a member hears of the game’s own rows alone, and of an empty table once (PR-2)', () => {
+    const primary = actions.create()
+    told(primary, [])
+    part.clock!(primary, 1_000)
+    const later = part.perform!(primary, 0, actions.encodeCall('in a while', 500), 7, 3)
+    const member = actions.create()
+    expect(told(member, part.welcome!(primary))).toEqual([{ kind: 'table', keys: [] }])
+    expect(later.news).not.toBeNull()
+    expect(told(member, [later.news!])).toEqual([])
+    expect(actions.keys(member, '')).toEqual([])
+  })
+
   test('a table that is longer than one message arrives whole', () => {
     const primary = actions.create()
     for (let i = 0; i < 2_000; i++) primary.kept.set(`key.${i}`, JSON.stringify('x'.repeat(40)))

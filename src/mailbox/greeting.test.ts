@@ -307,6 +307,17 @@ describe('nothing hostile', () => {
     expect(refused).toBe('too much came before its greeting')
   })
 
+  test('is heard any more once either side has refused (PR-2)', () => {
+    const alice = calling()
+    const first = exchange(calling(), called())[2]!
+    const refusal = encode(greetingLayout, { kind: 'refused', why: 'not you' })
+    expect(hearGreeting(alice.greeter, refusal, OPEN_GATE).refused).toBe('not you')
+    const nothing = { answers: [], job: null, known: null, refused: null, counts: null }
+    for (const bytes of [first, refusal, Uint8Array.of(255)]) {
+      expect(hearGreeting(alice.greeter, bytes, OPEN_GATE)).toEqual(nothing)
+    }
+  })
+
   test('passes for a signature where curves fail', () => {
     for (const failed of [null, false, true] as const) {
       const { greeter, first } = greet(ALICE, chance(NONCE_BYTES), 'bob', OPEN_GATE)

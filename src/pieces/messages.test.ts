@@ -244,6 +244,15 @@ describe('what is hostile', () => {
     longer[1]!++
     expect(readBody(longer)).toBeNull()
   })
+  test('operations are numbered from 1 to 127 (PR-2)', () => {
+    const numbered = (seq: number): unknown => {
+      const bytes = encodeUpdate(types, 0, UPDATE)
+      bytes[1] = seq
+      return readBody(bytes)
+    }
+    expect([1, 127].map(numbered)).toMatchObject([{ seq: 1 }, { seq: 127 }])
+    expect([0, 128, 255].map(numbered)).toEqual([null, null, null])
+  })
   test('a reason has 200 bytes; with one more the outcome is none (PR-2)', () => {
     const told = { kind: 'refused', reason: 'x'.repeat(200) } as const
     const bytes = encodeOutcome(told)

@@ -1,7 +1,8 @@
 // Goal: what is remembered of who was put out has bounds, and what was decided last counts.
 import { expect, test } from 'vitest'
 import * as conduct from './conduct.ts'
-import { EXPELLED_MAX, type Expulsion, VOTES_PER_PLAYER } from './layouts.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { deltaLayout, EXPELLED_MAX, type Expulsion, VOTES_PER_PLAYER } from './layouts.ts'
 
 const row = (player: number, ban: boolean): Expulsion => ({
   ...{ player, inc: player + 100, name: 'x', key: new Uint8Array(32).fill(player), ban, why: '' },
@@ -18,6 +19,14 @@ test('of too many who were put out the oldest kick is forgotten, and a ban only 
   expect(players(all)).toEqual([1, ...Array.from({ length: 31 }, (_, at) => at + 3)])
   conduct.expel(all, row(34, true))
   expect([players(all)[0], all.expelled.length]).toEqual([3, 32])
+})
+
+test('why somebody was put out has 200 bytes, and no more (PR-2)', () => {
+  const said = (why: string) => encode(deltaLayout, { kind: 'expel', ...row(1, true), why })
+  const longest = 'w'.repeat(200)
+  expect(() => said(longest)).not.toThrow()
+  expect(decode(deltaLayout, said(longest))).toMatchObject({ kind: 'expel', why: longest })
+  expect(() => said(`${longest}w`)).toThrow(/200/)
 })
 
 test('who is put out again is so by what was said last (SE-4)', () => {

@@ -68,6 +68,12 @@ describe('a header of proxies', () => {
       '198.51.100.1',
     )
   })
+  test('is read 32 entries deep, and no deeper (PR-2)', () => {
+    const said = Array.from({ length: 40 }, (_, at) => `10.0.0.${40 - at}`).join(',')
+    expect(clientOf('127.0.0.1', said, 31)).toBe('10.0.0.31')
+    expect(clientOf('127.0.0.1', said, 32)).toBe('10.0.0.32')
+    expect(clientOf('127.0.0.1', said, 33)).toBe('10.0.0.32')
+  })
   test('with a port or in brackets is read, and where it is none it ends', () => {
     expect(clientOf('::1', '[2001:db8::1]:443', 1)).toBe('2001:db8::1')
     expect(clientOf('::1', '192.0.2.7:9999', 1)).toBe('192.0.2.7')

@@ -242,8 +242,11 @@ describe('the machine', () => {
     const pieces = part.welcome!(primary)
     expect(pieces.length).toBe(3)
     const state = at(3)
+    events.length = 0
     for (const piece of pieces) part.receive!(state, 0, 1, piece, out)
+    expect(events).toEqual([{ kind: 'custom-changed' }])
     part.receive!(state, 0, 1, changes(70_000, 7), out)
+    expect(events).toHaveLength(2)
     expect(state.published.made).toBe(70_001)
     expect(part.restore!(primary, part.published!(state))).toBe(true)
     expect(primary.kept).toEqual(state.published)
