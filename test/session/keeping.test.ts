@@ -1,0 +1,239 @@
+// Goal: what a primary writes at the hub of a room that is kept, when, and what waits for it.
+// Method: the shipped functions on a primary by hand, at instants that are arguments.
+import { describe, expect, test } from 'vitest'
+import { NOT_NEXT } from '../../src/directory/messages.ts'
+import type { ToHub } from '../../src/directory/messages.ts'
+import { deltaLayout } from '../../src/replication/layouts.ts'
+import * as keeping from '../../src/session/keeping.ts'
+import { entriesLayout, type Keeping } from '../../src/session/sheets.ts'
+import type { Session } from '../../src/session/state.ts'
+import { decode } from '../../src/wire/layout.ts'
+import { listening, memberOf, primaryOf } from './scene.ts'
+
+type Kept = Extract<ToHub, { kind: 'keep' }>
+
+/** A primary of so many members, whose room is kept; the hub knows of nothing. */
+function room(count = 1, founds = false) {
+  const { session } = primaryOf(count)
+  Object.assign(session, { terms: 'keep=600', keeps: true })
+  const { server } = session as Session & { server: { lead: { keeping: Keeping } } }
+  const more = { founds, free: -1 }
+  server.lead = keeping.leads(session, 0, 0, more) as typeof server.lead
+  if (founds) keeping.attached(session)
+  const heard = listening()
+  const of = (): Keeping => server.lead.keeping
+  const sheets = (): Kept[] => heard.asked.splice(0).filter(({ kind }) => kind === 'keep') as Kept[]
+  const flush = (now: number): Kept[] => {
+    keeping.flush(session, now, heard.out)
+    return sheets()
+  }
+  const says = (number: number, why = '', index = 9, lone = true): void => {
+    const message = { kind: 'kept', session: session.id, number, index, lone, why } as const
+    keeping.answered(session, message, heard.out)
+  }
+  return { session, server, of, flush, says, sheets, heard }
+}
+
+/** One whose first sheet the hub has. */
+function written(count = 1) {
+  const made = room(count)
+  expect(made.flush(1_000)).toHaveLength(1)
+  made.says(1, '', 3, count === 1)
+  made.heard.events.length = 0
+  return made
+}
+
+const note = ({ server }: ReturnType<typeof room>, now: number, length = 3): void => {
+  keeping.note(server.lead, now, new Uint8Array(length).fill(7))
+}
+
+const entriesIn = ({ bytes }: Kept): Uint8Array[] => decode(entriesLayout, bytes)!.entries
+
+describe('the first sheet', () => {
+  test('is the whole, is due at once, and goes on one number from the next (PR-2)', () => {
+    const made = room()
+    expect(keeping.deadline(made.session)).toBe(-Infinity)
+    const [first, ...others] = made.flush(1_000)
+    expect(others).toEqual([])
+    expect(first).toMatchObject({ number: 1, from: null, lone: true, piece: 0, of: 1, next: 2 })
+    expect(made.of()).toMatchObject({ flying: true, sentAt: 1_000, number: 1, behind: 0 })
+    expect(made.of().whole).toBe(first!.bytes.length)
+  })
+  test('is for who serves, where the terms say so and the hub is up (PR-2)', () => {
+    const open = room().session
+    expect(keeping.isKept(open)).toBe(true)
+    expect(keeping.isKept({ terms: 'keep=0', keeps: true })).toBe(false)
+    expect(keeping.isKept({ terms: '', keeps: true })).toBe(false)
+    expect(keeping.isKept({ terms: 'keep=600', keeps: false })).toBe(false)
+    keeping.detached(open)
+    expect([keeping.deadline(open), keeping.standing(open)]).toEqual([Infinity, 'waiting'])
+    keeping.attached(open)
+    expect(keeping.deadline(open)).toBe(-Infinity)
+    const { own } = memberOf(2)
+    expect([keeping.deadline(own), keeping.standing(own)]).toEqual([Infinity, null])
+    expect([keeping.limitOf(own), keeping.save(own, listening().out)]).toEqual([Infinity, null])
+  })
+  test('is written anew two seconds after it had no answer, and ten after a no (PR-2)', () => {
+    const made = room()
+    made.flush(1_000)
+    expect(keeping.deadline(made.session)).toBe(3_000)
+    expect(made.flush(2_999)).toEqual([])
+    expect(made.flush(3_000)).toMatchObject([{ number: 2, from: null }])
+    made.says(2, 'full')
+    expect(made.heard.events).toEqual([{ kind: 'kept', why: 'full' }])
+    expect(keeping.deadline(made.session)).toBe(13_000)
+    expect(made.flush(12_999)).toEqual([])
+    expect(made.flush(13_000)).toMatchObject([{ number: 3, from: null }])
+    made.says(3)
+    expect(made.heard.events).toEqual([
+      { kind: 'kept', why: 'full' },
+      { kind: 'kept', why: '' },
+    ])
+  })
+})
+
+describe('who is alone', () => {
+  test('has acknowledged what the hub has, and no more (PR-2)', () => {
+    const made = room()
+    expect([keeping.limitOf(made.session), keeping.standing(made.session)]).toEqual([-1, 'waiting'])
+    made.flush(1_000)
+    expect(keeping.limitOf(made.session)).toBe(-1)
+    made.says(1, '', 4)
+    expect([keeping.limitOf(made.session), keeping.standing(made.session)]).toEqual([4, 'kept'])
+    // A word that is late takes nothing back.
+    made.says(1, '', 2)
+    expect(keeping.limitOf(made.session)).toBe(4)
+  })
+  test('writes at once, others a tenth of a second later, in one sheet (PR-2)', () => {
+    const alone = written()
+    note(alone, 2_000)
+    expect(keeping.deadline(alone.session)).toBe(-Infinity)
+    const two = written(2)
+    note(two, 2_000)
+    note(two, 2_050)
+    expect(keeping.deadline(two.session)).toBe(2_100)
+    expect(two.flush(2_099)).toEqual([])
+    const [sheet] = two.flush(2_100)
+    expect(entriesIn(sheet!)).toEqual([new Uint8Array(3).fill(7), new Uint8Array(3).fill(7)])
+    expect(two.of()).toMatchObject({ entries: [], bytes: 0, behind: sheet!.bytes.length })
+    expect([keeping.limitOf(two.session), keeping.standing(two.session)]).toEqual([Infinity, null])
+  })
+})
+
+describe('what is kept and in no log', () => {
+  const change = (at: number) => ({ part: 5, bytes: Uint8Array.of(at) })
+  function stirred(count: number): { loose: number[][]; bytes: number } {
+    const made = written()
+    const changes = Array.from({ length: count }, (_, at) => change(at))
+    made.heard.out.parts = { ...made.heard.out.parts, looseChanges: () => changes }
+    keeping.stir(made.session, 2_000)
+    // By the clock, also for who is alone: nobody waits for it.
+    expect(keeping.deadline(made.session)).toBe(2_100)
+    keeping.stir(made.session, 2_050)
+    expect(keeping.deadline(made.session)).toBe(2_100)
+    const [sheet] = made.flush(2_100)
+    expect(made.of().loose).toBe(false)
+    const deltas = entriesIn(sheet!).map((bytes) => decode(deltaLayout, bytes)!)
+    const loose = deltas.map((delta) => {
+      return delta.kind === 'loose' ? delta.changes.map(({ bytes }) => bytes[0]!) : []
+    })
+    return { loose, bytes: sheet!.bytes.length }
+  }
+  test('is written in entries of 32 changes at most, each once and in order (PR-2)', () => {
+    const upTo = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => from + at)
+    expect(stirred(1).loose).toEqual([[0]])
+    expect(stirred(32).loose).toEqual([upTo(0, 32)])
+    expect(stirred(65).loose).toEqual([upTo(0, 32), upTo(32, 64), [64]])
+  })
+  test('is not stirred before the whole was written, which has it (PR-2)', () => {
+    const made = room()
+    keeping.stir(made.session, 500)
+    expect(made.of().loose).toBe(false)
+    note(made, 500)
+    expect(made.of().entries).toEqual([])
+  })
+})
+
+describe('the whole is written again', () => {
+  test('when entries are more than 64 KiB and than the whole (PR-2)', () => {
+    const limit = 64 * 1024
+    for (const [length, from] of [[limit, 3] as const, [limit + 1, null] as const]) {
+      const made = written()
+      made.of().sent = 3
+      note(made, 2_000, length)
+      expect(made.flush(2_000)[0]!.from).toBe(from)
+    }
+  })
+  test('when 256 KiB of them wait (PR-2)', () => {
+    const made = written()
+    note(made, 2_000, 256 * 1024)
+    expect(made.of()).toMatchObject({ bytes: 256 * 1024 })
+    note(made, 2_000, 1)
+    expect(made.of()).toMatchObject({ bytes: 0, sent: -1, entries: [], flying: false })
+  })
+  test('when the hub says that entries do not follow, or took them not (PR-2)', () => {
+    const made = written()
+    note(made, 2_000)
+    made.flush(2_000)
+    made.says(2, NOT_NEXT)
+    expect(made.of()).toMatchObject({ sent: -1, flying: false, why: '' })
+    expect(keeping.deadline(made.session)).toBe(-Infinity)
+    expect(made.heard.events).toEqual([])
+  })
+  test('when our own store did not take it, after the time of an answer (PR-2)', () => {
+    const made = written()
+    note(made, 2_000)
+    made.flush(2_000)
+    keeping.untaken(made.session, 2_010, 'disk full', made.heard.out)
+    expect(made.of()).toMatchObject({ untaken: true, flying: true, sent: -1 })
+    expect(keeping.standing(made.session)).toBe('waiting')
+    expect(keeping.deadline(made.session)).toBe(4_010)
+    expect(made.flush(4_010)).toMatchObject([{ from: null }])
+    made.says(3)
+    expect(keeping.standing(made.session)).toBe('kept')
+    expect(made.heard.events).toEqual([
+      { kind: 'kept', why: 'disk full' },
+      { kind: 'kept', why: '' },
+    ])
+  })
+})
+
+describe('who leaves', () => {
+  test('writes what waits, as the whole if a sheet is on its way, and else nothing (PR-2)', () => {
+    const idle = written(2)
+    keeping.leave(idle.session, 2_000, idle.heard.out)
+    expect(idle.sheets()).toEqual([])
+    const made = written(2)
+    note(made, 2_000)
+    keeping.leave(made.session, 2_000, made.heard.out)
+    expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
+    note(made, 2_001)
+    keeping.leave(made.session, 2_001, made.heard.out)
+    expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
+    keeping.detached(made.session)
+    note(made, 2_002)
+    keeping.leave(made.session, 2_002, made.heard.out)
+    expect(made.sheets()).toEqual([])
+  })
+})
+
+test('an answer for another session, or to a sheet before, ends no waiting (PR-2)', () => {
+  const made = room()
+  made.flush(1_000)
+  made.flush(3_000)
+  const message = {
+    kind: 'kept',
+    session: 'other',
+    number: 2,
+    index: 9,
+    lone: true,
+    why: '',
+  } as const
+  keeping.answered(made.session, message, made.heard.out)
+  expect(made.of()).toMatchObject({ kept: -1, flying: true })
+  made.says(1, '', 2)
+  expect(made.of()).toMatchObject({ kept: 2, flying: true })
+  made.says(2, '', 2, false)
+  expect(made.of()).toMatchObject({ kept: 2, flying: false, shared: true })
+})
