@@ -6,7 +6,7 @@ import type { ToHub } from '../../src/directory/messages.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
 import * as keeping from '../../src/session/keeping.ts'
 import { entriesLayout, type Keeping } from '../../src/session/sheets.ts'
-import type { Session } from '../../src/session/state.ts'
+import type { Lead, Session } from '../../src/session/state.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { listening, memberOf, primaryOf } from './scene.ts'
 
@@ -16,9 +16,9 @@ type Kept = Extract<ToHub, { kind: 'keep' }>
 function room(count = 1, founds = false) {
   const { session } = primaryOf(count)
   Object.assign(session, { terms: 'keep=600', keeps: true })
-  const { server } = session as Session & { server: { lead: { keeping: Keeping } } }
+  const { server } = session as Session & { server: { lead: Lead } }
   const more = { founds, free: -1 }
-  server.lead = keeping.leads(session, 0, 0, more) as typeof server.lead
+  server.lead = keeping.leads(session, 0, 0, more)
   if (founds) keeping.attached(session)
   const heard = listening()
   const of = (): Keeping => server.lead.keeping
@@ -125,13 +125,15 @@ describe('what is kept and in no log', () => {
   function stirred(count: number): { loose: number[][]; bytes: number } {
     const made = written()
     const changes = Array.from({ length: count }, (_, at) => change(at))
-    made.heard.out.parts = { ...made.heard.out.parts, looseChanges: () => changes }
     keeping.stir(made.session, 2_000)
     // By the clock, also for who is alone: nobody waits for it.
     expect(keeping.deadline(made.session)).toBe(2_100)
     keeping.stir(made.session, 2_050)
     expect(keeping.deadline(made.session)).toBe(2_100)
-    const [sheet] = made.flush(2_100)
+    const { out } = made.heard
+    const parts = { ...out.parts, looseChanges: () => changes }
+    keeping.flush(made.session, 2_100, { ...out, parts })
+    const [sheet] = made.sheets()
     expect(made.of().loose).toBe(false)
     const deltas = entriesIn(sheet!).map((bytes) => decode(deltaLayout, bytes)!)
     const loose = deltas.map((delta) => {
