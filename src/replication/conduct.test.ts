@@ -61,3 +61,36 @@ test('a vote counts once, the oldest of a player gives way, and they end with wh
   conduct.forget(all, 5)
   expect(all.votes).toEqual([])
 })
+
+test('each change makes another version, by which views tell that something changed (PR-2)', () => {
+  const all = conduct.create()
+  const changes: (() => void)[] = [
+    () => conduct.vote(all, { by: 1, against: 2 }, true),
+    () => conduct.vote(all, { by: 1, against: 2 }, false),
+    () => conduct.expel(all, row(2, true)),
+    () => conduct.pardon(all, 2),
+    () => conduct.forget(all, 1),
+  ]
+  const versions = changes.map((change) => {
+    change()
+    return all.cv
+  })
+  expect(versions).toEqual([1, 2, 3, 4, 5])
+})
+
+test('512 votes stand at once, and no more (PR-2)', () => {
+  const all = conduct.create()
+  for (let by = 1; by <= 256; by++) {
+    for (const against of [1_001, 1_002]) conduct.vote(all, { by, against }, true)
+  }
+  expect(all.votes).toHaveLength(512)
+  conduct.vote(all, { by: 257, against: 1_001 }, true)
+  expect(all.votes).toHaveLength(512)
+  expect(all.votes.some(({ by }) => by === 257)).toBe(false)
+  // One that gives way makes room for its own.
+  conduct.vote(all, { by: 256, against: 1_003 }, true)
+  expect(all.votes.slice(-2)).toEqual([
+    { by: 256, against: 1_002 },
+    { by: 256, against: 1_003 },
+  ])
+})
