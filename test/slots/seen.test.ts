@@ -1,0 +1,58 @@
+// Goal: what a member of a world of slots makes of who is here.
+// Method: views by hand.
+import { describe, expect, test } from 'vitest'
+import { type PartView, RIGHTS } from '../../src/machine.ts'
+import { hearing, member, NOW, part } from './machine.ts'
+
+const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }
+const listed = (...incs: number[]) => incs.map((inc) => ({ inc, player: inc * 10 }))
+
+function see(slots: ReturnType<typeof member>, more: Partial<PartView>): void {
+  part.view!(slots, NOW, { ...VIEW, members: listed(1, 2, 3), ...more }, hearing())
+}
+
+describe('who is here', () => {
+  test('is who plays, and oneself; who watches is known as such (PR-2)', () => {
+    const slots = member(1)
+    const [one, two, three] = listed(1, 2, 3)
+    const members = [one!, { ...two!, rights: 0 }, { ...three!, rights: RIGHTS.play }]
+    see(slots, { members })
+    expect([[...slots.here], [...slots.watchers]]).toEqual([[1, 3], [2]])
+    see(slots, {})
+    expect([[...slots.here], [...slots.watchers]]).toEqual([[1, 2, 3], []])
+    see(slots, { members: [{ ...one!, rights: 0 }, two!] })
+    expect([[...slots.here], [...slots.watchers]]).toEqual([[1, 2], [1]])
+  })
+  test('has the player that is said, also oneself (PR-2)', () => {
+    const slots = member(1)
+    const members = [
+      { inc: 1, player: 77 },
+      { inc: 2, player: 88 },
+    ]
+    see(slots, { members, primary: 2, mesh: false })
+    expect(slots).toMatchObject({ me: 1, player: 77, primary: 2, mesh: false })
+    expect([slots.players.get(1), slots.players.get(2)]).toEqual([77, 88])
+  })
+  test('is looked at anew at once, by who has a world that is open (PR-2)', () => {
+    const slots = member(1)
+    Object.assign(slots, { changed: false, lookedIn: 9, dueAt: Infinity })
+    see(slots, {})
+    expect(slots).toMatchObject({ changed: true, lookedIn: -1, dueAt: NOW })
+    const closed = member(1)
+    Object.assign(closed, { standing: 'closed', changed: false, dueAt: NOW - 5 })
+    see(closed, {})
+    expect(closed).toMatchObject({ changed: false, dueAt: NOW - 5 })
+  })
+  test('as somebody else came back, and begins its acts anew (PR-2)', () => {
+    const slots = member(1)
+    Object.assign(slots, { nextId: 9, asked: 7 })
+    see(slots, {})
+    expect(slots).toMatchObject({ nextId: 9, asked: 7 })
+    see(slots, { me: 4, members: listed(2, 3, 4) })
+    expect(slots).toMatchObject({ me: 4, player: 40, nextId: 1, asked: 0, beginAt: NaN })
+    const first = member(1)
+    Object.assign(first, { me: 0, nextId: 9 })
+    see(first, {})
+    expect(first).toMatchObject({ me: 1, nextId: 9 })
+  })
+})
