@@ -193,7 +193,6 @@ describe('a field that holds others, or has words', () => {
     ['a map for too many', () => map(u8, 1_025), /^a map takes 1 to 1024 values: 1025/],
     ['an empty struct', () => struct({}), /^a struct has 1 to 32 fields: 0/],
     ['a map of none', () => map(u8, 0), /^a map takes 1 to 1024 values: 0/],
-    ['a map of too many', () => map(u8, 1_025), /^a map takes 1 to 1024 values: 1025/],
     ['no struct', () => struct(null as never), /^a struct takes fields, .*: null/],
     ['a struct by a bad name', () => struct({ 'a b': u8 }), /^"a b" is no name of a field/],
     ['a struct of what is no field', () => struct({ a: 1 as never }), /^field a is no field/],
