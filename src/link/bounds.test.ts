@@ -5,9 +5,13 @@ import { chance, createPair, numbered, run, send, take } from '../../test/link/p
 import type { End } from '../../test/link/pair.ts'
 import { createWriter, finish, writeU16, writeU8, writeVarint } from '../wire/bytes.ts'
 import * as link from './link.ts'
-import { LIMITS, MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
-import { HEADER_MAX, writeHeader } from './packet.ts'
+import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
+import { writeHeader } from './packet.ts'
 import { FIRST, LAST } from './reliable.ts'
+
+const PIECE_MAX = 1132
+const QUEUE_MESSAGES_MAX = 4096
+const HEADER_MAX = 9
 
 // A packet as a peer of its own making might send it.
 function packet(

@@ -6,7 +6,9 @@ import { Lone, part, piece, state } from '../../test/link/lone.ts'
 import { writeRaw } from '../wire/bytes.ts'
 import * as link from './link.ts'
 import type { LinkSink } from './link.ts'
-import { PACKET_MAX, PIECE_MAX } from './limits.ts'
+
+const PACKET_MAX = 1160
+const PIECE_MAX = 1132
 
 /** A head without acks: three bytes, the ack, and four bytes of bits. */
 const HEAD = 8

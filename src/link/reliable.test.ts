@@ -4,10 +4,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../test/calmly.ts'
 import { createArrivals } from './arrivals.ts'
-import { LIMITS, MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
+import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
 import * as reliable from './reliable.ts'
 import { FIRST, LAST, PIECE } from './reliable.ts'
 import type { Incoming, Outgoing } from './reliable.ts'
+
+const PIECE_MAX = 1132
+const QUEUE_MESSAGES_MAX = 4096
 
 /** A piece as it comes: its flags, and how many bytes. */
 type Came = readonly [flags: number, length: number]

@@ -2,13 +2,15 @@
 // Method: single verbs with numbers of ours, and a pair where several play together.
 import { describe, expect, test } from 'vitest'
 import { createPair, numbered, offer, run, send } from '../../test/link/pair.ts'
-import { LIMITS, STATE_ACK_DELAY_MAX } from './limits.ts'
+import { LIMITS } from './limits.ts'
 import { createRtt, sample } from './loss.ts'
 import { createHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
 import { create, createArrivals } from './link.ts'
 import { ackedBy, takeAcks } from './verdict.ts'
 import { enter, noteRun } from './window.ts'
+
+const STATE_ACK_DELAY_MAX = 100
 
 /** Nothing is asked. */
 const ASKED = { asked: [1e9], askedAt: 1e9 }

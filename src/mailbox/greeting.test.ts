@@ -8,7 +8,9 @@ import { OPEN_GATE, ownKey, Side } from '../../test/mailbox/greeters.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { answerGreeting, EARLY_BYTES_MAX, type Gate, greet, hearGreeting } from './greeting.ts'
 import { type Greeting, greetingLayout, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
-import { MAIL_ID_MAX, REFUSAL_MAX } from './messages.ts'
+
+const MAIL_ID_MAX = 64
+const REFUSAL_MAX = 300
 
 const ALICE = { id: 'alice', keys: [ownKey(1)] }
 const BOB = { id: 'bob', keys: [ownKey(2)] }

@@ -10,7 +10,9 @@ import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } fro
 import { encodeUpdate, readBody, readNews, readOp } from './messages.ts'
 import { create } from './rules.ts'
 import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal } from './state.ts'
-import { REFUSED_MAX, type Row } from './state.ts'
+import { type Row } from './state.ts'
+
+const REFUSED_MAX = 16
 
 const card = schema.schema({ at: schema.vec2(0, 100, 0.5), face: schema.u8, say: schema.text(3) })
 const types: PieceTypes = [

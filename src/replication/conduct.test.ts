@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import * as conduct from './conduct.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { deltaLayout, EXPELLED_MAX, type Expulsion, VOTES_PER_PLAYER } from './layouts.ts'
+import { deltaLayout, type Expulsion, VOTES_PER_PLAYER } from './layouts.ts'
+
+const EXPELLED_MAX = 32
 
 const row = (player: number, ban: boolean): Expulsion => ({
   ...{ player, inc: player + 100, name: 'x', key: new Uint8Array(32).fill(player), ban, why: '' },

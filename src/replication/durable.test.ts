@@ -6,9 +6,11 @@ import { calmly } from '../../test/calmly.ts'
 import * as chunks from '../wire/chunks.ts'
 import * as durable from './durable.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Delta, deltaLayout, type Member, OUTCOMES_MAX } from './layouts.ts'
+import { type Delta, deltaLayout, type Member } from './layouts.ts'
 import { PLAYERS_KEPT_MAX } from './layouts.ts'
 import * as commit from './log.ts'
+
+const OUTCOMES_MAX = 64
 
 const KEY = new Uint8Array(32).fill(7)
 const OUTCOME = Uint8Array.of(1)

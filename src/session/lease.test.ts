@@ -1,9 +1,11 @@
 // Goal: a primary tells what it commits only while nobody can have recovered its session.
 // Method: the lease by itself, with every instant given.
 import { describe, expect, test } from 'vitest'
-import { RECOVER_MS } from '../directory/register.ts'
 import * as leases from './lease.ts'
-import { LEASE_MS, PROMISE_MS } from './lease.ts'
+
+const RECOVER_MS = 15_000
+const LEASE_MS = 10_000
+const PROMISE_MS = 5_000
 
 const OTHERS = [2, 3]
 

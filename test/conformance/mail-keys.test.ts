@@ -10,7 +10,7 @@ import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { isKeyLetter, keyLetter } from '../../src/mailbox/keys.ts'
-import { keyText, MAIL_KEYS_MAX, mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
+import { keyText, mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import { type Mailbox, type MailboxOptions, openIn } from '../../src/mailbox.ts'
 import type { Curves } from '../../src/ports.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -18,6 +18,8 @@ import { ownKey } from '../mailbox/greeters.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { turn, until } from './until.ts'
 import { toHex } from '../../src/wire/hex.ts'
+
+const MAIL_KEYS_MAX = 8
 
 const { add, close, freshFile, open } = openMailboxes('keys')
 

@@ -3,14 +3,13 @@
 // Method: the hub's machine with streams and a disk by hand; time moves as the hub asks to be
 // woken.
 import { describe, expect, test } from 'vitest'
-import {
-  ABSENT_MAX_MS,
-  ABSENT_MIN_MS,
-  NEVER_MS,
-  RESTART_MS,
-} from '../../src/directory/attendance.ts'
 import { ASK_MS } from '../../src/directory/register.ts'
 import { Desk, proof } from './desk.ts'
+
+const ABSENT_MAX_MS = 600_000
+const ABSENT_MIN_MS = 30_000
+const NEVER_MS = 10_000
+const RESTART_MS = 120_000
 
 const rooms = (desk: Desk): [number, number] => [desk.hub.directory.rows.size, desk.disk.size]
 /** A session that was attended for so long, and whose member then went. */

@@ -1,19 +1,18 @@
 // Goal: nobody takes a primary's place that lives, and one that does not serve is replaced.
 // Method: the hub's machine with streams by hand, on a clock of the test.
 import { describe, expect, test } from 'vitest'
-import {
-  AGAIN_MS,
-  boundOf,
-  CHALLENGE_MAX_MS,
-  CHALLENGE_MIN_MS,
-  VETO_MS,
-} from '../../src/directory/challenge.ts'
+import { boundOf } from '../../src/directory/challenge.ts'
 import * as challenge from '../../src/directory/challenge.ts'
 import type { FromHub, Register, ToHub, Why } from '../../src/directory/messages.ts'
 import { ASK_MS } from '../../src/directory/register.ts'
 import { frameRelay } from '../../src/wire/relay.ts'
 import { calmly } from '../calmly.ts'
 import { Desk, proof } from './desk.ts'
+
+const AGAIN_MS = 250
+const CHALLENGE_MAX_MS = 250
+const CHALLENGE_MIN_MS = 100
+const VETO_MS = 1_000
 
 type Challenge = FromHub & { kind: 'challenge' }
 

@@ -1,9 +1,10 @@
 // Goal: whoever hoards streams makes room for others, and no member of a session ever does.
 // Method: the hub's machine with streams by hand, from addresses that the test chooses.
 import { expect, test } from 'vitest'
-import { UNUSED_MS } from '../../src/directory/crowding.ts'
 import { HUB_VERSION } from '../../src/directory/messages.ts'
 import { Desk, listed } from './desk.ts'
+
+const UNUSED_MS = 1_000
 
 const ONE = '192.0.2.1'
 

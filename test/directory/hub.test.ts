@@ -2,9 +2,11 @@
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/directory/messages.ts'
-import { LIST_MAX } from '../../src/directory/listing.ts'
-import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/directory/register.ts'
+import { add, ASK_MS, kept, recordOf } from '../../src/directory/register.ts'
 import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
+
+const LIST_MAX = 200
+const RECOVER_MS = 15_000
 
 function change(
   session: string,

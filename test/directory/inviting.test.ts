@@ -2,11 +2,12 @@
 // Method: the hub's machine at a desk whose disk the test writes.
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { FromHub } from '../../src/directory/messages.ts'
-import { INVITATIONS_MAX } from '../../src/directory/records.ts'
 import { RIGHTS } from '../../src/machine.ts'
 import { digest } from '../../src/wire/digest.ts'
 import { toHex } from '../../src/wire/hex.ts'
 import { Desk, listed, OPEN } from './desk.ts'
+
+const INVITATIONS_MAX = 64
 
 const PLACE = { game: 'g', room: 'r', playersMax: 8, recovers: true, topology: 'star' } as const
 

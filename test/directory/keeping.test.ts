@@ -2,12 +2,13 @@
 // is opened by one who leads from then on.
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
-import { BACK_MS } from '../../src/directory/keeping.ts'
-import { SILENT_MS } from '../../src/directory/archive.ts'
 import { NOT_NEXT, SHEET_PIECE_MAX, TIME_MAX } from '../../src/directory/messages.ts'
 import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
 import { Desk, linkOf, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
+
+const BACK_MS = 3_000
+const SILENT_MS = 60_000
 
 const kept = (index: number, lone = true, why = ''): object => {
   return { kind: 'kept', index, lone, why }

@@ -4,9 +4,10 @@
 import { describe, expect, test } from 'vitest'
 import * as archive from '../../src/directory/archive.ts'
 import * as hub from '../../src/directory/hub.ts'
-import { BACK_MS } from '../../src/directory/keeping.ts'
 import type { FromHub } from '../../src/directory/messages.ts'
 import { Desk, listed, OPEN, proof } from './desk.ts'
+
+const BACK_MS = 3_000
 
 const MINUTE = 60_000
 

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import * as budgets from '../../src/directory/budgets.ts'
 import * as shares from '../../src/directory/shares.ts'
-import { RELAY_BACKLOG_MAX, SHARE_MIN } from '../../src/directory/shares.ts'
+import { RELAY_BACKLOG_MAX } from '../../src/directory/shares.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
 import { DATAGRAM_MAX } from '../../src/ports.ts'
@@ -16,6 +16,8 @@ import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
 import { linkOf, listed, OPEN, proof } from './desk.ts'
+
+const SHARE_MIN = 2_560
 
 const SIZE = 1_000
 

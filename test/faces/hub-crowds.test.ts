@@ -3,11 +3,13 @@
 // room.
 // Method: whole sessions in virtual time; TABLE as it is shipped.
 import { describe, expect, test } from 'vitest'
-import { SILENT_MS } from '../../src/directory/archive.ts'
-import { ABSENT_MIN_MS, RESTART_MS } from '../../src/directory/attendance.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { action } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+const SILENT_MS = 60_000
+const ABSENT_MIN_MS = 30_000
+const RESTART_MS = 120_000
 
 const add = action('add', (table, by: number) => {
   const sum = Number(table.get('sum') ?? 0) + by

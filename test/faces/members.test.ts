@@ -10,11 +10,14 @@ import {
   type ToHub,
   toHub,
 } from '../../src/directory/messages.ts'
-import { GRACE_MS, PASS_OVER_MS, REMOVE_MS } from '../../src/session/server.ts'
 import { leadOf } from '../../src/session/state.ts'
 import { HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+
+const GRACE_MS = 60_000
+const PASS_OVER_MS = 10_000
+const REMOVE_MS = 10_000
 
 const Dot = object('dot', { hue: u8 })
 const add = action('add', (table) => {

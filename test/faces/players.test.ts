@@ -6,13 +6,14 @@ import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { CALLERS_MAX } from '../../src/member/callers.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import { claimOf, type Join, joinLayout } from '../../src/session/messages.ts'
 import { SESSION_VERSION } from '../../src/session/messages.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { Caller } from '../member/caller.ts'
+
+const CALLERS_MAX = 64
 
 const SEED = new Uint8Array(32).fill(7)
 const KEY = toyCurves.signer(SEED) as Uint8Array

@@ -3,8 +3,9 @@
 // Method: whole sessions in virtual time, looked at after each event of the world.
 import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { SURE_MS } from '../../src/link/clock.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+const SURE_MS = 125
 
 /** What an application reads, by session, whenever it looks. */
 interface Watched {

@@ -5,12 +5,14 @@ import { HUB_VERSION, NO_GAME } from '../../src/directory/messages.ts'
 import { BACK_FACTOR, BEAR_MS } from '../../src/member/arrival.ts'
 import * as doubt from '../../src/member/doubt.ts'
 import * as entry from '../../src/member/entry.ts'
-import { ASK_AGAIN_MS } from '../../src/member/entry.ts'
 import * as member from '../../src/member/member.ts'
-import { JOIN_MS, type Wish } from '../../src/member/state.ts'
+import { type Wish } from '../../src/member/state.ts'
 import { nameOf } from '../../src/seal/seal.ts'
 import type { Met } from '../../src/ports.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
+
+const ASK_AGAIN_MS = 500
+const JOIN_MS = 15_000
 
 const HUB = 'wss://hub'
 

@@ -7,10 +7,9 @@ import { describe, expect, test } from 'vitest'
 import { createArrivals } from '../../src/link/link.ts'
 import * as link from '../../src/link/link.ts'
 import * as callers from '../../src/member/callers.ts'
-import { CALLER_MS, CALLERS_MAX, CALLERS_PER_STREAM } from '../../src/member/callers.ts'
+import { CALLERS_PER_STREAM } from '../../src/member/callers.ts'
 import * as curves from '../../src/member/curves.ts'
 import * as entrance from '../../src/member/entrance.ts'
-import { SILENT_MS } from '../../src/member/entrance.ts'
 import * as entry from '../../src/member/entry.ts'
 import * as member from '../../src/member/member.ts'
 import * as peers from '../../src/member/peers.ts'
@@ -23,6 +22,10 @@ import { fingerprint } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { NO_VIEW } from '../../src/session/state.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
+
+const CALLER_MS = 10_000
+const CALLERS_MAX = 64
+const SILENT_MS = 1_500
 
 const DOOR = 'knock:5'
 /** From which the hub has its key. */

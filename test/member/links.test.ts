@@ -6,15 +6,17 @@ import * as link from '../../src/link/link.ts'
 import type { Part } from '../../src/machine.ts'
 import { takeMessage, takeNews } from '../../src/member/dispatch.ts'
 import * as links from '../../src/member/links.ts'
-import { ASKED_MS, RESERVE_MS } from '../../src/member/links.ts'
-import { PROBE_MS } from '../../src/member/paths.ts'
 import * as member from '../../src/member/member.ts'
-import { KEEPALIVE_MS } from '../../src/member/peers.ts'
 import { CLOSE, SESSION_CHANNEL } from '../../src/member/state.ts'
 import { peerLayout } from '../../src/session/messages.ts'
 import { createWriter, finish, writeRaw, writeU8, writeVarint } from '../../src/wire/bytes.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { Hand } from './hand.ts'
+
+const ASKED_MS = 1_000
+const RESERVE_MS = 400
+const PROBE_MS = 2_000
+const KEEPALIVE_MS = 200
 
 // Of the time before this member is up to date.
 const NEWS = { kind: 'news', index: 0, player: 2, seq: 1, part: 5 } as const

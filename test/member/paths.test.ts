@@ -4,15 +4,20 @@ import { describe, expect, test } from 'vitest'
 import * as link from '../../src/link/link.ts'
 import * as doubt from '../../src/member/doubt.ts'
 import * as links from '../../src/member/links.ts'
-import { ASKED_MS, HEARTBEAT_MS, RESERVE_MS } from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
 import * as paths from '../../src/member/paths.ts'
-import { PATH_DEAD_MS, PROBE_MS, RELAY_KEPT_MS } from '../../src/member/paths.ts'
 import * as peers from '../../src/member/peers.ts'
 import { CLOSE, type Peer } from '../../src/member/state.ts'
-import { LOST_MS } from '../../src/session/client.ts'
 import { calmly } from '../calmly.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
+
+const ASKED_MS = 1_000
+const HEARTBEAT_MS = 10
+const RESERVE_MS = 400
+const PATH_DEAD_MS = 1_000
+const PROBE_MS = 2_000
+const RELAY_KEPT_MS = 5_000
+const LOST_MS = 3_000
 
 const ways = (hand: Hand): string[] => hand.sent.splice(0).map(({ to }) => to)
 

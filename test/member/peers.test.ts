@@ -4,12 +4,13 @@ import { describe, expect, test } from 'vitest'
 import * as link from '../../src/link/link.ts'
 import * as doubt from '../../src/member/doubt.ts'
 import * as links from '../../src/member/links.ts'
-import { REFUSED_MS } from '../../src/member/links.ts'
-import { PROBE_MS } from '../../src/member/paths.ts'
 import * as peers from '../../src/member/peers.ts'
 import * as sending from '../../src/member/sending.ts'
 import { CLOSE } from '../../src/member/state.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
+
+const REFUSED_MS = 1_000
+const PROBE_MS = 2_000
 
 describe('who is asked for a link', () => {
   test('and refuses it is asked again after a second, at once if nobody answers (PR-2)', () => {

@@ -1,15 +1,16 @@
 // Goal: what a member keeps and what it drops as it comes, goes and comes back.
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import { ASK_AGAIN_MS } from '../../src/member/entry.ts'
 import * as entry from '../../src/member/entry.ts'
 import * as member from '../../src/member/member.ts'
 import * as peers from '../../src/member/peers.ts'
-import { JOIN_MS } from '../../src/member/state.ts'
 import * as steering from '../../src/member/steering.ts'
 import { nameOf } from '../../src/seal/seal.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'
+
+const ASK_AGAIN_MS = 500
+const JOIN_MS = 15_000
 
 function founded(): Bare {
   const bare = new Bare()

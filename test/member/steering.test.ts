@@ -1,10 +1,13 @@
 // Goal: whoever leads knows what time it is, as well as anybody can tell it.
 // Method: a member of plain data, whose links have the samples that the test puts there.
 import { describe, expect, test } from 'vitest'
-import { createClock, SURE_MS, timeAt } from '../../src/link/clock.ts'
+import { createClock, timeAt } from '../../src/link/clock.ts'
 import * as link from '../../src/link/link.ts'
 import type { Runtime } from '../../src/member/state.ts'
-import { steerClock, UNTOLD_MS } from '../../src/member/steering.ts'
+import { steerClock } from '../../src/member/steering.ts'
+
+const SURE_MS = 125
+const UNTOLD_MS = 2_000
 
 const [ELDER, ME, NEWER] = [1, 2, 3]
 const START = 5_000

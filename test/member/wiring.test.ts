@@ -6,7 +6,6 @@ import type { Effected, Part, PartView } from '../../src/machine.ts'
 import { framePart, frameSession, takeMessage } from '../../src/member/dispatch.ts'
 import * as links from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
-import { ROUND_MS } from '../../src/member/member.ts'
 import * as peers from '../../src/member/peers.ts'
 import * as sending from '../../src/member/sending.ts'
 import { type MemberEvent, SESSION_CHANNEL } from '../../src/member/state.ts'
@@ -15,6 +14,8 @@ import type { Member as Row } from '../../src/replication/layouts.ts'
 import { calmly } from '../calmly.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'
+
+const ROUND_MS = 250
 
 const BYTES = Uint8Array.of(7)
 

@@ -4,7 +4,6 @@
 import { describe, expect, test } from 'vitest'
 import { BARRIER } from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
-import { COUNT_MS } from '../../src/objects/resync.ts'
 import {
   carry,
   cut,
@@ -31,6 +30,8 @@ import {
   under,
   write,
 } from './crew.ts'
+
+const COUNT_MS = 3_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 /** Nobody but its owner, and who leads, sees an object that says so. */

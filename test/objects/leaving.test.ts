@@ -3,8 +3,6 @@
 // Method: a crew whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
-import { GRACE_MS } from '../../src/objects/adopting.ts'
-import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import {
   carry,
   type Crew,
@@ -33,6 +31,9 @@ import {
   told,
   write,
 } from './crew.ts'
+
+const GRACE_MS = 60_000
+const TOMBSTONE_MS = 60_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 const KEEP = 0

@@ -4,7 +4,6 @@
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
-import { GRANT_MS } from '../../src/objects/owning.ts'
 import {
   act,
   answers,
@@ -35,6 +34,8 @@ import {
   told,
   write,
 } from './crew.ts'
+
+const GRANT_MS = 2_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 const FREE = 0

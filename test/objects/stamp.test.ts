@@ -3,7 +3,6 @@
 // at set times.
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Millis, PeerId } from '../../src/machine.ts'
-import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import * as objects from '../../src/objects/objects.ts'
 import { AGE_MAX } from '../../src/objects/stamp.ts'
 import { createWriter, finish, writeRaw, writeU8, writeVarint } from '../../src/wire/bytes.ts'
@@ -20,6 +19,8 @@ import {
   thing,
   told,
 } from './crew.ts'
+
+const AHEAD_MAX_MS = 100
 
 const [PRIMARY, OWNER, VIEWER] = [1, 2, 3] as const
 const types = [rules(), rules({ timed: true })]

@@ -3,7 +3,6 @@
 // Method: a crew in which somebody was granted an object and hid it from who leads next.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
-import { COUNT_MS } from '../../src/objects/resync.ts'
 import {
   answers,
   carry,
@@ -24,6 +23,8 @@ import {
   thing,
   write,
 } from './crew.ts'
+
+const COUNT_MS = 3_000
 
 const [HOST, A, B, C, D] = [1, 2, 3, 4, 5] as const
 /** Its first field says to whom alone it is shown; 0 to all. */

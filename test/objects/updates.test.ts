@@ -3,8 +3,6 @@
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
-import { TOMBSTONE_MS } from '../../src/objects/part.ts'
-import { COMPANY_MS, UNSAID_MS } from '../../src/objects/reckoning.ts'
 import { bytes, type Field } from '../../src/wire/schema.ts'
 import {
   act,
@@ -31,6 +29,10 @@ import {
   verdict,
   write,
 } from './crew.ts'
+
+const TOMBSTONE_MS = 60_000
+const COMPANY_MS = 100
+const UNSAID_MS = 2_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 

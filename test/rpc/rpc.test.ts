@@ -5,10 +5,7 @@ import { HoldfastError, type PeerId } from '../../src/machine.ts'
 import * as calls from '../../src/rpc/calls.ts'
 import {
   CALL_BYTES_MAX,
-  CALLS_BURST,
   CALLS_BURST_TAKEN,
-  CALLS_MAX,
-  CALLS_PER_SECOND,
   FLIGHT_BYTES_MAX,
   rpcLayout,
   type RpcMessage,
@@ -16,6 +13,10 @@ import {
 import { rpcPart } from '../../src/rpc/rpc.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { Net } from './net.ts'
+
+const CALLS_BURST = 400
+const CALLS_MAX = 64
+const CALLS_PER_SECOND = 200
 
 function refusal(act: () => unknown): HoldfastError {
   try {

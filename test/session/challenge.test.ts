@@ -3,13 +3,14 @@
 import { describe, expect, test } from 'vitest'
 import type { FromHub, ToHub } from '../../src/directory/messages.ts'
 import { founder, fresh, SESSION_ID } from '../../src/proof/models/processes.ts'
-import { ATTEMPT_MS } from '../../src/session/attempts.ts'
 import * as watch from '../../src/session/failure-detector.ts'
-import { LEASE_MS } from '../../src/session/lease.ts'
 import { handOver } from '../../src/session/session.ts'
 import * as machine from '../../src/session/session.ts'
 import { leadOf, type Session, watchAnew } from '../../src/session/state.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
+
+const ATTEMPT_MS = 250
+const LEASE_MS = 10_000
 
 /** The primary, 1, of three, with 2 for its backup since epoch 2; and that one. */
 function pair(): { primary: One; backup: Session } {

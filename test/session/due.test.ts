@@ -2,11 +2,12 @@
 // Method: the shipped server object in each role, woken by hand at instants that are arguments.
 import { describe, expect, test } from 'vitest'
 import { create } from '../../src/replication/conduct.ts'
-import { HANDOVER_MS } from '../../src/session/handover.ts'
 import * as server from '../../src/session/server.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
+
+const HANDOVER_MS = 1_000
 
 type Heard = ReturnType<typeof listening>
 

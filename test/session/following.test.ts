@@ -5,14 +5,16 @@ import { EPOCH_MAX } from '../../src/directory/register.ts'
 import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'
-import { PROMISE_MS } from '../../src/session/lease.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Session } from '../../src/session/state.ts'
-import { mayLead, RESYNC_MS, wantsGrant } from '../../src/session/trust.ts'
+import { mayLead, wantsGrant } from '../../src/session/trust.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
+
+const PROMISE_MS = 5_000
+const RESYNC_MS = 200
 
 type Heard = ReturnType<typeof listening>
 type Register = Session['client']['register']

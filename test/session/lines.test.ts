@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { founder, fresh } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
 import * as durable from '../../src/replication/durable.ts'
-import { LEASE_MS } from '../../src/session/lease.ts'
 import { type PeerMessage, testimonyLayout } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'
 import { testified } from '../../src/session/recovery.ts'
@@ -16,6 +15,8 @@ import { mayLead } from '../../src/session/trust.ts'
 import type { PartState } from '../../src/replication/durable.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { ackOf, listening, One, operation, registerOf } from './scene.ts'
+
+const LEASE_MS = 10_000
 
 /** The primary, 1, of three; 2 is asked to stand by. */
 function primary(): One {

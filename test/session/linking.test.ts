@@ -8,13 +8,16 @@ import * as client from '../../src/session/client.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { hold, mayTell, releaseHeld } from '../../src/session/output.ts'
 import { RULES } from '../../src/session/rules.ts'
-import { handOver, HANDOVER_MS } from '../../src/session/handover.ts'
+import { handOver } from '../../src/session/handover.ts'
 import * as machine from '../../src/session/session.ts'
-import { REFRESH_MS, REFRESHES_MAX } from '../../src/session/session.ts'
 import { leadOf, type Session, watchVouched, NO_VIEW } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
+
+const HANDOVER_MS = 1_000
+const REFRESH_MS = 1_000
+const REFRESHES_MAX = 8
 
 type Heard = ReturnType<typeof listening>
 

@@ -8,14 +8,16 @@ import * as client from '../../src/session/client.ts'
 import * as membership from '../../src/session/membership.ts'
 import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'
-import { AGAIN_MS, CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
-import { HELD_MAX } from '../../src/session/output.ts'
+import { CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Performed } from '../../src/session/parts.ts'
 import type { Effect, Session, SessionOut } from '../../src/session/state.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { calmly } from '../calmly.ts'
 import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf, silent } from './scene.ts'
+
+const AGAIN_MS = 1_000
+const HELD_MAX = 32_768
 
 const BODY = Uint8Array.of(7)
 const EFFECT: Effect = { kind: 'send', to: 2, message: { kind: 'leave' } }

@@ -3,20 +3,22 @@
 // Method: the shipped verbs, by hand, at instants that are arguments.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { founder, fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
-import { ATTEMPT_MS } from '../../src/session/attempts.ts'
 import * as client from '../../src/session/client.ts'
 import { remove } from '../../src/session/membership.ts'
 import type { View } from '../../src/session/messages.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import { operate } from '../../src/session/operations.ts'
-import { SEEK_MS } from '../../src/session/recovery.ts'
-import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
+import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Parts } from '../../src/session/parts.ts'
 import type { Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { NO_VIEW } from '../../src/session/state.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
+
+const ATTEMPT_MS = 250
+const SEEK_MS = 8_000
+const ROUND_MS = 250
 
 /** The primary, 1, of three. */
 function primary(): One {

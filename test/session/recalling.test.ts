@@ -6,11 +6,14 @@ import { keyOf } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
 import type { Judged } from '../../src/session/messages.ts'
 import * as recovery from '../../src/session/recovery.ts'
-import { CV_MAX, GATHER_MS, SEEK_MS } from '../../src/session/recovery.ts'
+import { CV_MAX } from '../../src/session/recovery.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Session } from '../../src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { listening, memberOf, saidOf } from './scene.ts'
+
+const GATHER_MS = 2_000
+const SEEK_MS = 8_000
 
 const AT = SEEK_MS + 100
 

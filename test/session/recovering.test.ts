@@ -6,19 +6,22 @@ import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import { create } from '../../src/replication/conduct.ts'
 import type { PartState } from '../../src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
-import { LEASE_MS } from '../../src/session/lease.ts'
 import {
   type PeerMessage,
   SNAPSHOT_PIECE_MAX,
   testimonyLayout,
 } from '../../src/session/messages.ts'
 import * as recovery from '../../src/session/recovery.ts'
-import { GATHER_MS, SEEK_AGAIN_MS, SEEK_MS } from '../../src/session/recovery.ts'
 import * as machine from '../../src/session/session.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { decode, encode, type ValueOf } from '../../src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
 import { listening, memberOf, saidOf } from './scene.ts'
+
+const LEASE_MS = 10_000
+const GATHER_MS = 2_000
+const SEEK_AGAIN_MS = 1_000
+const SEEK_MS = 8_000
 
 type Heard = ReturnType<typeof listening>
 type Testimony = ValueOf<typeof testimonyLayout>

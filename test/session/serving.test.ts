@@ -4,11 +4,15 @@
 import { describe, expect, test } from 'vitest'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'
-import { ASK_PROMISES_MS, LEASE_MS, PROMISE_MS, UNEASY_MS } from '../../src/session/lease.ts'
 import * as server from '../../src/session/server.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
+
+const ASK_PROMISES_MS = 1_000
+const LEASE_MS = 10_000
+const PROMISE_MS = 5_000
+const UNEASY_MS = 4_000
 
 type Heard = ReturnType<typeof listening>
 

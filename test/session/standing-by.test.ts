@@ -5,9 +5,8 @@ import { EPOCH_MAX } from '../../src/directory/register.ts'
 import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Delta } from '../../src/replication/layouts.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
-import { ATTEMPT_MS, retry } from '../../src/session/attempts.ts'
-import { handOver, HANDOVER_MS, proceed } from '../../src/session/handover.ts'
-import { LEASE_MS } from '../../src/session/lease.ts'
+import { retry } from '../../src/session/attempts.ts'
+import { handOver, proceed } from '../../src/session/handover.ts'
 import { remove } from '../../src/session/membership.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { grantFor, viewOf } from '../../src/session/output.ts'
@@ -20,6 +19,10 @@ import { encode } from '../../src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
 import { ackOf, backedUpOf, heardAt, listening, memberOf, One, operation } from './scene.ts'
 import { primaryOf, registerOf, saidOf } from './scene.ts'
+
+const ATTEMPT_MS = 250
+const HANDOVER_MS = 1_000
+const LEASE_MS = 10_000
 
 type Snapshot = PeerMessage & { kind: 'snapshot' }
 type Heard = ReturnType<typeof listening>

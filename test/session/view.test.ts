@@ -3,16 +3,13 @@ import { expect, test } from 'vitest'
 import { MESSAGE_MAX } from '../../src/link/limits.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../../src/machine.ts'
 import { joinedLayout, peerLayout, type View } from '../../src/session/messages.ts'
-import {
-  ADDRESS_MAX,
-  ADDRESSES_MAX,
-  EXPELLED_MAX,
-  type Expulsion,
-  EXPULSION_WHY_MAX,
-  type Member,
-  VOTES_MAX,
-} from '../../src/replication/layouts.ts'
+import { type Expulsion, type Member, VOTES_MAX } from '../../src/replication/layouts.ts'
 import { encode } from '../../src/wire/layout.ts'
+
+const ADDRESS_MAX = 52
+const ADDRESSES_MAX = 2
+const EXPELLED_MAX = 32
+const EXPULSION_WHY_MAX = 200
 
 const longest = (inc: number): Member => ({
   inc,

@@ -6,7 +6,6 @@ import { owe } from '../../src/slots/carry.ts'
 import { digestOf, find } from '../../src/slots/events.ts'
 import { ahead, seal, shown } from '../../src/slots/fold.ts'
 import { referenceOf } from '../../src/slots/reference.ts'
-import { WORLD_PLAYERS_MAX } from '../../src/slots/messages.ts'
 import {
   ACTS_PER_SLOT,
   type Game,
@@ -19,6 +18,8 @@ import {
   UNSURE_SLOTS,
 } from '../../src/slots/slots.ts'
 import { frameOf, game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
+
+const WORLD_PLAYERS_MAX = 256
 
 let out: Heard
 

@@ -1,10 +1,11 @@
 // Goal: who wants a world waits for those who may have one, and no longer than is said.
 // Method: a member by hand, who knows nothing of another that is here.
 import { expect, test } from 'vitest'
-import { BEGIN_MS } from '../../src/slots/opening.ts'
 import { shown } from '../../src/slots/fold.ts'
 import { tick } from '../../src/slots/slots.ts'
 import { game, hearing, member, NOW } from './machine.ts'
+
+const BEGIN_MS = 2_000
 
 test.each([
   ['one that never had a world', false, BEGIN_MS],
