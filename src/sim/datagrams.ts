@@ -19,6 +19,8 @@ export interface Sockets {
   readonly paths: Paths
   readonly machines: ReadonlyMap<string, Machine>
   readonly open: Map<string, Socket>
+  /** The machine of each address that was sent to; machines stay. */
+  readonly targets: Map<string, Machine>
 }
 
 interface Socket {
@@ -41,7 +43,7 @@ export function create(
   network: Paths,
   machines: ReadonlyMap<string, Machine>,
 ): Sockets {
-  return { ground, paths: network, machines, open: new Map() }
+  return { ground, paths: network, machines, open: new Map(), targets: new Map() }
 }
 
 /** Opens a socket for the process that runs now. */
@@ -99,7 +101,7 @@ function send(sockets: Sockets, from: Socket, to: string, bytes: Uint8Array): vo
     return note(ground, name, `${bytes.length} B are too many for a datagram: dropped`)
   }
   counters.sent++
-  const target = sockets.machines.get(to.split(':')[1] ?? '')
+  const target = targetOf(sockets, to)
   if (!target) {
     counters.refused++
     return note(ground, name, `-> ${to}: there is no such node`)
@@ -119,6 +121,14 @@ function send(sockets: Sockets, from: Socket, to: string, bytes: Uint8Array): vo
     const { timeline: line } = ground
     timeline.add(line, line.now + delay, arrive, target, timeline.ANY_LIFE, 'datagram')
   }
+}
+
+function targetOf(sockets: Sockets, to: string): Machine | undefined {
+  const known = sockets.targets.get(to)
+  if (known) return known
+  const target = sockets.machines.get(to.split(':')[1] ?? '')
+  if (target) sockets.targets.set(to, target)
+  return target
 }
 
 function fateInWords(delays: readonly Millis[]): string {

@@ -114,7 +114,8 @@ export function transcript(ground: Ground): string[] {
   return dropped > 0 ? [`(${dropped} lines before)`, ...lines] : lines
 }
 
-/** Describes bytes for the transcript. */
+/** Describes bytes for the transcript; empty where no lines are kept. */
 export function content(ground: Ground, bytes: Uint8Array): string {
+  if (ground.notesMax === 0) return ''
   return ground.describe ? `${bytes.length} B ${ground.describe(bytes)}` : `${bytes.length} B`
 }

@@ -15,8 +15,8 @@ export interface Paths {
   readonly rules: Rule[]
   readonly weather: Conditions[]
   readonly cuts: Set<Cut>
-  /** For each pair its present conditions, and the memory of its losses. */
-  readonly pairs: Map<string, Pair>
+  /** From one to the other: the present conditions, and the memory of losses. */
+  readonly pairs: Map<string, Map<string, Pair>>
 }
 
 interface Rule {
@@ -69,7 +69,7 @@ export function addWeather(paths: Paths, wire: Conditions): () => void {
 
 /** Whether nothing passes from one to the other at present. A machine always reaches itself. */
 export function isCut(paths: Paths, from: string, to: string): boolean {
-  if (from === to) return false
+  if (from === to || paths.cuts.size === 0) return false
   for (const cut of paths.cuts) {
     if (cut.kind === 'deafness') {
       if (cut.from === from && cut.to === to) return true
@@ -98,12 +98,10 @@ export function delayOf(ground: Ground, paths: Paths, from: string, to: string):
 }
 
 function pairOf(paths: Paths, from: string, to: string): Pair {
-  const key = `${from}\n${to}`
-  let pair = paths.pairs.get(key)
-  if (!pair) {
-    pair = { conditions: null, path: conditions.createPath() }
-    paths.pairs.set(key, pair)
-  }
+  let own = paths.pairs.get(from)
+  if (!own) paths.pairs.set(from, (own = new Map<string, Pair>()))
+  let pair = own.get(to)
+  if (!pair) own.set(to, (pair = { conditions: null, path: conditions.createPath() }))
   return pair
 }
 
@@ -120,5 +118,7 @@ function effective(paths: Paths, from: string, to: string): Conditions {
 }
 
 function forget(paths: Paths): void {
-  for (const pair of paths.pairs.values()) pair.conditions = null
+  for (const own of paths.pairs.values()) {
+    for (const pair of own.values()) pair.conditions = null
+  }
 }

@@ -15,42 +15,74 @@ import {
   type SigningCurves,
 } from '../ports.ts'
 
-/** Two lanes of 32 bits over all bytes of the parts, and where one ends. */
-function lanesOf(...parts: readonly Uint8Array[]): [low: number, high: number] {
-  let low = 0x243f6a88
-  let high = 0x85a308d3
-  for (const bytes of parts) {
-    for (let at = 0; at < bytes.length; at++) {
-      low = Math.imul(low ^ bytes[at]!, 0x01000193)
-      high = Math.imul(high ^ bytes[at]!, 0x5bd1e995) ^ (high >>> 15)
-    }
-    low = Math.imul(low ^ (bytes.length + 256), 0x2c1b3c6d)
-    high = Math.imul(high ^ (bytes.length + 256), 0x297a2d39)
-  }
-  return [low, high]
+// Two lanes of 32 bits over all bytes of some parts, and where one ends. They stand here, since a
+// function returns one number cheaply, not two: what runs over them neither waits nor calls out.
+let low = 0
+let high = 0
+
+function begin(): void {
+  low = 0x243f6a88
+  high = 0x85a308d3
 }
 
-function spread(low: number, high: number, into: Uint8Array, from: number, to: number): void {
+function absorb(bytes: Uint8Array, length: number = bytes.length): void {
+  let [one, two] = [low, high]
+  for (let at = 0; at < length; at++) {
+    one = Math.imul(one ^ bytes[at]!, 0x01000193)
+    two = Math.imul(two ^ bytes[at]!, 0x5bd1e995) ^ (two >>> 15)
+  }
+  low = Math.imul(one ^ (length + 256), 0x2c1b3c6d)
+  high = Math.imul(two ^ (length + 256), 0x297a2d39)
+}
+
+function spread(into: Uint8Array, from: number, to: number): void {
   let word = low
   for (let at = from; at < to; at++) {
-    word = Math.imul(word ^ (word >>> 15) ^ high, 0x2c1b3c6d) + at
-    into[at] = (word ^ (word >>> 13)) >>> 8
+    word = next(word, at)
+    into[at] = byteOf(word)
   }
+}
+
+// Whether these bytes are what `spread` would write there.
+function isSpread(bytes: Uint8Array, from: number): boolean {
+  let word = low
+  for (let at = from; at < bytes.length; at++) {
+    word = next(word, at)
+    if (bytes[at] !== byteOf(word)) return false
+  }
+  return true
+}
+
+function next(word: number, at: number): number {
+  return Math.imul(word ^ (word >>> 15) ^ high, 0x2c1b3c6d) + at
+}
+
+function byteOf(word: number): number {
+  return ((word ^ (word >>> 13)) >>> 8) & 0xff
 }
 
 function digest(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(KEY_BYTES)
-  const [low, high] = lanesOf(...parts)
-  spread(low, high, bytes, 0, KEY_BYTES)
+  begin()
+  for (const part of parts) absorb(part)
+  spread(bytes, 0, KEY_BYTES)
   return bytes
 }
 
 const INNER = Uint8Array.of(1)
 
-function mask(key: Uint8Array, nonce: Uint8Array, from: Uint8Array, into: Uint8Array): void {
-  const [low, high] = lanesOf(key, nonce)
-  for (let at = 0; at < from.length; at++) {
-    into[at] = from[at]! ^ (low >>> (at % 24)) ^ (high >>> (at % 23))
+// By lanes that ran over key and nonce.
+function mask(
+  [one, two]: readonly [number, number],
+  from: Uint8Array,
+  into: Uint8Array,
+  length: number,
+): void {
+  let [left, right] = [0, 0]
+  for (let at = 0; at < length; at++) {
+    into[at] = from[at]! ^ (one >>> left) ^ (two >>> right)
+    if (++left === 24) left = 0
+    if (++right === 23) right = 0
   }
 }
 
@@ -58,20 +90,26 @@ function mask(key: Uint8Array, nonce: Uint8Array, from: Uint8Array, into: Uint8A
 export const toyCiphers: Ciphers = {
   name: 'toy',
   seal: (key, nonce, data, text, into) => {
-    mask(key, nonce, text, into)
-    const sealed = into.subarray(0, text.length)
-    const [low, high] = lanesOf(key, nonce, data, sealed)
-    spread(low, high, into, text.length, text.length + TAG_BYTES)
+    begin()
+    absorb(key)
+    absorb(nonce)
+    mask([low, high], text, into, text.length)
+    absorb(data)
+    absorb(into, text.length)
+    spread(into, text.length, text.length + TAG_BYTES)
   },
   open: (key, nonce, data, sealed, into) => {
     const length = sealed.length - TAG_BYTES
     if (length < 0) return false
-    const [low, high] = lanesOf(key, nonce, data, sealed.subarray(0, length))
+    begin()
+    absorb(key)
+    absorb(nonce)
+    const lanes = [low, high] as const
+    absorb(data)
+    absorb(sealed, length)
     // As it was written: behind the text.
-    const behind = new Uint8Array(sealed.length)
-    spread(low, high, behind, length, sealed.length)
-    for (let at = length; at < sealed.length; at++) if (behind[at] !== sealed[at]) return false
-    mask(key, nonce, sealed.subarray(0, length), into)
+    if (!isSpread(sealed, length)) return false
+    mask(lanes, sealed, into, length)
     return true
   },
   hash: (bytes) => digest(bytes),
@@ -110,7 +148,9 @@ function wordOf(view: DataView, point: Uint8Array, at: number): number {
 
 function signature(signer: Uint8Array, message: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(SIGNATURE_BYTES)
-  const [low, high] = lanesOf(signer, message)
-  spread(low, high, bytes, 0, SIGNATURE_BYTES)
+  begin()
+  absorb(signer)
+  absorb(message)
+  spread(bytes, 0, SIGNATURE_BYTES)
   return bytes
 }

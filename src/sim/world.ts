@@ -141,7 +141,7 @@ export const SLACK_MAX: Millis = 10_000
 /** Most events at one instant; more mean that code sets alarms for the past again and again. */
 const AT_ONCE_MAX = 1_000_000
 /** Turns of the promise queue after each event; a longer chain goes on after the next. */
-const TURNS = 10
+const TURNS = 11
 
 /** Creates a simulation without nodes, at time 0. @throws HoldfastError 'bad-value' */
 export function createWorld(options: WorldOptions): World {
@@ -198,11 +198,13 @@ function timeOf(scene: Scene): Time {
   const { timeline: line } = base
   const runUntil = async (holds: () => boolean, maxMs: Millis): Promise<boolean> => {
     const end = endOf(line.now, maxMs)
-    await settle()
+    // Not in a function of its own: that would be one more promise for each event.
+    const turn = Promise.resolve()
+    for (let count = 0; count < TURNS; count++) await turn
     while (!holds()) {
       const ran = step(scene, end)
       if (ran === 'nothing') return false
-      if (ran === 'event') await settle()
+      if (ran === 'event') for (let count = 0; count < TURNS; count++) await turn
     }
     return true
   }
@@ -321,11 +323,6 @@ function countAtOnce(scene: Scene, entry: Entry): void {
   if (scene.atOnce < AT_ONCE_MAX) return
   const who = entry.owner ? ` of ${(entry.owner as Machine).name}` : ''
   assert(false, `${AT_ONCE_MAX} events at ${now} ms, the last an ${entry.kind}${who}`)
-}
-
-async function settle(): Promise<void> {
-  const turn = Promise.resolve()
-  for (let count = 0; count < TURNS; count++) await turn
 }
 
 function endOf(now: Millis, ms: Millis): Millis {
