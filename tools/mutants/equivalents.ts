@@ -116,6 +116,19 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
+    'objects/resync.ts tellUnowned',
+    "owner !== NOBODY && !here.has(owner) && (!dead || rules.tombstone('report'))",
+    ['owner !== NOBODY && !here.has(owner)'],
+    'What is gone is reported like all else; only a proof has the rule say otherwise.',
+  ),
+  equivalent(
+    'objects/interest.ts hideFurther',
+    'unseen',
+    'false',
+    'Who may see it is found out then, and not asked.',
+    1,
+  ),
+  equivalent(
     'seal/asking.ts read',
     'ee && se',
     'ee',

@@ -2,7 +2,7 @@ import { runInThisContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { parse } from '../tidy/source.ts'
 import { PROBES } from './marks.ts'
-import { probed, watching } from './probes.ts'
+import { constantAt, probed, watching } from './probes.ts'
 
 const FILE = 'src/link/a.ts'
 
@@ -45,6 +45,13 @@ function g() {}`
   })
   test('of a constant are those of the statements that name it', () => {
     expect(watches(text, '3')).toEqual(watches(text, 'a > MAX'))
+  })
+  test('are none where a constant is given its value, which the top of the file names', () => {
+    const constant = (wanted: string): string => {
+      const start = text.indexOf(wanted)
+      return constantAt(parse(FILE, text), { start, end: start + wanted.length })
+    }
+    expect(['3', 'a > MAX', `'many'`].map(constant)).toEqual(['MAX', '', ''])
   })
   test('of a constant that a parameter has for its default are those of the function (PR-2)', () => {
     const late = `const MAX = 3

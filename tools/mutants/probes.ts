@@ -113,6 +113,14 @@ export function watching(sources: readonly Source[], file: string, at: Range): S
   return found
 }
 
+/** What the top of a file declares where nothing runs but as it is loaded; elsewhere empty. */
+export function constantAt(source: Source, at: Range): string {
+  const around = ({ start, end }: Range): boolean => start <= at.start && at.end <= end
+  const own = probes(source)
+  if (own.some(around) || entered(source, own, at) >= 0) return ''
+  return declarations(source).find(around)?.name ?? ''
+}
+
 /** The first probe of the function among whose parameters a place stands; -1 if it is in none. */
 function entered(source: Source, own: readonly Probe[], { start, end }: Range): number {
   let first = -1

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import type { Reporter } from 'vitest/node'
 import { read } from '../tidy/house.ts'
 import type { Source } from '../tidy/source.ts'
-import { bases, probed, probes, watching } from './probes.ts'
+import { bases, constantAt, probed, probes, watching } from './probes.ts'
 import { tests } from './rooms.ts'
 import { open, pathOf, run, titleOf } from './runner.ts'
 import type { Range } from './sites.ts'
@@ -119,14 +119,15 @@ function mapping(root: string, reach: Reach): Reporter {
   }
 }
 
-/** The tests that reach a place. */
+/** The tests that reach a place; of a constant also those of the files that name it. */
 export function reaching(
   reach: Reach,
   sources: readonly Source[],
   file: string,
   at: Range,
 ): Reaching[] {
-  const text = sources.find(({ path }) => path === file)!.text
+  const source = sources.find(({ path }) => path === file)!
+  const { text } = source
   const all = Object.values(reach.tests).flatMap(({ found }) => found)
   const kept = reach.sources[file]
   const whole = (own: typeof kept): ((probe: number) => boolean) => {
@@ -139,7 +140,16 @@ export function reaching(
       ? shifted(watched, sources, reach)
       : null
   const within = wanted ? (probe: number): boolean => wanted.has(probe) : whole(kept)
-  return all.filter(({ reached: probes }) => probes.some(within))
+  const naming = filesNaming(reach, constantAt(source, at))
+  return all.filter((test) => naming.has(test.file) || test.reached.some(within))
+}
+
+// A test that holds a constant against a document reaches no statement that names it.
+function filesNaming({ tests: known }: Reach, name: string): Set<string> {
+  if (name === '') return new Set()
+  const whole = new RegExp(`\\b${name}\\b`)
+  const root = process.cwd()
+  return new Set(Object.keys(known).filter((file) => whole.test(read(root, file))))
 }
 
 /** Numbers of probes as they were when the map was made. */

@@ -38,6 +38,8 @@ interface Heard {
   worths: { worth: Worth; by: string }[]
   /** The file that a judge was in when it fell silent. */
   hung: string | null
+  /** It came to its end. */
+  done: boolean
 }
 
 /** Tries one. */
@@ -60,7 +62,13 @@ export async function tried(
     if (remaining <= 0) break
     const heard = await asked({ change, batches: left, testMs: TEST_MS }, remaining)
     worths.push(...heard.worths)
-    if (heard.hung === null || worths.some(({ worth }) => worth === 'assertion')) break
+    if (worths.some(({ worth }) => worth === 'assertion')) break
+    if (heard.hung === null) {
+      if (heard.done) break
+      // It ended by itself before it had asked all tests: on a busy machine that may be chance.
+      if (step === TRIES_MAX - 1) worths.push({ worth: 'thrown', by: 'no judge came to its end' })
+      continue
+    }
     worths.push({ worth: 'time', by: heard.hung })
     left = without(left, heard.hung)
   }
@@ -77,7 +85,7 @@ function without(all: readonly Batch[], file: string): Batch[] {
 
 function asked(question: Question, ms: number): Promise<Heard> {
   const judge = spawn(process.execPath, [JUDGE], { stdio: ['pipe', 'pipe', 'ignore'] })
-  const heard: Heard = { worths: [], hung: null }
+  const heard: Heard = { worths: [], hung: null, done: false }
   let at = ''
   const hang = (): void => {
     heard.hung = at
@@ -90,6 +98,7 @@ function asked(question: Question, ms: number): Promise<Heard> {
     silence = setTimeout(hang, SILENCE_MS)
     const answer = answerOf(line)
     if (!answer) return
+    if ('done' in answer) heard.done = true
     if ('began' in answer) at = answer.began
     if (!('worth' in answer)) return
     at = answer.file
