@@ -12,3 +12,13 @@ export function calmly<Value>(run: () => Value): Value {
     return expect.fail(`nothing may make this throw: ${why}`)
   }
 }
+
+/** A part, or any other set of verbs, none of which may throw. */
+export function calmPart<Verbs extends object>(part: Verbs): Verbs {
+  const calm = (verb: unknown): unknown => {
+    if (typeof verb !== 'function') return verb
+    return (...given: unknown[]) => calmly(() => Reflect.apply(verb, part, given) as unknown)
+  }
+  const verbs = Object.entries(part).map(([name, verb]) => [name, calm(verb)])
+  return Object.fromEntries(verbs) as Verbs
+}

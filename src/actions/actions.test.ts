@@ -1,4 +1,5 @@
 // Goal: an action happens once or not at all, and what it says no to leaves no trace.
+import { calmPart } from '../../test/calmly.ts'
 import { describe, expect, test } from 'vitest'
 import type { PartOut } from '../machine.ts'
 import * as actions from './actions.ts'
@@ -28,7 +29,7 @@ const runs = new Map<string, Run>([
   ['clear', (table) => table.keys('score.').forEach((key) => table.delete(key))],
   ['flood', (table) => Array.from({ length: 300 }, (_, i) => table.set(`k${i}`, i)).length],
 ])
-const part = actionsPart(runs)
+const part = calmPart(actionsPart(runs))
 
 function perform(
   state: Actions,
@@ -341,8 +342,15 @@ describe('a table', () => {
         return table.keys('a.')
       },
     ],
+    [
+      'lose',
+      (table, key) => {
+        table.delete(key as string)
+        return table.get(key as string) === undefined
+      },
+    ],
   ])
-  const tables = actionsPart(own)
+  const tables = calmPart(actionsPart(own))
 
   function perform(state: Actions, name: string, args: unknown): unknown {
     const done = tables.perform!(state, 0, actions.encodeCall(name, args), 7, 3)
@@ -364,6 +372,12 @@ describe('a table', () => {
     const state = actions.create()
     perform(state, 'add', ['a.1', 'a.2', 'b.1'])
     expect(perform(state, 'swap', null)).toEqual({ ok: true, value: ['a.2', 'a.3'] })
+  })
+  test('has no value for a key that the same action deleted (PR-2)', () => {
+    const state = actions.create()
+    perform(state, 'add', ['a.1', 'a.2'])
+    expect(perform(state, 'lose', 'a.1')).toEqual({ ok: true, value: true })
+    expect(perform(state, 'lose', 'never.there')).toEqual({ ok: true, value: true })
   })
   test('takes no key from a game that is none, also to delete it (PR-2)', () => {
     const made = actionsPart(

@@ -178,6 +178,24 @@ describe('time', () => {
     expect(world.counters.overflowed).toBe(44)
   })
 
+  test('what waits already when it stalls once more is not counted twice (PR-2)', async () => {
+    const world = createWorld({ seed: 1 })
+    const [a, b] = [await talker(world, 'a'), await talker(world, 'b')]
+    const send = (count: number): void => {
+      for (let i = 0; i < count; i++) a.datagrams.send('sim:b', new Uint8Array([1]))
+    }
+    world.stall('b', 100)
+    send(200)
+    world.runSync(90)
+    world.stall('b', 100)
+    world.runSync(20)
+    expect(b.heard).toEqual([])
+    send(60)
+    world.runSync(1000)
+    expect(b.heard).toHaveLength(256)
+    expect(world.counters.overflowed).toBe(4)
+  })
+
   test('an endless loop at one instant is caught', () => {
     const world = createWorld({ seed: 1 })
     const { loop } = world.node('a')
@@ -347,6 +365,15 @@ describe('life and death', () => {
     expect(written).toEqual(['one null', 'two null'])
     expect([heard, b.heard]).toEqual([[], []])
     expect(world.restart('a')).toBe(lives[1])
+  })
+
+  test('a clock starts anywhere in its first thousand seconds (PR-2)', () => {
+    const starts = Array.from({ length: 40 }, (_, seed) => {
+      return createWorld({ seed }).node('a').loop.now()
+    })
+    expect(starts.filter((ms) => ms < 0 || ms >= 1_000_000)).toEqual([])
+    expect(starts.some((ms) => ms > 800_000)).toBe(true)
+    expect(starts.some((ms) => ms < 200_000)).toBe(true)
   })
 
   test('two lives have neither the same clock nor the same chance', () => {

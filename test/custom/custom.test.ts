@@ -1,6 +1,7 @@
 // Goal: what a member says in a part of another author's reaches whom it is for, once, and no
 // stranger; more than a second allows is not passed on.
 // Method: the part by itself, bytes in and out.
+import { calmPart } from '../calmly.ts'
 import { describe, expect, test } from 'vitest'
 import {
   create,
@@ -20,7 +21,7 @@ const author = {
   snapshot: () => new Uint8Array(0),
   restore: () => [],
 }
-const part = customPart(64, author)
+const part = calmPart(customPart(64, author))
 const HELLO = Uint8Array.of(7)
 
 /** Member `me` of three, of which 1 serves; links that are named here are down. */

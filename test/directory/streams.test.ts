@@ -1,6 +1,7 @@
 // Goal: a stream is heard once it said who it is, and speaks for one member of one session.
 // Method: the hub's machine with streams by hand, on a clock of the test.
 import { describe, expect, test } from 'vitest'
+import { deadline, wake } from '../../src/directory/hub.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import * as register from '../../src/directory/register.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -52,6 +53,15 @@ describe('a stream that opens', () => {
     expect([...desk.closed.keys()]).toEqual([mute, late])
     expect(desk.hub.counters.mute).toBe(2)
     expect(desk.hub.budgets.refused['stream.hello']).toBe(2)
+  })
+  test('is counted as mute once, however long its end takes (PR-2)', () => {
+    const desk = new Desk()
+    const mute = desk.dial()
+    const closings: number[] = []
+    const out = { ...desk.out, close: (connection: number) => void closings.push(connection) }
+    for (const now of [5_000, 5_000, 9_000]) wake(desk.hub, now, out)
+    expect([closings, desk.hub.counters.mute]).toEqual([[mute], 1])
+    expect(deadline(desk.hub)).toBeGreaterThan(9_000)
   })
   test.each<[string, Uint8Array]>([
     ['a request', Uint8Array.of(0, ...encode(toHub, { kind: 'ping', count: 1 }))],

@@ -194,6 +194,15 @@ describe('a process that asks a primary', () => {
     expect(until).toBe(700 + CALLER_MS)
     expect(link.send(peer.link!, 700, Uint8Array.of(1))).toBe(2)
   })
+  test('SE-2: is let in by nobody to whom the hub has not told its key (PR-2)', () => {
+    const bare = new Bare()
+    bare.founds()
+    expect(bare.run.member.hubKey).toBe(null)
+    asks(bare, 10)
+    stands(bare, 10)
+    expect([members(bare), known(bare)]).toEqual([[1], []])
+    expect(bare.run.member.counters.forged).toBe(1)
+  })
   test('SE-2: is let in by its newest call alone, and not while too much is held (PR-2)', () => {
     const bare = primary()
     bare.isHeld = true

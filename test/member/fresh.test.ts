@@ -95,3 +95,18 @@ describe('who cannot read a room', () => {
     expect(aside).toEqual(fresh ? { kind: 'aside', as: '', why: UNREADABLE } : undefined)
   })
 })
+
+test('a sheet of another session, or for which nobody waits, is nothing (PR-2)', () => {
+  const sheet = (bare: Bare, session: string): void => {
+    bare.hears({ kind: 'sheet', session, piece: 0, of: 1, bytes: Uint8Array.of(1) })
+  }
+  const bare = new Bare({})
+  bare.opens()
+  sheet(bare, SESSION)
+  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1 } }, 3)
+  const before = bare.events.length
+  sheet(bare, 'another')
+  expect([bare.events.length - before, bare.run.member.opening?.bytes]).toEqual([0, 0])
+  sheet(bare, SESSION)
+  expect(bare.events.at(-1)).toMatchObject({ kind: 'failed', code: 'store' })
+})

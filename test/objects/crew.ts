@@ -6,6 +6,7 @@
  * updates arrives, is acked or is lost when the test says so. `settle` lets everything arrive.
  */
 
+import { calmPart } from '../calmly.ts'
 import { expect } from 'vitest'
 import type { Millis, Part, PartOut, PartView, PeerId } from '../../src/machine.ts'
 import * as objects from '../../src/objects/objects.ts'
@@ -88,7 +89,7 @@ export function meet({ incs = [1, 2, 3], mesh = false, types = [rules()] }: Star
   const crew: Crew = {
     now: 1_000,
     types,
-    part: objects.objectsPart(types),
+    part: calmPart(objects.objectsPart(types)),
     mesh,
     primary: incs[0]!,
     epoch: 1,

@@ -1,5 +1,6 @@
 /** The objects of one primary, a good member and a liar, who speak in bytes. */
 
+import { calmPart } from '../calmly.ts'
 import type { Charge } from '../../src/machine.ts'
 import { begin, KIND, plain } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
@@ -123,7 +124,7 @@ export class Desk {
   readonly sent: { to: number; bytes: Uint8Array }[] = []
   readonly events: objects.ObjectEvent[] = []
   #now = 1_000
-  readonly #part = objects.objectsPart(TYPES)
+  readonly #part = calmPart(objects.objectsPart(TYPES))
   /** What is charged, and to whom; nobody counts unless a test does. */
   charge: (from: number, what: Charge) => boolean = () => true
   readonly #out = {

@@ -3,12 +3,14 @@
 // Method: a crew whose links the test carries by hand; seeds of whole sessions found each case.
 import { describe, expect, test } from 'vitest'
 import { BARRIER } from '../../src/objects/objects.ts'
-import { KIND } from '../../src/objects/messages.ts'
+import { begin, KIND, writeName } from '../../src/objects/messages.ts'
+import { finish } from '../../src/wire/bytes.ts'
 import {
   carry,
   cut,
   type Crew,
   grant,
+  hear,
   heard,
   join,
   kinds,
@@ -27,6 +29,7 @@ import {
   state,
   takeOver,
   thing,
+  told,
   under,
   write,
 } from './crew.ts'
@@ -107,6 +110,30 @@ describe('in a star', () => {
     expect(barrier[thing(crew, HOST, key).slot]).toBe(BARRIER.sent)
     settle(crew)
     expect(look(crew, C, key)).toBe(look(crew, HOST, key))
+  })
+})
+
+describe('a HIDE of what is hidden already', () => {
+  /** A has hidden it from B. @returns what B ignored of a HIDE in its version, and in another */
+  function again(mesh: boolean, from: number, grants = 0): number {
+    const { crew, key } = four(mesh)
+    write(crew, A, key, B)
+    settle(crew)
+    expect(look(crew, B, key)).toBe('hidden')
+    const { counters } = state(crew, B)
+    const before = counters.ignored
+    const writer = begin(KIND.hide)
+    writeName(writer, thing(crew, A, key), { epoch: grants && 1, count: grants })
+    hear(crew, B, from, finish(writer))
+    expect([look(crew, B, key), told(crew, B, 'object-went').length]).toEqual(['hidden', 1])
+    return counters.ignored - before
+  }
+
+  test('T76: is ignored, for it says nothing that is new (PR-2)', () => {
+    expect([again(false, HOST), again(false, HOST, 1), again(true, A)]).toEqual([1, 1, 1])
+  })
+  test('T76: but in a mesh for one of a newer version, whose owner is not known yet (PR-2)', () => {
+    expect([again(true, C, 1), again(true, A, 1)]).toEqual([0, 0])
   })
 })
 

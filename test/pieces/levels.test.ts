@@ -3,12 +3,15 @@
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
-import { LEVEL_LONG, readLevel, spacedAnew } from '../../src/pieces/levels.ts'
+import { readLevel, spacedAnew } from '../../src/pieces/levels.ts'
 import { draw } from '../../src/pieces/draws.ts'
 import { isLost } from '../../src/pieces/state.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
 import { createReader } from '../../src/wire/bytes.ts'
 import { act, follow, room } from './room.ts'
+
+/** Bytes of a level that may stay. */
+const LEVEL_LONG = 24
 
 const types = [piece('chip', { worth: u8 }).rules]
 const PIECES = 12

@@ -1,5 +1,6 @@
 /** A primary and members in one place: what each hears is handed on at once. */
 
+import { calmPart } from '../calmly.ts'
 import { create, draft, type Op, type PieceEvent, type Pieces } from '../../src/pieces/pieces.ts'
 import {
   decodeOutcome,
@@ -28,7 +29,7 @@ export interface Room {
 
 /** A primary and so many members, with so many pieces of the first type. */
 export function room(types: PieceTypes, members: number, pieces: number, epoch = 1): Room {
-  const part = piecesPart(types)
+  const part = calmPart(piecesPart(types))
   const seat = (me: number): Seat => {
     const made: Seat = { state: create(Uint8Array.of(me, 7, 7)), events: [] }
     follow({ part }, made, me, 100, epoch)

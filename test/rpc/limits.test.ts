@@ -46,6 +46,23 @@ describe('calls of one member', () => {
   })
 })
 
+test('a call that the primary has no room to pass on, or no link, is remembered by it no more (PR-2)', () => {
+  const big = JSON.stringify('x'.repeat(8_190))
+  const full = new Net(3, 'star')
+  while (outcome(() => full.note(1, 3, big)) === 'went');
+  const cut = new Net(3, 'star')
+  cut.sever(1, 3, false)
+  const said = [full, cut].map((net) => {
+    net.call(2, 3, big)
+    net.settle()
+    return [net.outcomes(2), net.at(1).routes.get(2)?.size, net.ran(3)]
+  })
+  expect(said).toEqual([
+    [['overloaded'], 0, 0],
+    [['unreachable'], 0, 0],
+  ])
+})
+
 test('who begins anew is nobody, and nothing of its calls is kept (PR-2)', () => {
   const net = new Net(3, 'star')
   net.call(2, 3)

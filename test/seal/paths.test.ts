@@ -35,6 +35,22 @@ test('an address of which one only heard is asked with few bytes, and used once 
   expect(ada.events.at(-1)).toEqual({ kind: 'moved', peer: keyOf(bea), address: DOOR })
 })
 
+test('an address that is silent is asked again after 250 ms, and no sooner (PR-2)', () => {
+  const { net: world, ada, bea } = linked()
+  const asked = (): number => world.sent.filter(({ to }) => to === DOOR).length
+  probe(world, ada, bea, DOOR)
+  for (const [ms, times] of [
+    [249, 1],
+    [1, 2],
+    [249, 2],
+    [1, 3],
+  ] as const) {
+    world.now += ms
+    probe(world, ada, bea, DOOR)
+    expect(asked()).toBe(times)
+  }
+})
+
 test('of the addresses that have shown themselves any may be taken, without a question (SE-12)', () => {
   const { net: world, ada, bea } = linked()
   const home = bea.address

@@ -28,3 +28,36 @@ test('who acts is heard every second slot until all agree, for 300 slots (PR-2)'
   expect([isDue(UNSURE_SLOTS - 1, 1), isDue(UNSURE_SLOTS - 1, 2)]).toEqual([false, true])
   expect([isDue(UNSURE_SLOTS, 4), isDue(UNSURE_SLOTS, 5)]).toEqual([false, true])
 })
+
+test('a member is due when its slot ends, or earlier if it has something to do by then (PR-2)', () => {
+  const ada = member(1)
+  const end = NOW + game.ms
+  Object.assign(ada, { dueAt: Infinity })
+  const atEnd = part.deadline!(ada)
+  expect(atEnd).toBeGreaterThanOrEqual(end)
+  expect(atEnd).toBeLessThan(end + 1)
+  for (const dueAt of [NOW - 50, NOW, end - 1]) {
+    ada.dueAt = dueAt
+    expect(part.deadline!(ada)).toBe(dueAt)
+  }
+  ada.dueAt = end + 50
+  expect(part.deadline!(ada)).toBe(atEnd)
+  // Session time runs ahead of ours.
+  Object.assign(ada, { dueAt: Infinity, offset: 30 })
+  expect(part.deadline!(ada)).toBe(atEnd - 30)
+  ada.standing = 'closed'
+  expect(part.deadline!(ada)).toBe(Infinity)
+})
+
+test('what is looked over and finds nobody is due no more (PR-2)', () => {
+  const ada = member(1)
+  Object.assign(ada, { dueAt: NOW - 5, lookedIn: ada.slot })
+  for (const peer of ada.peers.values()) Object.assign(peer, { dueAt: Infinity, saidIn: ada.slot })
+  expect([...part.dirty!(ada, NOW)]).toEqual([])
+  expect(part.deadline!(ada)).toBeGreaterThan(NOW)
+  ada.peers.get(2)!.dueAt = NOW + 7
+  Object.assign(ada, { dueAt: NOW })
+  expect([...part.dirty!(ada, NOW)]).toEqual([])
+  expect(part.deadline!(ada)).toBe(NOW + 7)
+  expect([...part.dirty!(ada, NOW + 7)]).toEqual([2])
+})

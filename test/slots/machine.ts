@@ -1,5 +1,6 @@
 /** Members of a world of slots without sessions: their frames and messages go by hand. */
 
+import { calmPart } from '../calmly.ts'
 import type { PartOut } from '../../src/machine.ts'
 import { seal, settle } from '../../src/slots/fold.ts'
 import { create, createPeer, type Game, say, type Slots, slotsPart } from '../../src/slots/slots.ts'
@@ -18,7 +19,7 @@ export const game: Game = {
   },
   decode: (bytes) => (bytes.length === 1 ? bytes[0] : undefined),
 }
-export const part = slotsPart({ game })
+export const part = calmPart(slotsPart({ game }))
 export const NOW = 100_000
 
 /** What a member says reliably and tells its application. */

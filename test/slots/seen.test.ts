@@ -2,7 +2,7 @@
 // Method: views by hand.
 import { describe, expect, test } from 'vitest'
 import { type PartView, RIGHTS } from '../../src/machine.ts'
-import { hearing, member, NOW, part } from './machine.ts'
+import { hands, hearing, member, NOW, part } from './machine.ts'
 
 const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }
 const listed = (...incs: number[]) => incs.map((inc) => ({ inc, player: inc * 10 }))
@@ -10,6 +10,27 @@ const listed = (...incs: number[]) => incs.map((inc) => ({ inc, player: inc * 10
 function see(slots: ReturnType<typeof member>, more: Partial<PartView>): void {
   part.view!(slots, NOW, { ...VIEW, members: listed(1, 2, 3), ...more }, hearing())
 }
+
+describe('an act that comes', () => {
+  /** Who is known to have the act of member 2, once these have said it. */
+  function holders(...by: number[]): number[] {
+    const [ada, bea, cy] = [member(1), member(2), member(3)]
+    for (const slots of [ada, bea, cy]) Object.assign(slots, { mesh: false, primary: 3 })
+    const { act, tell } = hands(hearing)
+    act(bea)
+    tell(bea, cy)
+    for (const from of by) {
+      const teller = from === 2 ? bea : cy
+      tell(teller, ada)
+    }
+    const [event] = [...ada.bySlot.get(ada.slot)!.events.values()]
+    return event!.held
+  }
+
+  test('is had by whoever passed it on, and that is remembered (PR-2)', () => {
+    expect([holders(2), holders(3), holders(2, 3), holders(3, 2)]).toEqual([[], [3], [3], [3]])
+  })
+})
 
 describe('who is here', () => {
   test('is who plays, and oneself; who watches is known as such (PR-2)', () => {
