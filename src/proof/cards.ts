@@ -182,10 +182,16 @@ export function unsettledCards(session: Session, hand: Hand, players: readonly n
 /** Faces that were told to who may not see them. */
 export function bareFaces(session: Session): string[] {
   const state = piecesOf(session)
-  const rows = [...(state?.published.values() ?? [])]
-  return rows
-    .filter((row) => (Card.rules.hides(row, state!.player) & ~row.hidden) !== 0)
-    .map(({ id }) => `secret: ${state!.player} was told the face of card ${id}`)
+  if (!state) return []
+  const { rules } = Card
+  const found: string[] = []
+  for (const row of state.published.values()) {
+    // What is hidden from it already no rule needs to be asked about.
+    if ((rules.secret & ~row.hidden) === 0) continue
+    if ((rules.hides(row, state.player) & ~row.hidden) === 0) continue
+    found.push(`secret: ${state.player} was told the face of card ${row.id}`)
+  }
+  return found
 }
 
 /**

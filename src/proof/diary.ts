@@ -32,6 +32,8 @@ export interface Trial {
   plant: SessionBug | null
   world: SessionWorld
   lives: Life[]
+  /** Of each machine. */
+  newest: Map<string, Life>
   account: Account
   story: string[]
 }

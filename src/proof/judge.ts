@@ -109,6 +109,7 @@ type Row = [what: string, mine: unknown, right: unknown]
 
 function* differing(primary: Inside, life: Inside, rows: Iterable<Row>): Generator<string> {
   for (const [what, mine, right] of rows) {
+    if (mine === right) continue
     const [one, other] = [JSON.stringify(mine), JSON.stringify(right)]
     if (one !== other) yield `${life.name} has ${what} ${one}, ${primary.name} ${other}`
   }

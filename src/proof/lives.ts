@@ -14,6 +14,7 @@ import type { ObjectHandle } from '../faces/handles.ts'
 import type { Millis } from '../machine.ts'
 import type { Topology } from '../directory/messages.ts'
 import { serves } from '../session/state.ts'
+import type { Role } from '../session/table.ts'
 import type { SimNode } from '../sim/world.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
@@ -53,6 +54,26 @@ const WISH = {
   keepRoom: { key: '5a'.repeat(32) },
 }
 
+/** The newest version and oseq that a member had of an object. */
+export interface Sighting {
+  /** Who it was then, in which session. */
+  who: string
+  epoch: number
+  count: number
+  oseq: number
+  /** As whom it owned that version; 0 if it did not. */
+  owned: number
+}
+
+/** All of a life on which a look at its role depends. */
+export interface Glance {
+  own: NonNullable<Session['member']>['session']
+  role: Role
+  epoch: number
+  id: string
+  me: number
+}
+
 /** One life of one process. */
 export interface Life {
   /** The machine and which of its lives, such as `m3.1`. */
@@ -76,8 +97,10 @@ export interface Life {
   /** Things that it created, and answers about things that it waits for. */
   made: number
   waiting: number
-  /** The newest version and oseq that it had of each object, and who it was then. */
-  seen: Map<number, { who: string; epoch: number; count: number; oseq: number }>
+  /** What it had of each object when that was looked at last. */
+  seen: Map<number, Sighting>
+  /** What was looked at last of its role. */
+  glance: Glance | null
   /** Why it did not get in. */
   failed: string
   /** It served at some time. */
@@ -120,6 +143,7 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     made: 0,
     waiting: 0,
     seen: new Map(),
+    glance: null,
     failed: '',
     served: false,
     former: before && before.home !== '' ? { home: before.home, player: before.player } : null,

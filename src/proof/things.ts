@@ -10,7 +10,7 @@ import type { Running as Session } from '../faces/live.ts'
 import type { Member } from '../member/state.ts'
 import { leads, type Objects, OBJECTS_CHANNEL, type Replica } from '../objects/objects.ts'
 import { count, type Trial } from './diary.ts'
-import { isIn, type Life, Thing } from './lives.ts'
+import { isIn, type Life, type Sighting, Thing } from './lives.ts'
 
 /** What a member may do with things in one turn. */
 export function play(trial: Trial, life: Life, chance: Prng): void {
@@ -60,14 +60,18 @@ export function watchThings(trial: Trial): void {
     if (!own) continue
     const state = objectsOf(own)
     const { id, me } = own.session
+    const who = `${id} ${me}`
     for (const replica of state.replicas.values()) {
-      forward(trial, life, `${id} ${me}`, replica)
-      if (!replica.dead && replica.owner === state.me) unique(trial, id, state.me, replica)
+      const seen = forward(trial, life, who, replica)
+      if (!replica.dead && replica.owner === state.me) unique(trial, id, state.me, replica, seen)
     }
   }
 }
 
-function unique(trial: Trial, session: string, me: number, replica: Replica): void {
+// One version is written down once for each who owns it: a second time adds nothing.
+function unique(trial: Trial, session: string, me: number, replica: Replica, seen: Sighting): void {
+  if (seen.owned === me) return
+  seen.owned = me
   const { owners, wrong } = trial.account
   const { epoch, count: number } = replica.version
   const version = `${session} ${replica.key} ${epoch}.${number}`
@@ -76,15 +80,24 @@ function unique(trial: Trial, session: string, me: number, replica: Replica): vo
   else if (other !== me) wrong.add(`obj.unique: ${other} and ${me} both owned ${version}`)
 }
 
-function forward(trial: Trial, life: Life, who: string, replica: Replica): void {
+function forward(trial: Trial, life: Life, who: string, replica: Replica): Sighting {
+  const { key, dead, oseq } = replica
   const { epoch, count: number } = replica.version
-  const seen = life.seen.get(replica.key)
-  if (seen && seen.who === who) {
-    const back =
-      epoch - seen.epoch || number - seen.count || (replica.dead ? 0 : replica.oseq - seen.oseq)
-    if (back < 0) trial.account.wrong.add(`obj.forward: ${life.name} went back with ${replica.key}`)
+  const seen = life.seen.get(key)
+  if (!seen || seen.who !== who) {
+    const first = { who, epoch, count: number, oseq, owned: 0 }
+    life.seen.set(key, first)
+    return first
   }
-  life.seen.set(replica.key, { who, epoch, count: number, oseq: replica.oseq })
+  const back = epoch - seen.epoch || number - seen.count || (dead ? 0 : oseq - seen.oseq)
+  if (back < 0) trial.account.wrong.add(`obj.forward: ${life.name} went back with ${key}`)
+  if (epoch !== seen.epoch || number !== seen.count) {
+    seen.epoch = epoch
+    seen.count = number
+    seen.owned = 0
+  }
+  seen.oseq = oseq
+  return seen
 }
 
 /** obj.converge: what a session shows of its things, in one order. */

@@ -10,6 +10,7 @@ import { format } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Counters } from '../sim/ground.ts'
 import { hash } from '../sim/hash.ts'
+import type { SimNode } from '../sim/world.ts'
 import { metCalls } from './callers.ts'
 import { bareFaces } from './cards.ts'
 import { hasRung } from './clocks.ts'
@@ -25,7 +26,6 @@ import {
   handOver,
   isIn,
   leave,
-  type Life,
   live,
   move,
   serving,
@@ -33,7 +33,8 @@ import {
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
 import { watchRequests } from './prizes.ts'
 import { play, watchThings } from './things.ts'
-import { type SessionBug, sessionRules } from './twists.ts'
+import { watch } from './roles.ts'
+import type { SessionBug } from './twists.ts'
 import { world } from './world.ts'
 
 /** All must be in by then. */
@@ -87,15 +88,18 @@ export async function run(drawing: Drawing, plant: SessionBug | null = null): Pr
 
 // Who was not let in in time, as in bad weather, asks once more, as people do.
 function allIn(trial: Trial): boolean {
-  const { drawing, lives, world: w } = trial
-  const newest = drawing.actors.map(({ name }) => lives.findLast(isOf(name))!)
-  for (const { node, failed } of newest) {
-    if (!/within \d+ s$/.test(failed) || !node.alive()) continue
+  const { drawing, newest, world: w } = trial
+  let all = true
+  for (const { name } of drawing.actors) {
+    const life = newest.get(name)!
+    all &&= isIn(life)
+    const { node, failed } = life
+    if (failed === '' || !/within \d+ s$/.test(failed) || !node.alive()) continue
     count(trial, 'came in at the second try')
     w.crash(node.name)
     w.sim.restart(node.name)
   }
-  return newest.every((life) => isIn(life))
+  return all
 }
 
 function start(drawing: Drawing, plant: SessionBug | null): Trial {
@@ -106,6 +110,7 @@ function start(drawing: Drawing, plant: SessionBug | null): Trial {
     plant,
     world: w,
     lives: [],
+    newest: new Map(),
     account: {
       wrong: new Set(),
       reached: {},
@@ -123,19 +128,22 @@ function start(drawing: Drawing, plant: SessionBug | null): Trial {
   tell(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
   if (topology === 'mesh') count(trial, 'a mesh')
   for (const { name, kind, at } of actors) {
-    w.at(at, () => {
-      w.sim.node(name, (node) => {
-        const count = trial.lives.filter((life) => life.node.name === name).length + 1
-        const who = `${name}.${count}`
-        tell(trial, who, `starts (${kind})`)
-        const before = drawing.keepsTokens ? (trial.lives.findLast(isOf(name)) ?? null) : null
-        trial.lives.push(
-          live(node, { kind, topology }, count, (what) => tell(trial, who, what), before),
-        )
-      })
-    })
+    w.at(at, () => w.sim.node(name, (node) => begin(trial, node, { kind, topology })))
   }
   return trial
+}
+
+// One life of a machine; each start of it is another.
+function begin(trial: Trial, node: SimNode, as: Parameters<typeof live>[1]): void {
+  const { drawing, lives, newest } = trial
+  const { name } = node
+  const count = lives.filter((life) => life.node.name === name).length + 1
+  const who = `${name}.${count}`
+  tell(trial, who, `starts (${as.kind})`)
+  const before = drawing.keepsTokens ? (newest.get(name) ?? null) : null
+  const life = live(node, as, count, (what) => tell(trial, who, what), before)
+  lives.push(life)
+  newest.set(name, life)
 }
 
 // The schedule, and meanwhile everybody acts.
@@ -190,10 +198,6 @@ function watchFaces({ lives, account }: Trial): void {
   }
 }
 
-function isOf(name: string): (life: Life) => boolean {
-  return (life) => life.node.name === name
-}
-
 function turn(trial: Trial, { kind, who }: Turn): void {
   const here = trial.lives.filter((life) => isIn(life))
   const heads = here.filter((life) => {
@@ -218,48 +222,6 @@ function survived(trial: Trial): void {
     if (/\d/.test(account.outage)) count(trial, 'hub outage survived in the same epoch')
   }
   account.outage = null
-}
-
-/** Looks at what must hold at every instant. @returns true, for use in a condition */
-export function watch(trial: Trial): true {
-  const { account } = trial
-  for (const life of trial.lives) {
-    const own = life.node.alive() ? life.session?.member?.session : undefined
-    if (!own) continue
-    if (trial.plant) own.rules = sessionRules(trial.plant)
-    const { role } = own.server
-    const before = account.roles.get(life)
-    if (role !== before) {
-      account.roles.set(life, role)
-      changed(trial, life, before ?? 'idle', role)
-    }
-    const serves = serving(life)
-    if (!serves) continue
-    life.served = true
-    const key = `${serves.session} epoch ${serves.epoch}`
-    const other = account.primaries.get(key)
-    if (other === undefined) account.primaries.set(key, serves.inc)
-    else if (other !== serves.inc) {
-      account.wrong.add(`role.unique: ${other} and ${serves.inc} both served in ${key}`)
-    }
-    const { server } = own
-    if (server.role !== 'backedup') continue
-    const { backup } = server
-    const last = account.backups.get(serves.session)
-    account.backups.set(serves.session, backup)
-    if (last !== undefined && last !== backup) count(trial, 'backup replaced')
-  }
-  return true
-}
-
-function changed(trial: Trial, life: Life, before: string, role: string): void {
-  const own = life.session!.member!.session
-  tell(trial, life.name, `(${own.me}) ${before} -> ${role}, epoch ${own.server.epoch}`)
-  if (before === 'taking' && role === 'alone') count(trial, 'takeover')
-  if (before === 'backup' && role === 'alone') count(trial, 'hand-over')
-  if (before === 'gathering' && role === 'alone') count(trial, 'session recovered')
-  if (before === 'dropping' && role === 'alone') count(trial, 'backup dropped')
-  if (before === 'backedup' && role === 'idle') count(trial, 'primary deposed')
 }
 
 function isSettled(trial: Trial): boolean {
