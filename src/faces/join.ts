@@ -267,6 +267,8 @@ class Door {
   // All that there was before us has come, or is not waited for any more.
   #whole = false
   #caughtUp = false
+  // Whoever waits is told: of all that comes later nothing need be looked at.
+  #over = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
@@ -284,14 +286,15 @@ class Door {
 
   // The session gets what came while it was opened once its runner is known to it.
   #look(): void {
-    if (!this.#settle) return
+    if (!this.#settle || this.#over) return
     for (const event of this.#early.splice(0)) {
       this.#session.onEvent(event)
       if (event.kind === 'view') this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
     this.#whole ||= this.#caughtUp && this.#session.arrived
-    if (this.#open && this.#whole) this.#settle.resolve()
+    this.#over = this.#open && this.#whole
+    if (this.#over) this.#settle.resolve()
   }
 
   // All objects are here when `join` returns, and what was ours is ours again; if that takes long,

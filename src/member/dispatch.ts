@@ -137,23 +137,16 @@ export function framePart(channel: number, bytes: Uint8Array): Uint8Array {
   return framed
 }
 
-const outs = new WeakMap<Runtime, Map<number, PartOut>>()
-
 /** The sink of one part; made once for each. */
 export function partOut(run: Runtime, channel: number): PartOut {
-  let known = outs.get(run)
-  if (!known) {
-    known = new Map()
-    outs.set(run, known)
-  }
-  let out = known.get(channel)
+  let out = run.outs.get(channel)
   if (!out) {
     out = {
       send: (to, bytes) => run.deliver(to, framePart(channel, bytes)),
       emit: (event) => run.ports.emit({ kind: 'part', channel, event }),
       charge: (from, what) => charge(run.member.session, run.now, from, what),
     }
-    known.set(channel, out)
+    run.outs.set(channel, out)
   }
   return out
 }

@@ -54,6 +54,7 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
     seals: null as unknown as SealSink,
+    outs: new Map(),
   }
   run.out = createOut(run)
   run.seals = links.createSeals(run)
@@ -383,13 +384,16 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
 /** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
-  return Math.min(
+  let due = Math.min(
     entry.deadline(run),
     member.phase === 'in' ? member.roundAt : Infinity,
     session.deadline(member.session),
     links.deadline(run),
-    ...member.slots.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
+  for (const { part, state } of member.slots) {
+    if (part.deadline) due = Math.min(due, part.deadline(state))
+  }
+  return due
 }
 
 /** Session time: the primary's clock, which goes on over a change of primary (L9). */
@@ -437,7 +441,8 @@ function end(run: Runtime): void {
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
     part.flush?.(state, run.now, partOut(run, part.channel))
-    for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
+    if (!part.dirty) continue
+    for (const peer of part.dirty(state, run.now)) sending.poke(run, peer)
   }
   for (const { part, state } of member.slots) {
     if (part.stirred?.(state)) session.stir(member.session, run.now)

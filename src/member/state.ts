@@ -7,7 +7,7 @@ import type { Doubt } from './doubt.ts'
 import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
-import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
+import type { ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type Ciphers, KEY_BYTES, type Met, type OwnStore, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Admission, FromHub, Topology } from '../directory/messages.ts'
@@ -373,6 +373,8 @@ export interface Runtime {
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
+  /** Where the parts send their effects, by channel. */
+  readonly outs: Map<number, PartOut>
 }
 
 /** Longest time to get into a session. */
@@ -474,5 +476,6 @@ export function freshKey(entropy: Entropy): LinkKey {
 
 /** The slot of a channel. */
 export function slotOf(member: Member, channel: number): Slot | null {
-  return member.slots.find((slot) => slot.part.channel === channel) ?? null
+  for (const slot of member.slots) if (slot.part.channel === channel) return slot
+  return null
 }

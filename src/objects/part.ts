@@ -85,11 +85,7 @@ function livingPart(types: Types): Part<Objects> {
       flush(done)
     },
     wake: (state, now, out) => wake(turn(state, now, out)),
-    deadline: (state) =>
-      Math.min(
-        ...[state.lookAt, state.countedAt, state.balanceAt, state.pendingAt],
-        ...[leavesAt(state), reckonsAt(state)],
-      ),
+    deadline,
     clock: (state, offset) => void (state.offset = offset),
     reset: (state, out) => reset(turn(state, 0, out)),
     view: (state, now, view, out) => viewed(turn(state, now, out), view),
@@ -98,6 +94,11 @@ function livingPart(types: Types): Part<Objects> {
     lost,
     delivered: (state, peer, upTo) => delivered(state, 0, peer, upTo),
   }
+}
+
+function deadline(state: Objects): Millis {
+  const { lookAt, countedAt, balanceAt, pendingAt } = state
+  return Math.min(lookAt, countedAt, balanceAt, pendingAt, leavesAt(state), reckonsAt(state))
 }
 
 // Input is hostile: messages that are malformed, or not meant for us, are counted.

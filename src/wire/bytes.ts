@@ -9,6 +9,10 @@ const encoder = new TextEncoder()
 // A mark at the beginning is part of a text like any other.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+// One for all numbers: a view of each place would cost more than the copy.
+const ofDouble = new Uint8Array(8)
+const double = new DataView(ofDouble.buffer)
+
 // Longer texts are left to the library.
 const PLAIN_MAX = 32
 
@@ -108,7 +112,8 @@ export function writeVarint(writer: ByteWriter, value: number): void {
 /** IEEE 754 double, big-endian. */
 export function writeF64(writer: ByteWriter, value: number): void {
   const at = reserve(writer, 8)
-  new DataView(writer.bytes.buffer, writer.bytes.byteOffset + at, 8).setFloat64(0, value)
+  double.setFloat64(0, value)
+  for (let i = 0; i < 8; i++) writer.bytes[at + i] = ofDouble[i]!
 }
 
 /** The bytes themselves, without a length. */
@@ -223,7 +228,8 @@ export function readVarint(reader: ByteReader): number {
 export function readF64(reader: ByteReader): number {
   const at = take(reader, 8)
   if (reader.failed) return 0
-  const value = new DataView(reader.bytes.buffer, reader.bytes.byteOffset + at, 8).getFloat64(0)
+  for (let i = 0; i < 8; i++) ofDouble[i] = reader.bytes[at + i]!
+  const value = double.getFloat64(0)
   return Number.isFinite(value) ? value : fail(reader)
 }
 

@@ -15,7 +15,6 @@ import type { PeerId } from '../machine.ts'
 import {
   createReader,
   createWriter,
-  finish,
   readU8,
   readVarint,
   writeRaw,
@@ -50,11 +49,14 @@ export function frameKnock(caller: number, datagram: Uint8Array): Uint8Array {
 }
 
 function frameDatagram(tag: number, other: number, datagram: Uint8Array): Uint8Array {
-  const writer = createWriter(datagram.length + 6)
+  let head = 2
+  for (let rest = other; rest >= 0x80; rest = Math.floor(rest / 0x80)) head++
+  // As long as it will be, so that it need not be copied.
+  const writer = createWriter(head + datagram.length)
   writeU8(writer, tag)
   writeVarint(writer, other)
   writeRaw(writer, datagram)
-  return finish(writer)
+  return writer.bytes
 }
 
 /** Reads one message of the stream; null if it is neither kind. The bytes are a view. */

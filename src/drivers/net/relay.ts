@@ -52,11 +52,24 @@ export function knockAddress(caller: number): string {
 
 /** Reads `relay:7`; null for anything else, and for the hub itself, which takes no datagrams. */
 export function parseRelayAddress(address: string): PeerId | null {
-  return numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
+  const number = numberBehind(RELAY, address)
+  return number === 0 ? null : number
 }
 
-function numberOf(parsed: RegExpExecArray | null): number | null {
-  const number = parsed ? Number(parsed[1]) : Infinity
+const RELAY = 'relay:'
+const KNOCK = 'knock:'
+const DIGITS_MAX = 16
+
+// Read by hand, for each datagram has an address: digits, none too many in front.
+function numberBehind(scheme: string, address: string): number | null {
+  const digits = address.length - scheme.length
+  if (digits < 1 || digits > DIGITS_MAX || !address.startsWith(scheme)) return null
+  let number = 0
+  for (let at = scheme.length; at < address.length; at++) {
+    const digit = address.charCodeAt(at) - 0x30
+    if (!(digit >= 0 && digit <= 9) || (number === 0 && at > scheme.length)) return null
+    number = number * 10 + digit
+  }
   return number <= VARINT_MAX ? number : null
 }
 
@@ -64,7 +77,7 @@ function numberOf(parsed: RegExpExecArray | null): number | null {
 export function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
   const peer = parseRelayAddress(address)
   if (peer !== null) return frameRelay(peer, datagram)
-  const caller = numberOf(/^knock:(0|[1-9][0-9]{0,15})$/.exec(address))
+  const caller = numberBehind(KNOCK, address)
   return caller === null ? null : frameKnock(caller, datagram)
 }
 
