@@ -101,7 +101,27 @@ function* faults(group: Group): Generator<string> {
     yield* found
     if (found.length === 0) sound.push(life)
   }
-  for (const life of sound) yield* showing(group, primary, life)
+  if (sound.length === 0) return
+  const right = standardOf(group, primary)
+  for (const life of sound) yield* showing(right, primary, life)
+}
+
+/** What all are to show: what the primary shows, and each of its own dot. */
+interface Standard {
+  dots: unknown
+  objects: unknown
+  table: unknown
+  cards: unknown
+}
+
+// Nothing happens while they are compared.
+function standardOf(group: Group, { session }: Inside): Standard {
+  return {
+    dots: movesOf(group),
+    objects: thingsOf(session),
+    table: tableOf(session),
+    cards: cardsOf(session),
+  }
 }
 
 /** What one has, and what it should have. */
@@ -145,14 +165,14 @@ function* standing(group: Group, primary: Inside, life: Inside): Generator<strin
 }
 
 // What is shown to who plays.
-function* showing(group: Group, primary: Inside, life: Inside): Generator<string> {
+function* showing(right: Standard, primary: Inside, life: Inside): Generator<string> {
   const { session } = life
   yield* unsettled(life)
-  yield* differing(primary, life, [['dots', dotsOf(session), movesOf(group)]])
-  yield* differing(primary, life, [['objects', thingsOf(session), thingsOf(primary.session)]])
-  yield* differing(primary, life, [['table', tableOf(session), tableOf(primary.session)]])
+  yield* differing(primary, life, [['dots', dotsOf(session), right.dots]])
+  yield* differing(primary, life, [['objects', thingsOf(session), right.objects]])
+  yield* differing(primary, life, [['table', tableOf(session), right.table]])
   yield* unseenGhosts(session, primary.session)
-  yield* differing(primary, life, [['cards', cardsOf(session), cardsOf(primary.session)]])
+  yield* differing(primary, life, [['cards', cardsOf(session), right.cards]])
   yield* cardFaults(life, primary.session)
 }
 
