@@ -186,9 +186,11 @@ export class ObjectRegistry implements Face {
 
   /** All events of a verb were told. */
   settled(): void {
-    const changed = [...this.#changed]
-    this.#changed.clear()
-    for (const handle of changed) handle.emit('changed', undefined)
+    if (this.#changed.size > 0) {
+      const changed = [...this.#changed]
+      this.#changed.clear()
+      for (const handle of changed) handle.emit('changed', undefined)
+    }
     this.#gatherings.emit()
   }
 

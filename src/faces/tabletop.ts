@@ -124,9 +124,11 @@ export class Tabletop implements Face {
 
   /** All events of a verb were told. */
   settled(): void {
-    const changed = [...this.#changed]
-    this.#changed.clear()
-    for (const handle of changed) handle.pump()
+    if (this.#changed.size > 0) {
+      const changed = [...this.#changed]
+      this.#changed.clear()
+      for (const handle of changed) handle.pump()
+    }
     this.#free()
     this.#gatherings.emit()
   }

@@ -236,8 +236,12 @@ export function readF64(reader: ByteReader): number {
 /** Exactly count bytes, as a copy. */
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
+  if (reader.failed) return new Uint8Array(0)
   // `slice` of a Buffer would share its bytes.
-  return reader.failed ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
+  if (count > PLAIN_MAX) return new Uint8Array(reader.bytes.subarray(at, at + count))
+  const copy = new Uint8Array(count)
+  for (let i = 0; i < count; i++) copy[i] = reader.bytes[at + i]!
+  return copy
 }
 
 /** A varint length of at most max, then the bytes, as a copy. */

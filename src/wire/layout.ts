@@ -179,12 +179,17 @@ export function message<K extends Kinds>(kinds: K): Layout<MessageOf<K>> {
   }
 }
 
-/** A value as bytes. @throws RangeError that names the field, the limit and the value */
-export function encode<Value>(layout: Layout<Value>, value: Value): Uint8Array {
+/**
+ * A value as bytes. @throws RangeError that names the field, the limit and the value
+ *
+ * @param first  a byte in front of it
+ */
+export function encode<Value>(layout: Layout<Value>, value: Value, first?: number): Uint8Array {
   // What is returned is a copy, so the next call may write over it; a layout that encodes a value
   // within a value takes the next writer.
   const writer = (writers[encoding] ??= bytes.createWriter())
   bytes.reset(writer)
+  if (first !== undefined) bytes.writeU8(writer, first)
   encoding += 1
   try {
     layout.write(writer, value)
@@ -200,9 +205,13 @@ let encoding = 0
 // One large message does not hold its memory for ever.
 const KEPT_MAX: number = 64 * 1024
 
-/** The value of exactly these bytes, or null if they are malformed or too many. */
-export function decode<Value>(layout: Layout<Value>, from: Uint8Array): Value | null {
-  const reader = bytes.createReader(from)
+/**
+ * The value of exactly these bytes, or null if they are malformed or too many.
+ *
+ * @param at  where it begins
+ */
+export function decode<Value>(layout: Layout<Value>, from: Uint8Array, at = 0): Value | null {
+  const reader = bytes.createReader(from, at)
   const value = layout.read(reader)
   return bytes.isDone(reader) ? value : null
 }
