@@ -1,6 +1,7 @@
 // Goal: a greeting lets in who has the key, and nobody who altered, repeated, turned round or moved
 // what others said; it says why, throws nothing, and keeps nothing without a limit.
 // Method: both sides by hand, and whoever is in between; jobs are answered at once.
+import { calmly } from '../../test/calmly.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { answerOf, chance, exchange, kindsOf } from '../../test/mailbox/greeters.ts'
@@ -9,7 +10,6 @@ import { decode, encode } from '../wire/layout.ts'
 import { answerGreeting, EARLY_BYTES_MAX, type Gate, greet, hearGreeting } from './greeting.ts'
 import { type Greeting, greetingLayout, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
 
-const MAIL_ID_MAX = 64
 const REFUSAL_MAX = 300
 
 const ALICE = { id: 'alice', keys: [ownKey(1)] }
@@ -233,8 +233,8 @@ describe('a mailbox says', () => {
   })
 
   test('whatever ids there are, a sentence that fits', () => {
-    // Each sign of these is printed as six.
-    const [one, two] = ['a', 'b'].map((end) => '\u2066'.repeat(MAIL_ID_MAX / 3) + end)
+    // Each sign of these is printed as six; an id has 64 bytes at most.
+    const [one, two] = ['a', 'b'].map((end) => '\u2066'.repeat(21) + end)
     const gate = knowing(ownKey(9).key)
     const refusals: Uint8Array[] = []
     const overhear = (bytes: Uint8Array): Uint8Array => {
@@ -246,8 +246,9 @@ describe('a mailbox says', () => {
       [OPEN_GATE, gate],
       [{ ...OPEN_GATE, refuses: () => 'n\u00f6 '.repeat(100) }, OPEN_GATE],
     ] as const) {
-      const alice = new Side({ id: one!, keys: [ownKey(1)] }, two!, { gate: here })
-      exchange(alice, new Side({ id: two!, keys: [ownKey(2)] }, null, { gate: there }), overhear)
+      const alice = calmly(() => new Side({ id: one!, keys: [ownKey(1)] }, two!, { gate: here }))
+      const bob = new Side({ id: two!, keys: [ownKey(2)] }, null, { gate: there })
+      calmly(() => exchange(alice, bob, overhear))
     }
     const lengths = refusals.map((bytes) => {
       const refused = decode(greetingLayout, bytes) as Greeting & { kind: 'refused' }

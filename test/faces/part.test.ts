@@ -1,5 +1,6 @@
 // Goal: a part that somebody brought can do what ours can, and its mistakes cost one call each.
 // Method: whole sessions in virtual time with small parts that count, say and fail.
+import { calmly } from '../calmly.ts'
 import { describe, expect, test } from 'vitest'
 import { create, customMessage, customPart, type CustomEvent } from '../../src/custom/custom.ts'
 import type { PartOut } from '../../src/machine.ts'
@@ -271,7 +272,7 @@ describe('the machine', () => {
   })
   test('passes on for members alone, within bounds, and as who serves alone', () => {
     const say = (to: number) =>
-      encodeLayout(customMessage, { kind: 'say', to, bytes: new Uint8Array(8_000) })
+      calmly(() => encodeLayout(customMessage, { kind: 'say', to, bytes: new Uint8Array(8_192) }))
     const state = at(1)
     for (const to of [3, 0, 7]) part.receive!(state, 0, 2, say(to), out)
     expect(sent).toEqual(['3 said', '3 said'])

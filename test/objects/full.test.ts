@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
 import { OBJECTS_MAX } from '../../src/objects/objects.ts'
-import { answers, looks, meet, seeAll, settle, spawn, state, take } from './crew.ts'
+import { lackOf } from '../../src/objects/room.ts'
+import { answers, join, looks, lose, meet, seeAll, settle, spawn, state, take } from './crew.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
 
 const [HOST, A, B] = [1, 2, 3] as const
@@ -23,6 +24,29 @@ describe('where there is no room for more', () => {
       expect(state(crew, HOST).counters.full).toBe(0)
     },
   )
+
+  test('B25: who is alone has no quota, and has one again with others (PR-2)', () => {
+    const crew = meet({ incs: [HOST, A] })
+    seeAll(crew, { terms: 'objects=1' })
+    const lacks = (): unknown => lackOf(state(crew, HOST), HOST)
+    expect(lacks()).toBe(null)
+    spawn(crew, HOST)
+    expect(lacks()).toBe('quota')
+    lose(crew, A)
+    seeAll(crew, { terms: 'objects=1' })
+    expect(lacks()).toBe(null)
+    join(crew, B)
+    seeAll(crew, { terms: 'objects=1' })
+    expect(lacks()).toBe('quota')
+  })
+
+  test('B53: as many again are known that are gone (PR-2)', () => {
+    const desk = new Desk()
+    for (let made = 0; made < 10_000; made++) desk.spawn(TYPE.plain)
+    const gone = { creator: GOOD, count: 1, owner: GOOD, dead: true } as const
+    desk.hear(GOOD, told('tell', gone))
+    expect(desk.find(GOOD, 1)).toMatchObject({ dead: true })
+  })
 
   test('B53: what a grantee made of an object before it went is adopted (PR-2)', () => {
     const desk = new Desk()

@@ -89,6 +89,17 @@ describe('in a star', () => {
     expect(looks(crew, key)).toEqual(['1 v1.2 0,1'])
   })
 
+  test('T76: what was ours and is hidden is adopted by us who lead alone, after three seconds (PR-2)', () => {
+    const { crew, key } = lost()
+    expect(thing(crew, C, key)).toMatchObject({ owner: 0, hidden: true })
+    for (const inc of [A, B]) lose(crew, inc)
+    takeOver(crew, C)
+    pass(crew, COUNT_MS - 1)
+    expect(look(crew, C, key)).toBe('hidden')
+    pass(crew, 1)
+    expect(thing(crew, C, key)).toMatchObject({ owner: C, hidden: false, version: { epoch: 2 } })
+  })
+
   test('T76: what was told before it was hidden opens no gate behind that', () => {
     const { crew, key } = four()
     grant(crew, key, HOST)

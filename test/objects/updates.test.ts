@@ -194,6 +194,19 @@ describe('what changed', () => {
   })
 })
 
+describe('a change that others extrapolate', () => {
+  test('B17: waits for two seconds since the last that was said, and no longer (PR-2)', () => {
+    const { crew, key } = pair()
+    const isSaid = (value: number): boolean => set(crew, A, key, [value, 1], 1, NaN, true)
+    write(crew, A, key, 5)
+    const since = crew.now
+    crew.now = since + UNSAID_MS - 1
+    expect(isSaid(6)).toBe(false)
+    crew.now = since + UNSAID_MS
+    expect(isSaid(7)).toBe(true)
+  })
+})
+
 describe('the count of changes', () => {
   test('goes on over each change of owner, so that an update never seems old', () => {
     const crew = meet()

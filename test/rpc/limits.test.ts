@@ -63,6 +63,16 @@ test('a call that the primary has no room to pass on, or no link, is remembered 
   ])
 })
 
+test('an answer counts from the member that was called alone (PR-2)', () => {
+  const net = new Net(3, 'star')
+  const id = net.call(2, 3)
+  const said = { kind: 'result', to: 2, id, outcome: 'ok', text: '1' } as const
+  net.lie(1, 2, { ...said, from: 1 })
+  expect([net.outcomes(2), net.at(2).counters.late]).toEqual([[], 1])
+  net.lie(1, 2, { ...said, from: 3 })
+  expect(net.outcomes(2)).toEqual(['ok'])
+})
+
 test('who begins anew is nobody, and nothing of its calls is kept (PR-2)', () => {
   const net = new Net(3, 'star')
   net.call(2, 3)

@@ -3,7 +3,7 @@
 // Method: members by hand, asked at instants just before and at the bound.
 import { expect, test } from 'vitest'
 import { UNSURE_SLOTS } from '../../src/slots/slots.ts'
-import { game, hands, hearing, member, NOW, part } from './machine.ts'
+import { frameOf, game, hands, hearing, member, NOW, part } from './machine.ts'
 
 const { act, tell } = hands(hearing)
 
@@ -60,4 +60,17 @@ test('what is looked over and finds nobody is due no more (PR-2)', () => {
   expect([...part.dirty!(ada, NOW)]).toEqual([])
   expect(part.deadline!(ada)).toBe(NOW + 7)
   expect([...part.dirty!(ada, NOW + 7)]).toEqual([2])
+})
+
+test('a packet that is lost is lost once, and one that came is not (PR-2)', () => {
+  const ada = member(1)
+  act(ada)
+  expect(frameOf(ada, 2)).not.toBe(null)
+  const peer = ada.peers.get(2)!
+  expect([...peer.flights.keys()]).toEqual([1])
+  part.lost!(ada, 2, 1)
+  expect([peer.dueAt, ada.dueAt, peer.flights.size]).toEqual([-Infinity, -Infinity, 0])
+  Object.assign(ada, { dueAt: 5 })
+  part.lost!(ada, 2, 1)
+  expect(ada.dueAt).toBe(5)
 })

@@ -2,6 +2,7 @@
 // Method: views by hand.
 import { describe, expect, test } from 'vitest'
 import { type PartView, RIGHTS } from '../../src/machine.ts'
+import { takeVoid } from '../../src/slots/tally.ts'
 import { hands, hearing, member, NOW, part } from './machine.ts'
 
 const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }
@@ -30,6 +31,18 @@ describe('an act that comes', () => {
   test('is had by whoever passed it on, and that is remembered (PR-2)', () => {
     expect([holders(2), holders(3), holders(2, 3), holders(3, 2)]).toEqual([[], [3], [3], [3]])
   })
+})
+
+test('an act of ours that is not settled yet is not void, whoever asks that early (PR-2)', () => {
+  const ada = member(1)
+  hands(hearing).act(ada)
+  const [event] = ada.unsure
+  expect(event!.slot).toBeGreaterThan(ada.base)
+  expect(takeVoid(ada, event!.slot + 5)).toEqual([])
+  expect(ada.unsure).toEqual([event])
+  ada.base = event!.slot
+  expect(takeVoid(ada, event!.slot + 5)).toEqual([event])
+  expect(ada.unsure).toEqual([])
 })
 
 describe('who is here', () => {

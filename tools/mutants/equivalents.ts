@@ -129,6 +129,24 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     1,
   ),
   equivalent(
+    'seal/seal.ts wake',
+    'link.again && peer.link && !peer.asking',
+    'link.again && peer.link',
+    'Who is asking already does not ask once more.',
+  ),
+  equivalent(
+    'custom/custom.ts restored',
+    'said && state !== null',
+    'state !== null',
+    'Of what cannot be read there is no state.',
+  ),
+  equivalent(
+    'sim/ground.ts content',
+    'ground.notesMax === 0',
+    'false',
+    'Where no lines are kept nobody reads what they would say.',
+  ),
+  equivalent(
     'seal/asking.ts read',
     'ee && se',
     'ee',
