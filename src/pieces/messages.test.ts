@@ -7,10 +7,10 @@ import { apply, effectsOf, encodeDraws, restore, snapshot, published } from './c
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
 import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
-import { encodeUpdate, readBody, readNews, readOp } from './messages.ts'
+import { encodeUpdate, type Entry, readBody, readNews, readOp } from './messages.ts'
 import { create } from './rules.ts'
 import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal } from './state.ts'
-import { type Row } from './state.ts'
+import type { Row } from './state.ts'
 
 const REFUSED_MAX = 16
 
@@ -283,6 +283,16 @@ describe('what is hostile', () => {
     expect(read(one, one)).toBeNull()
     const newer = { first: true, last: true, gen: one.gen - 1, forks: [], rows: [one] }
     expect(readNews(encodeTable(types, newer), types)).toBeNull()
+  })
+  test('news has 256 pieces at most (PR-2)', () => {
+    const [one] = rows as [Row]
+    const many = (count: number): Entry[] =>
+      Array.from({ length: count }, (_, i) => {
+        return { id: i + 1, row: { ...one, id: i + 1 }, why: 'table', seq: 0, reason: '' } as const
+      })
+    const read = (count: number): unknown => readNews(encodeNews(types, many(count)), types)
+    expect(read(256)).toHaveLength(256)
+    expect(read(257)).toBeNull()
   })
   test('a change that is malformed changes nothing', () => {
     const random = prng.create('pieces changes')

@@ -1,7 +1,7 @@
 // Goal: what the primary decides of updates, and what a player is shown meanwhile.
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
-import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
+import { bool, piece, reject, secret, text, u8 } from '../../src/index.ts'
 import { encodeTable, readBody } from '../../src/pieces/messages.ts'
 import { draft, type PieceTypes, REFUSED_MAX, settled, shown } from '../../src/pieces/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
@@ -414,4 +414,14 @@ describe('a session that goes on from what a member was told', () => {
     welcome(all, ada)
     expect(ada.state.published.get(2)).toMatchObject({ hidden: 0, fields: [0, 0, 33] })
   })
+})
+
+test('O29: a table goes to a newcomer in messages of some 24 KB (PR-2)', () => {
+  const long = [piece('note', { text: text(200) }).rules]
+  const all = room(long, 0, 400)
+  for (const row of all.primary.state.kept.rows.values()) row.fields[0] = 'x'.repeat(200)
+  const lengths = all.part.welcome!(all.primary.state).map(({ length }) => length)
+  expect(lengths.length).toBeGreaterThan(3)
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(24 * 1_024 + 300)
+  expect(Math.min(...lengths.slice(0, -1))).toBeGreaterThan(14 * 1_024)
 })

@@ -2,6 +2,8 @@
 // Method: views by hand.
 import { describe, expect, test } from 'vitest'
 import { type PartView, RIGHTS } from '../../src/machine.ts'
+import { lookAround } from '../../src/slots/reference.ts'
+import type { SlotPeer } from '../../src/slots/state.ts'
 import { takeVoid } from '../../src/slots/tally.ts'
 import { hands, hearing, member, NOW, part } from './machine.ts'
 
@@ -43,6 +45,21 @@ test('an act of ours that is not settled yet is not void, whoever asks that earl
   ada.base = event!.slot
   expect(takeVoid(ada, event!.slot + 5)).toEqual([event])
   expect(ada.unsure).toEqual([])
+})
+
+test('where all were cut off, the oldest that plays and is heard leads again (PR-2)', () => {
+  const after = (of: Partial<SlotPeer>): boolean => {
+    const bea = member(2)
+    bea.apart = true
+    for (const peer of bea.peers.values()) peer.apart = true
+    Object.assign(bea.peers.get(1)!, of)
+    lookAround(bea, NOW)
+    return !bea.apart
+  }
+  const silent = { heardAt: NOW - 1_000_000 }
+  expect([after({}), after({ standing: 'joining' }), after(silent)]).toEqual([false, true, true])
+  // One that hears most is apart no longer only where nobody leads.
+  expect(after({ apart: false })).toBe(false)
 })
 
 describe('who is here', () => {
