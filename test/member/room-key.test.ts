@@ -3,7 +3,7 @@
 // Method: the shipped sealing and reading of sheets, by hand; every way to leave one out.
 import { describe, expect, test } from 'vitest'
 import { load, seal } from '../../src/member/opening.ts'
-import { markOf } from '../../src/member/room-key.ts'
+import { markOf, open } from '../../src/member/room-key.ts'
 import type { Runtime } from '../../src/member/state.ts'
 import type { Saved } from '../../src/directory/saved-room.ts'
 import * as durable from '../../src/replication/durable.ts'
@@ -12,6 +12,7 @@ import { entriesLayout, wholeLayout } from '../../src/session/sheets.ts'
 import { toyCiphers } from '../../src/sim/toy-ciphers.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
+import { calmly } from '../calmly.ts'
 import { Bare } from './bare.ts'
 
 const KEY = new Uint8Array(32).fill(7)
@@ -55,6 +56,13 @@ describe('sheets of a room with a key', () => {
     expect(read(written())).toEqual([1, 2, 3])
     expect(read(written(), holding(OTHER))).toBe('forbidden')
     expect(read(written(), holding(null))).toBe('forbidden')
+  })
+
+  test('are nothing where they are no sheets, whatever bytes stand there (PR-2)', () => {
+    const place = { session: 's', before: new Uint8Array(16) }
+    for (const bytes of [new Uint8Array(0), Uint8Array.of(1), new Uint8Array(60).fill(255)]) {
+      expect(calmly(() => open(toyCiphers, KEY, place, bytes))).toBe(null)
+    }
   })
 
   test('may end early, for the newest may not have come; none before is left out', () => {

@@ -128,6 +128,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Who may see it is found out then, and not asked.',
     1,
   ),
+  equivalent('actions/actions.ts SHORT', '64', ['(64) * 2', '(64) / 2'], FASTER),
+  equivalent(
+    'sim/rings.ts STATES_FIRST',
+    '1024',
+    ['(1024) * 2', '(1024) / 2'],
+    'Room for so many is made at first, and more when it is full.',
+  ),
   equivalent(
     'seal/seal.ts wake',
     'link.again && peer.link && !peer.asking',
