@@ -57,7 +57,8 @@ export function measurePlane(rows: Rows, { at, bendAt }: At, seconds: number): v
   const to = velocity[at]!
   const fromY = basis[at + 1]!
   const toY = velocity[at + 1]!
-  const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY)
+  // What stands has no direction: the product may be -0 then, and half a turn from 0.
+  const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY + 0)
   agree(rows, bendAt, turn / seconds)
   agree(rows, bendAt + 1, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)
 }

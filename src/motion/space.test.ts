@@ -152,6 +152,23 @@ describe('the goal', () => {
     )
   })
 
+  test('of what stood and goes again is no turn, in whichever direction (T50)', () => {
+    for (const speed of [
+      [-1, -1],
+      [1, 1],
+      [-3, 0],
+      [0, -2],
+    ]) {
+      const trail = trails.create([plane])
+      for (const [i, velocity] of [speed, [0, 0], speed].entries()) {
+        append(trail, i * 60, [0, 0], velocity)
+      }
+      const [x, y] = goalAt(trail, 250)
+      expect(Math.abs(x! * speed[1]! - y! * speed[0]!)).toBeLessThan(1e-9)
+      expect(x! * speed[0]! + y! * speed[1]!).toBeGreaterThan(0)
+    }
+  })
+
   test('goes round a screw that the samples agree on, ten times nearer than a line (AP-19)', () => {
     const place = (t: number): number[] => [5 * Math.cos(2 * t), 5 * Math.sin(2 * t), 3 * t]
     const speed = (t: number): number[] => [-10 * Math.sin(2 * t), 10 * Math.cos(2 * t), 3]
