@@ -267,7 +267,7 @@ class Door {
   // All that there was before us has come, or is not waited for any more.
   #whole = false
   #caughtUp = false
-  // Whoever waits is told: of all that comes later nothing need be looked at.
+  // The promise of `join` is settled, so events that come later are not looked at here.
   #over = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0

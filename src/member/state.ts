@@ -373,7 +373,7 @@ export interface Runtime {
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
-  /** Where the parts send their effects, by channel. */
+  /** The sink of each part, by channel. */
   readonly outs: Map<number, PartOut>
 }
 

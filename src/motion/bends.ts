@@ -57,7 +57,7 @@ export function measurePlane(rows: Rows, { at, bendAt }: At, seconds: number): v
   const to = velocity[at]!
   const fromY = basis[at + 1]!
   const toY = velocity[at + 1]!
-  // What stands has no direction: the product may be -0 then, and half a turn from 0.
+  // A thing at rest has no direction. Its dot product may be -0, whose angle from 0 is half a turn.
   const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY + 0)
   agree(rows, bendAt, turn / seconds)
   agree(rows, bendAt + 1, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)

@@ -192,7 +192,7 @@ export function flush(turn: Turn): void {
   const { objects, out } = turn
   const { owing, outbox } = objects
   spread(objects, turn.now)
-  // After most datagrams there is nothing.
+  // After most datagrams nothing is owed.
   if (owing.size === 0 && outbox.length === 0) return
   for (const peer of owing) tell(turn, peer)
   // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.

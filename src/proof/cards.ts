@@ -186,7 +186,7 @@ export function bareFaces(session: Session): string[] {
   const { rules } = Card
   const found: string[] = []
   for (const row of state.published.values()) {
-    // What is hidden from it already no rule needs to be asked about.
+    // Where each secret field is hidden from this player already, no rule needs to be asked.
     if ((rules.secret & ~row.hidden) === 0) continue
     if ((rules.hides(row, state.player) & ~row.hidden) === 0) continue
     found.push(`secret: ${state.player} was told the face of card ${row.id}`)

@@ -32,7 +32,7 @@ export interface Trial {
   plant: SessionBug | null
   world: SessionWorld
   lives: Life[]
-  /** Of each machine. */
+  /** The newest life of each machine, by the machine's name. */
   newest: Map<string, Life>
   account: Account
   story: string[]

@@ -106,7 +106,7 @@ function* faults(group: Group): Generator<string> {
   for (const life of sound) yield* showing(right, primary, life)
 }
 
-/** What all are to show: what the primary shows, and each of its own dot. */
+/** What every member is to show: each dot where its owner moved it, all else as the primary. */
 interface Standard {
   dots: unknown
   objects: unknown

@@ -56,12 +56,12 @@ const WISH = {
 
 /** The newest version and oseq that a member had of an object. */
 export interface Sighting {
-  /** Who it was then, in which session. */
+  /** The session and the member's number when the object was looked at. */
   who: string
   epoch: number
   count: number
   oseq: number
-  /** As whom it owned that version; 0 if it did not. */
+  /** The number of the member that was written down as owner of that version; 0 if none was. */
   owned: number
 }
 
@@ -97,9 +97,9 @@ export interface Life {
   /** Things that it created, and answers about things that it waits for. */
   made: number
   waiting: number
-  /** What it had of each object when that was looked at last. */
+  /** The last sighting of each object, by the object's key. */
   seen: Map<number, Sighting>
-  /** What was looked at last of its role. */
+  /** The last look at the role of this life; null before the first. */
   glance: Glance | null
   /** Why it did not get in. */
   failed: string

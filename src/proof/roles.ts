@@ -24,8 +24,8 @@ export function watch(trial: Trial): true {
   return true
 }
 
-// Who serves with which backup others may have said of the same session since, so that is compared
-// with what was said last of all.
+// Another life may have named another backup of the same session since the last look. So the backup
+// is compared with the one that was written down last for the session.
 function isAsBefore({ backups }: Account, last: Glance | null, own: Glance['own']): boolean {
   const { server, id } = own
   return (

@@ -133,7 +133,7 @@ function start(drawing: Drawing, plant: SessionBug | null): Trial {
   return trial
 }
 
-// One life of a machine; each start of it is another.
+// A machine starts, which begins one more life of it.
 function begin(trial: Trial, node: SimNode, as: Parameters<typeof live>[1]): void {
   const { drawing, lives, newest } = trial
   const { name } = node

@@ -56,7 +56,7 @@ export function isTrueOf(role: Role, trait: Trait): boolean {
   return HAS[role][trait]
 }
 
-// It is asked for with each datagram.
+// Booleans by role and trait, because `isTrueOf` is called with each datagram.
 const HAS = Object.fromEntries(
   Object.entries(ROLES).map(([role, traits]) => {
     const has = (trait: string): boolean => (traits as readonly string[]).includes(trait)

@@ -326,8 +326,8 @@ function countAtOnce(scene: Scene, entry: Entry): void {
   assert(false, `${AT_ONCE_MAX} events at ${now} ms, the last an ${entry.kind}${who}`)
 }
 
-// Calls again and again, after so many turns of the promise queue each time, until there is a
-// result. To wait by `await` would cost half as much again.
+// Calls the step that `begin` returns, each time after TURNS turns of the promise queue, until the
+// step has a result. To wait by `await` would cost half as much again.
 function inTurns(begin: () => () => boolean | null): Promise<boolean> {
   const turn = Promise.resolve()
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ const encoder = new TextEncoder()
 // A mark at the beginning is part of a text like any other.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// One for all numbers: a view of each place would cost more than the copy.
+// One view for all doubles: a view for each would cost more than copying its eight bytes.
 const ofDouble = new Uint8Array(8)
 const double = new DataView(ofDouble.buffer)
 

@@ -185,8 +185,8 @@ export function message<K extends Kinds>(kinds: K): Layout<MessageOf<K>> {
  * @param first  a byte in front of it
  */
 export function encode<Value>(layout: Layout<Value>, value: Value, first?: number): Uint8Array {
-  // What is returned is a copy, so the next call may write over it; a layout that encodes a value
-  // within a value takes the next writer.
+  // `finish` returns a copy, so the next call may use the same writer. A layout that encodes a
+  // value within a value takes the next one.
   const writer = (writers[encoding] ??= bytes.createWriter())
   bytes.reset(writer)
   if (first !== undefined) bytes.writeU8(writer, first)

@@ -60,7 +60,8 @@ const RELAY = 'relay:'
 const KNOCK = 'knock:'
 const DIGITS_MAX = 16
 
-// Read by hand, for each datagram has an address: digits, none too many in front.
+// Reads the number behind a scheme without an expression, because each datagram has an address. A
+// number with a leading zero is refused.
 function numberBehind(scheme: string, address: string): number | null {
   const digits = address.length - scheme.length
   if (digits < 1 || digits > DIGITS_MAX || !address.startsWith(scheme)) return null
