@@ -137,13 +137,8 @@ export function encodeFire(timer: number): Uint8Array {
 }
 
 const encoder = new TextEncoder()
-const SHORT = 64
 
 function bytesOf(text: string): number {
-  let at = 0
-  // Keys and values are short ASCII, mostly.
-  while (at < text.length && at < SHORT && text.charCodeAt(at) < 0x80) at++
-  if (at === text.length) return at
   return encoder.encode(text).length
 }
 

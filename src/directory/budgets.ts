@@ -172,10 +172,7 @@ export function spend(
   }
   if (ofRoom && !isServed(ofRoom)) return refuse(budgets, 'room', what)
   if (ofHub && !isServed(ofHub)) return refuse(budgets, 'hub', what)
-  if (ofStream) ofStream.bucket.left -= cost
-  if (ofAddress) ofAddress.bucket.left -= cost
-  if (ofRoom) ofRoom.bucket.left -= cost
-  if (ofHub) ofHub.bucket.left -= cost
+  for (const cell of [ofStream, ofAddress, ofRoom, ofHub]) if (cell) cell.bucket.left -= cost
   if (recent) recent.spent += cost
   return null
 }

@@ -106,14 +106,11 @@ class Gathering<Item> {
 
   /** Says that something did. */
   emit(): void {
-    if (this.#news.size > 0) {
-      const news = [...this.#news]
-      this.#news.clear()
-      for (const [handle, names] of news) {
-        for (const name of names) this.#events.emit(name, handle)
-      }
+    const news = [...this.#news]
+    this.#news.clear()
+    for (const [handle, names] of news) {
+      for (const name of names) this.#events.emit(name, handle)
     }
-    if (this.#listeners.size === 0) return
     for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
   }
 }
@@ -160,7 +157,6 @@ export class Gatherings<Type, Item> {
 
   /** Tells the listeners. */
   emit(): void {
-    if (this.#touched.size === 0) return
     const touched = [...this.#touched]
     this.#touched.clear()
     for (const gathering of touched) gathering.emit()

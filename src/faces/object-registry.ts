@@ -186,11 +186,9 @@ export class ObjectRegistry implements Face {
 
   /** All events of a verb were told. */
   settled(): void {
-    if (this.#changed.size > 0) {
-      const changed = [...this.#changed]
-      this.#changed.clear()
-      for (const handle of changed) handle.emit('changed', undefined)
-    }
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.emit('changed', undefined)
     this.#gatherings.emit()
   }
 

@@ -230,9 +230,7 @@ export function numberOf(id: unknown): number {
 /** A piece's fields by name; null for those that are hidden. */
 export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<string, unknown> {
   const state: Record<string, unknown> = {}
-  const { columns } = type
-  for (let i = 0; i < columns.length; i++) {
-    const column = columns[i]!
+  for (const [i, column] of type.columns.entries()) {
     if ((hidden & (1 << i)) === 0) putValue(state, column, fields)
     else state[column.name] = null
   }
@@ -240,11 +238,7 @@ export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<s
 }
 
 function faceOf(type: Schema<Fields>, row: Row): Face {
-  const state = stateOf(type, row)
-  const own = { id: idOf(row.id), heldBy: row.heldBy }
-  // A field of that name may be one that cannot be written over.
-  if (OF_FACE.some((name) => type.places.has(name))) return { ...state, ...own }
-  return Object.assign(state, own) as unknown as Face
+  return { ...stateOf(type, row), id: idOf(row.id), heldBy: row.heldBy }
 }
 
 /** A change by name, quantised: its mask and its places. @throws HoldfastError `bad-value` */

@@ -124,11 +124,9 @@ export class Tabletop implements Face {
 
   /** All events of a verb were told. */
   settled(): void {
-    if (this.#changed.size > 0) {
-      const changed = [...this.#changed]
-      this.#changed.clear()
-      for (const handle of changed) handle.pump()
-    }
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.pump()
     this.#free()
     this.#gatherings.emit()
   }

@@ -113,8 +113,7 @@ export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): numbe
   for (let index = 0; index < end; index++) {
     // Not slice: that of a Buffer shares its bytes.
     const flags = (index === 0 ? FIRST : 0) | (index === end - 1 ? LAST : 0)
-    const own = end === 1 ? bytes : bytes.subarray(index * PIECE_MAX, (index + 1) * PIECE_MAX)
-    const share = new Uint8Array(own)
+    const share = new Uint8Array(bytes.subarray(index * PIECE_MAX, (index + 1) * PIECE_MAX))
     push(outgoing, { bytes: share, flags, stage: PIECE.unsent, packet: -1, at: now })
   }
   outgoing.messages += 1

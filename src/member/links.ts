@@ -256,12 +256,8 @@ export function wake(run: Runtime): void {
     if (peer.doubt) paths.lookInto(run, peer, peer.doubt)
   }
   member.dueAt = Infinity
-  for (const peer of member.peers.values()) sending.note(run, peer)
-  if (member.entrance) sending.note(run, member.entrance)
-  for (const { peer, until } of member.callers.values()) {
-    sending.note(run, peer)
-    member.dueAt = Math.min(member.dueAt, until)
-  }
+  for (const peer of peers.all(run)) sending.note(run, peer)
+  for (const { until } of member.callers.values()) member.dueAt = Math.min(member.dueAt, until)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */

@@ -103,7 +103,6 @@ export function reply(turn: Turn, key: number, { by, request }: Asker, yes: bool
 
 /** As owner: sends our application's answers. A yes waits while we give the object to another. */
 export function sayAnswers(turn: Turn): void {
-  if (turn.objects.asks.size === 0) return
   for (const [key, answering] of turn.objects.asks) {
     if (answering.answer !== null && !answering.said) say(turn, key, answering)
   }

@@ -60,7 +60,7 @@ const GONE = 0x80
 
 /** A message that begins with its kind. */
 export function begin(kind: number): ByteWriter {
-  const writer = createWriter()
+  const writer = createWriter(128)
   writeU8(writer, kind)
   return writer
 }

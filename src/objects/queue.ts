@@ -61,11 +61,9 @@ export function enqueue(
   objects.dirty.add(peer)
 }
 
-const NOBODY: readonly PeerId[] = []
-
 /** Peers to whom updates may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
-  if (now < leavesAt(objects)) return NOBODY
+  if (now < leavesAt(objects)) return []
   objects.leaveAt = now + EARLY * roundMs(objects)
   objects.news = false
   const ready = [...objects.dirty]

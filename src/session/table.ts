@@ -53,16 +53,8 @@ export type RoleThat<Of extends Trait> = {
 
 /** Whether a role has a trait. */
 export function isTrueOf(role: Role, trait: Trait): boolean {
-  return HAS[role][trait]
+  return (ROLES[role] as readonly Trait[]).includes(trait)
 }
-
-// Booleans by role and trait, because `isTrueOf` is called with each datagram.
-const HAS = Object.fromEntries(
-  Object.entries(ROLES).map(([role, traits]) => {
-    const has = (trait: string): boolean => (traits as readonly string[]).includes(trait)
-    return [role, Object.fromEntries(Object.keys(TRAITS).map((trait) => [trait, has(trait)]))]
-  }),
-) as Readonly<Record<Role, Readonly<Record<Trait, boolean>>>>
 
 /** The transitions between roles. `e` is the epoch; `when` and `does` are for readers. */
 export const TRANSITIONS = [

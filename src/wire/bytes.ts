@@ -9,10 +9,6 @@ const encoder = new TextEncoder()
 // A mark at the beginning is part of a text like any other.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// One view for all doubles: a view for each would cost more than copying its eight bytes.
-const ofDouble = new Uint8Array(8)
-const double = new DataView(ofDouble.buffer)
-
 // Longer texts are left to the library.
 const PLAIN_MAX = 32
 
@@ -112,8 +108,7 @@ export function writeVarint(writer: ByteWriter, value: number): void {
 /** IEEE 754 double, big-endian. */
 export function writeF64(writer: ByteWriter, value: number): void {
   const at = reserve(writer, 8)
-  double.setFloat64(0, value)
-  for (let i = 0; i < 8; i++) writer.bytes[at + i] = ofDouble[i]!
+  new DataView(writer.bytes.buffer, writer.bytes.byteOffset + at, 8).setFloat64(0, value)
 }
 
 /** The bytes themselves, without a length. */
@@ -228,20 +223,15 @@ export function readVarint(reader: ByteReader): number {
 export function readF64(reader: ByteReader): number {
   const at = take(reader, 8)
   if (reader.failed) return 0
-  for (let i = 0; i < 8; i++) ofDouble[i] = reader.bytes[at + i]!
-  const value = double.getFloat64(0)
+  const value = new DataView(reader.bytes.buffer, reader.bytes.byteOffset + at, 8).getFloat64(0)
   return Number.isFinite(value) ? value : fail(reader)
 }
 
 /** Exactly count bytes, as a copy. */
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
-  if (reader.failed) return new Uint8Array(0)
   // `slice` of a Buffer would share its bytes.
-  if (count > PLAIN_MAX) return new Uint8Array(reader.bytes.subarray(at, at + count))
-  const copy = new Uint8Array(count)
-  for (let i = 0; i < count; i++) copy[i] = reader.bytes[at + i]!
-  return copy
+  return reader.failed ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
 }
 
 /** A varint length of at most max, then the bytes, as a copy. */

@@ -15,6 +15,7 @@ import type { PeerId } from '../machine.ts'
 import {
   createReader,
   createWriter,
+  finish,
   readU8,
   readVarint,
   writeRaw,
@@ -49,14 +50,11 @@ export function frameKnock(caller: number, datagram: Uint8Array): Uint8Array {
 }
 
 function frameDatagram(tag: number, other: number, datagram: Uint8Array): Uint8Array {
-  let head = 2
-  for (let rest = other; rest >= 0x80; rest = Math.floor(rest / 0x80)) head++
-  // As long as it will be, so that it need not be copied.
-  const writer = createWriter(head + datagram.length)
+  const writer = createWriter(datagram.length + 6)
   writeU8(writer, tag)
   writeVarint(writer, other)
   writeRaw(writer, datagram)
-  return writer.bytes
+  return finish(writer)
 }
 
 /** Reads one message of the stream; null if it is neither kind. The bytes are a view. */

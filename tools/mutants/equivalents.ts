@@ -128,7 +128,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Who may see it is found out then, and not asked.',
     1,
   ),
-  equivalent('actions/actions.ts SHORT', '64', ['(64) * 2', '(64) / 2'], FASTER),
   equivalent(
     'sim/rings.ts STATES_FIRST',
     '1024',

@@ -52,25 +52,11 @@ export function knockAddress(caller: number): string {
 
 /** Reads `relay:7`; null for anything else, and for the hub itself, which takes no datagrams. */
 export function parseRelayAddress(address: string): PeerId | null {
-  const number = numberBehind(RELAY, address)
-  return number === 0 ? null : number
+  return numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
 }
 
-const RELAY = 'relay:'
-const KNOCK = 'knock:'
-const DIGITS_MAX = 16
-
-// Reads the number behind a scheme without an expression, because each datagram has an address. A
-// number with a leading zero is refused.
-function numberBehind(scheme: string, address: string): number | null {
-  const digits = address.length - scheme.length
-  if (digits < 1 || digits > DIGITS_MAX || !address.startsWith(scheme)) return null
-  let number = 0
-  for (let at = scheme.length; at < address.length; at++) {
-    const digit = address.charCodeAt(at) - 0x30
-    if (!(digit >= 0 && digit <= 9) || (number === 0 && at > scheme.length)) return null
-    number = number * 10 + digit
-  }
+function numberOf(parsed: RegExpExecArray | null): number | null {
+  const number = parsed ? Number(parsed[1]) : Infinity
   return number <= VARINT_MAX ? number : null
 }
 
@@ -78,7 +64,7 @@ function numberBehind(scheme: string, address: string): number | null {
 export function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
   const peer = parseRelayAddress(address)
   if (peer !== null) return frameRelay(peer, datagram)
-  const caller = numberBehind(KNOCK, address)
+  const caller = numberOf(/^knock:(0|[1-9][0-9]{0,15})$/.exec(address))
   return caller === null ? null : frameKnock(caller, datagram)
 }
 
