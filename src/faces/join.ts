@@ -267,8 +267,6 @@ class Door {
   // All that there was before us has come, or is not waited for any more.
   #whole = false
   #caughtUp = false
-  // The promise of `join` is settled, so events that come later are not looked at here.
-  #over = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
@@ -286,15 +284,14 @@ class Door {
 
   // The session gets what came while it was opened once its runner is known to it.
   #look(): void {
-    if (!this.#settle || this.#over) return
+    if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
       this.#session.onEvent(event)
       if (event.kind === 'view') this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
     this.#whole ||= this.#caughtUp && this.#session.arrived
-    this.#over = this.#open && this.#whole
-    if (this.#over) this.#settle.resolve()
+    if (this.#open && this.#whole) this.#settle.resolve()
   }
 
   // All objects are here when `join` returns, and what was ours is ours again; if that takes long,

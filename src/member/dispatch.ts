@@ -24,7 +24,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
   const channel = bytes[0] ?? -1
   if (waits(run, from, bytes)) return
   if (channel === SESSION_CHANNEL) {
-    const message = decode(peerLayout, bytes, 1)
+    const message = decode(peerLayout, bytes.subarray(1))
     if (!message) member.counters.malformed++
     else if (message.kind === 'view' && wantsGrant(member.session, from, message.view)) {
       checkGrant(run, from, message.view)
@@ -126,7 +126,7 @@ function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Arra
 
 /** A message of the session, as bytes. */
 export function frameSession(message: PeerMessage): Uint8Array {
-  return encode(peerLayout, message, SESSION_CHANNEL)
+  return framePart(SESSION_CHANNEL, encode(peerLayout, message))
 }
 
 /** A message of a part, as bytes. */

@@ -384,16 +384,13 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
 /** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
-  let due = Math.min(
+  return Math.min(
     entry.deadline(run),
     member.phase === 'in' ? member.roundAt : Infinity,
     session.deadline(member.session),
     links.deadline(run),
+    ...member.slots.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
-  for (const { part, state } of member.slots) {
-    if (part.deadline) due = Math.min(due, part.deadline(state))
-  }
-  return due
 }
 
 /** Session time: the primary's clock, which goes on over a change of primary (L9). */
@@ -441,8 +438,7 @@ function end(run: Runtime): void {
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
     part.flush?.(state, run.now, partOut(run, part.channel))
-    if (!part.dirty) continue
-    for (const peer of part.dirty(state, run.now)) sending.poke(run, peer)
+    for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
   }
   for (const { part, state } of member.slots) {
     if (part.stirred?.(state)) session.stir(member.session, run.now)

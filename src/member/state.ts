@@ -476,6 +476,5 @@ export function freshKey(entropy: Entropy): LinkKey {
 
 /** The slot of a channel. */
 export function slotOf(member: Member, channel: number): Slot | null {
-  for (const slot of member.slots) if (slot.part.channel === channel) return slot
-  return null
+  return member.slots.find((slot) => slot.part.channel === channel) ?? null
 }

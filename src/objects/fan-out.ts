@@ -190,14 +190,11 @@ function mayKnow(
 /** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
 export function flush(turn: Turn): void {
   const { objects, out } = turn
-  const { owing, outbox } = objects
   spread(objects, turn.now)
-  // After most datagrams nothing is owed.
-  if (owing.size === 0 && outbox.length === 0) return
-  for (const peer of owing) tell(turn, peer)
+  for (const peer of objects.owing) tell(turn, peer)
   // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
-  for (const { to, bytes } of outbox.splice(0)) out.send(to, bytes)
-  for (const peer of owing) count(turn, peer)
+  for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
+  for (const peer of objects.owing) count(turn, peer)
 }
 
 function tell(turn: Turn, peer: PeerId): void {

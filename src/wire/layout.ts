@@ -17,8 +17,6 @@ export interface Layout<Value> {
   write(writer: ByteWriter, value: Value): void
   /** On malformed input the reader has `failed` and the value is not to be used. */
   read(reader: ByteReader): Value
-  /** Of a record: reads its values into an object that is there. */
-  readInto?(reader: ByteReader, into: Record<string, unknown>): void
 }
 
 /** The type of the values that a layout describes. */
@@ -121,29 +119,23 @@ type RecordOf<F extends Fields> = { [Name in keyof F]: ValueOf<F[Name]> }
 
 /** Named values, one after the other in the order of the keys. */
 export function record<F extends Fields>(fields: F): Layout<RecordOf<F>> {
-  const names = Object.keys(fields)
-  const layouts = Object.values(fields) as Layout<unknown>[]
-  const readInto = (reader: ByteReader, into: Record<string, unknown>): void => {
-    for (let i = 0; i < names.length; i++) into[names[i]!] = layouts[i]!.read(reader)
-  }
+  const entries = Object.entries(fields) as [string, Layout<unknown>][]
   return {
     write: (writer, value) => {
-      let i = 0
-      try {
-        for (; i < names.length; i++) {
-          layouts[i]!.write(writer, (value as Record<string, unknown>)[names[i]!])
+      for (const [name, layout] of entries) {
+        try {
+          layout.write(writer, (value as Record<string, unknown>)[name])
+        } catch (error) {
+          if (error instanceof RangeError) throw new RangeError(`${name}: ${error.message}`)
+          throw error
         }
-      } catch (error) {
-        if (error instanceof RangeError) throw new RangeError(`${names[i]!}: ${error.message}`)
-        throw error
       }
     },
     read: (reader) => {
       const value: Record<string, unknown> = {}
-      readInto(reader, value)
+      for (const [name, layout] of entries) value[name] = layout.read(reader)
       return value as RecordOf<F>
     },
-    readInto,
   }
 }
 
@@ -170,48 +162,21 @@ export function message<K extends Kinds>(kinds: K): Layout<MessageOf<K>> {
         bytes.fail(reader)
         return { kind: '' } as MessageOf<K>
       }
-      const [kind, layout] = entry
-      if (!layout.readInto) return { kind, ...layout.read(reader) } as MessageOf<K>
-      const value: Record<string, unknown> = { kind }
-      layout.readInto(reader, value)
-      return value as MessageOf<K>
+      return { kind: entry[0], ...entry[1].read(reader) } as MessageOf<K>
     },
   }
 }
 
-/**
- * A value as bytes. @throws RangeError that names the field, the limit and the value
- *
- * @param first  a byte in front of it
- */
-export function encode<Value>(layout: Layout<Value>, value: Value, first?: number): Uint8Array {
-  // `finish` returns a copy, so the next call may use the same writer. A layout that encodes a
-  // value within a value takes the next one.
-  const writer = (writers[encoding] ??= bytes.createWriter())
-  bytes.reset(writer)
-  if (first !== undefined) bytes.writeU8(writer, first)
-  encoding += 1
-  try {
-    layout.write(writer, value)
-  } finally {
-    encoding -= 1
-  }
-  if (writer.bytes.length > KEPT_MAX) writers[encoding] = bytes.createWriter()
+/** A value as bytes. @throws RangeError that names the field, the limit and the value */
+export function encode<Value>(layout: Layout<Value>, value: Value): Uint8Array {
+  const writer = bytes.createWriter()
+  layout.write(writer, value)
   return bytes.finish(writer)
 }
 
-const writers: ByteWriter[] = []
-let encoding = 0
-// One large message does not hold its memory for ever.
-const KEPT_MAX: number = 64 * 1024
-
-/**
- * The value of exactly these bytes, or null if they are malformed or too many.
- *
- * @param at  where it begins
- */
-export function decode<Value>(layout: Layout<Value>, from: Uint8Array, at = 0): Value | null {
-  const reader = bytes.createReader(from, at)
+/** The value of exactly these bytes, or null if they are malformed or too many. */
+export function decode<Value>(layout: Layout<Value>, from: Uint8Array): Value | null {
+  const reader = bytes.createReader(from)
   const value = layout.read(reader)
   return bytes.isDone(reader) ? value : null
 }
