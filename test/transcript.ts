@@ -7,13 +7,18 @@
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect } from 'vitest'
 import { difference, toText } from '../src/sim/transcript.ts'
 import { readStandard, type Standard } from './standard/document.ts'
 
 const FOLDER = new URL('./transcripts/', import.meta.url)
 const DOCUMENT = new URL('../docs/STANDARD.md', import.meta.url)
 
-/** Compares lines with the file of that name. @throws Error that shows where they differ first */
+/**
+ * Compares lines with the file of that name.
+ *
+ * @throws AssertionError that shows where they differ first
+ */
 export function compareTranscript(
   name: string,
   lines: readonly string[],
@@ -27,7 +32,7 @@ export function compareTranscript(
     return
   }
   const found = difference(read(file), actual)
-  if (found) throw new Error(`${name}.txt: ${found}\nRewrite it with UPDATE=1 if that is right.`)
+  if (found) expect.fail(`${name}.txt: ${found}\nRewrite it with UPDATE=1 if that is right.`)
 }
 
 function read(file: URL): string {

@@ -73,6 +73,8 @@ export interface RowReport {
   again: number
   adopted: number
   void: number
+  /** All that happened in the world of the run. */
+  events: number
 }
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger', 'Barbara', 'Donald', 'Frances', 'Tony']
@@ -222,7 +224,7 @@ async function calm(run: Run): Promise<void> {
   }
 }
 
-function reportOf({ players, faults }: Run, seed: number, what: string): RowReport {
+function reportOf({ w, players, faults }: Run, seed: number, what: string): RowReport {
   const sum = (of: (player: RowPlayer) => number): number =>
     players.reduce((total, player) => total + of(player), 0)
   return {
@@ -234,5 +236,6 @@ function reportOf({ players, faults }: Run, seed: number, what: string): RowRepo
     again: sum(({ row }) => row.counters.again),
     adopted: sum(({ row }) => row.counters.adopted),
     void: sum((player) => player.void),
+    events: w.counters.events,
   }
 }

@@ -4,6 +4,7 @@
  * before. Lives are told by their owner and the opening, digests by their first two bytes.
  */
 
+import { expect } from 'vitest'
 import { applyTo, emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
 import type { MailContent } from '../../src/drivers/store/mail-memory.ts'
 import * as mailbox from '../../src/mailbox/mailbox.ts'
@@ -109,7 +110,7 @@ export class Stage {
   adopt(name: string, other: string): void {
     const end = this.#end(name)
     const theirs = end.box.peers.get(other)?.link?.theirs
-    if (!theirs) throw new Error(`${name} has not heard what ${other} has`)
+    if (!theirs) return expect.fail(`${name} has not heard what ${other} has`)
     const adopted = mailbox.adopt(end.box, other, theirs, null, end.store, end.out)
     this.#tell(name, `adopts what ${other} has: ${this.script.brief(adopted)}`)
     this.#keep(end)

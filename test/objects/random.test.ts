@@ -1,11 +1,14 @@
 // Goal: whatever happens to owners, primaries, links and packets, nobody goes back, no version has
-// two owners, and when all is told all agree.
-// Method: crews of many objects, driven by a seed; rules are judged after every step.
+// two owners, and when all is told all agree; and what is said on the way is what it was.
+// Method: crews of many objects, driven by a seed; rules are judged after every step, and a digest
+// of all that is said and told is frozen.
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'
 import type { PeerId } from '../../src/machine.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Replica } from '../../src/objects/objects.ts'
+import { hash } from '../../src/sim/hash.ts'
+import { thawed } from '../frozen.ts'
 import {
   act,
   carry,
@@ -60,12 +63,20 @@ interface Run {
   nextInc: PeerId
   /** The newest version and oseq of each object at each member. */
   high: Map<string, [number, number, number]>
+  /** All that is said and told. */
+  course: unknown[]
 }
 
 function begin(seed: number, mesh: boolean): Run {
   const crew = meet({ incs: [1, 2, 3, 4], mesh, types })
   const chance = prng.create(`${seed} ${mesh}`)
-  return { crew, chance, packets: [], keys: new Set(), nextInc: 5, high: new Map() }
+  const course: unknown[] = []
+  crew.ear = {
+    letter: (...letter) => course.push(letter),
+    packet: (packet) => course.push(packet),
+    event: (...event) => course.push(event),
+  }
+  return { crew, chance, packets: [], keys: new Set(), nextInc: 5, high: new Map(), course }
 }
 
 const incs = ({ crew }: Run): PeerId[] => [...crew.states.keys()]
@@ -170,11 +181,11 @@ function judge({ crew, high }: Run): void {
     for (const { key, version, oseq, owner, dead } of own.replicas.values()) {
       const [e, c, o] = high.get(`${inc} ${key}`) ?? [-1, -1, -1]
       const back = version.epoch - e || version.count - c || (dead ? 0 : oseq - o)
-      if (back < 0) throw new Error(`${inc} went back with ${look(crew, inc, key)}`)
+      if (back < 0) expect.fail(`${inc} went back with ${look(crew, inc, key)}`)
       high.set(`${inc} ${key}`, [version.epoch, version.count, oseq])
       if (dead || owner !== inc) continue
       const name = `${objects.idOf(key)} ${version.epoch}.${version.count}`
-      if (owners.has(name)) throw new Error(`${owners.get(name)} and ${inc} both own ${name}`)
+      if (owners.has(name)) expect.fail(`${owners.get(name)} and ${inc} both own ${name}`)
       owners.set(name, inc)
     }
   }
@@ -195,7 +206,7 @@ function ends({ crew, keys }: Run): string[] {
 describe.each([
   ['star', false],
   ['mesh', true],
-])('in a %s', (_, mesh) => {
+])('in a %s', (topology, mesh) => {
   test.each([...Array.from({ length: 15 }, (_, i) => i + 1), ...WERE_GHOSTS])(
     'B23, B48: seed %d ends alike everywhere',
     (seed) => {
@@ -222,6 +233,8 @@ describe.each([
         if (!dead && !hidden) expect(run.crew.here.has(owner)).toBe(true)
       }
       for (const own of run.crew.states.values()) expect(own.counters.malformed).toBe(0)
+      const digests = [run.course, [...run.keys].map((key) => looks(run.crew, key))].map(hash)
+      expect(thawed(`objects-${topology}`, { [seed]: digests.join(' ') })).toEqual([])
     },
   )
 })

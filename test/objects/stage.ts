@@ -4,6 +4,7 @@
  * `epoch.grants`.
  */
 
+import { expect } from 'vitest'
 import type { PeerId } from '../../src/machine.ts'
 import * as objects from '../../src/objects/objects.ts'
 import { readUpdates } from '../standard/objects.ts'
@@ -93,14 +94,15 @@ export class Stage {
   /** A packet with what a member has to say leaves, and is lost. */
   losesPacket(from: PeerId, to: PeerId): void {
     const packet = crew.pull(this.crew, from, to)
-    if (!packet) throw new Error(`${from} has nothing to say to ${to}`)
+    if (!packet) return expect.fail(`${from} has nothing to say to ${to}`)
     crew.verdict(this.crew, packet, false)
     this.#tell(from, `takes #${packet.seq} for lost`)
   }
 
   /** One that stays under way. @returns its arrival */
   packet(from: PeerId, to: PeerId): () => void {
-    const packet = crew.pull(this.crew, from, to)!
+    const packet = crew.pull(this.crew, from, to)
+    if (!packet) return expect.fail(`${from} has nothing to say to ${to}`)
     return () => {
       this.#tell(to, `hears #${packet.seq}`)
       crew.land(this.crew, packet)

@@ -8,6 +8,8 @@ import { act, again, arriveDown, arriveUp, begin } from '../../src/proof/models/
 import type { Hand, Scene, Scope } from '../../src/proof/models/pieces-state.ts'
 import { actions } from '../../src/proof/models/pieces.ts'
 import { labelOf } from '../../src/sim/checker.ts'
+import { hash } from '../../src/sim/hash.ts'
+import { thawed } from '../frozen.ts'
 
 // So many that every update has a number of its own.
 const DOES = {
@@ -25,6 +27,7 @@ const DOES = {
 }
 const STEPS_MAX = 160
 const LATER_MAX = 2_000
+const FROZEN = 24
 // A busy machine takes long for so many claims after each step.
 const SLOW_MS = 60_000
 
@@ -78,7 +81,7 @@ function holds(more: Partial<Scope>, numRuns: number): void {
         { name: 'random', does: DOES, lags: true, ...many, ...more },
         list,
       )
-      if (wrong.length > 0) throw new Error([...trace, ...wrong].join('\n'))
+      if (wrong.length > 0) expect.fail([...trace, ...wrong].join('\n'))
     }),
     { numRuns },
   )
@@ -108,6 +111,19 @@ describe('many hands', () => {
     },
     SLOW_MS,
   )
+})
+
+test('O15, O57, O58: walks that were frozen say what they said, word for word', () => {
+  const digests: Record<number, string> = {}
+  const lists = fc.sample(steps, { seed: 18, numRuns: FROZEN })
+  for (const [seed, list] of lists.entries()) {
+    const scope = { name: 'frozen', does: DOES, lags: true, hands: 2 + (seed % 3), cards: 2 }
+    const more = { failovers: seed % 3, absences: seed % 4, recoveries: seed % 2 }
+    const { wrong, trace, scene } = walk({ ...scope, ...more }, list)
+    expect(wrong).toEqual([])
+    digests[seed] = `${hash(trace)} ${hash(scene)}`
+  }
+  expect(thawed('pieces', digests)).toEqual([])
 })
 
 test('O31: what is asked again is answered again; in what all hear its number stands once (PR-3)', () => {

@@ -4,6 +4,7 @@
  * the test lets them come. A generation is told as `epoch.number`.
  */
 
+import { expect } from 'vitest'
 import { decodeOutcome, settled, shown } from '../../src/pieces/pieces.ts'
 import type { Hold, Op, PieceEvent, PieceTypes } from '../../src/pieces/pieces.ts'
 import { readPieceBody } from '../standard/pieces.ts'
@@ -107,7 +108,7 @@ export class Stage {
     }
     const read = readWhole(this.#standard, 'PieceOutcome', outcome)
     this.#tell('P', `-> ${name}  outcome ${this.#brief(read)}`)
-    if (!decodeOutcome(outcome)) throw new Error('an outcome that the code does not read')
+    if (!decodeOutcome(outcome)) expect.fail('an outcome that the code does not read')
     this.#air[name].push(() => {
       const { state, events } = this.#seat(name)
       settled(state, id, body[1]!, outTo(events))

@@ -2,7 +2,7 @@
 // Method: two hundred and twenty more seeded runs, as in seeds.test.ts.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
-import { thawed } from './frozen.ts'
+import { thawed } from '../frozen.ts'
 
 const SEEDS = [41, 260] as const
 const SLICE = 20
@@ -15,7 +15,7 @@ describe('many seeded sessions', () => {
         return `npm run sim -- --seed ${seed}: ${wrong.join('; ')}`
       })
       expect(told).toEqual([])
-      expect(thawed(digests)).toEqual([])
+      expect(thawed('seeds', digests)).toEqual([])
     })
   }
 })

@@ -42,6 +42,14 @@ test('all tests of one change have a bound together', () => {
     '1',
   ])
 })
+test('seeds of whole sessions are asked last, whatever the others took', () => {
+  const long = Array.from({ length: 10 }, (_, n) => reaching(NEAR, `${n}`, 5_000))
+  const seeds = ['1', '2', '3', '4'].map((name) => {
+    return reaching('test/sim/frozen.test.ts', `seed ${name}`, 3_000)
+  })
+  const found = batches([...seeds, ...long], 'link').flat()
+  expect(found.map(([, names]) => names).flat()).toEqual(['0', '1', 'seed 1', 'seed 2', 'seed 3'])
+})
 test('all that is listed is there', () => {
   const all = sources(process.cwd())
   const missing = [...FIXED, ...EQUIVALENTS].filter((one) => {

@@ -6,6 +6,9 @@ import type { Reaching } from './reach.ts'
 export const TEST_MS_MAX = 6_000
 /** All tests of one change together are to take no longer, as they took when the map was made. */
 const SUM_MS_MAX = 12_000
+/** Whole sessions and storms by seed are asked last, for so long, whatever the others took. */
+const SEEDS = /^test\/sim\/frozen/
+const SEEDS_MS_MAX = 10_000
 /** What a first test of a file costs beside itself: its imports. */
 const FILE_MS = 150
 /** What a test from elsewhere must save to come first. */
@@ -17,6 +20,13 @@ export type Batch = [file: string, names: string[]][]
 
 /** The batches, cheapest first; empty where no test comes near. */
 export function batches(tests: readonly Reaching[], room: string): Batch[] {
+  const isSeeds = ({ file }: Reaching): boolean => SEEDS.test(file)
+  const others = tests.filter((test) => !isSeeds(test))
+  const seeds = inOrder(tests.filter(isSeeds), room, SEEDS_MS_MAX)
+  return [...inOrder(others, room, SUM_MS_MAX), ...seeds]
+}
+
+function inOrder(tests: readonly Reaching[], room: string, sumMax: number): Batch[] {
   const near = (file: string): boolean => file.split('/').includes(room)
   const price = ({ file, ms, reached }: Reaching): number => {
     // Of tests as cheap as each other, one that reaches little is the more likely to look closely.
@@ -31,7 +41,7 @@ export function batches(tests: readonly Reaching[], room: string): Batch[] {
   let inBatch = 0
   for (const { file, name, ms } of ordered) {
     const cost = ms + (found[at]!.has(file) ? 0 : FILE_MS)
-    if (spent + cost > SUM_MS_MAX) break
+    if (spent + cost > sumMax) break
     if (inBatch + cost > BATCHES_MS[at]! && inBatch > 0) {
       at++
       inBatch = 0
