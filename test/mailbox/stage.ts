@@ -79,6 +79,17 @@ export class Stage {
     this.#pump()
   }
 
+  /** Their connection breaks, if there is one, with all that is under way; they have another. */
+  reconnect(one: string, other: string): void {
+    for (const link of this.#links) {
+      const names = link.split(' ')
+      if (!names.includes(one) || !names.includes(other)) continue
+      this.#cut(link, one)
+      mailbox.disconnected(this.#end(one).box, other)
+    }
+    this.connect(one, other)
+  }
+
   post(from: string, to: string, text: string): void {
     const end = this.#end(from)
     const n = mailbox.post(end.box, to, new TextEncoder().encode(text), end.out)
