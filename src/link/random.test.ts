@@ -1,8 +1,11 @@
 // Goal: link.order, link.truth, link.fate and link.live, whatever the network does.
-// Method: 200 seeds of loss, doubling, jitter and blackouts over a pair in virtual time.
+// Method: 200 seeds of loss, doubling, jitter and blackouts over a pair in virtual time; how they
+// go is frozen.
 import { expect, test } from 'vitest'
 import { createPair, numberOf, numbered, offer, run, send } from '../../test/link/pair.ts'
 import type { End, Pair } from '../../test/link/pair.ts'
+import { thawed } from '../../test/frozen.ts'
+import { hash } from '../sim/hash.ts'
 import { FATE } from './window.ts'
 
 const SEEDS = 200
@@ -10,7 +13,7 @@ const SEEDS = 200
 // link.order: what was handed up is a prefix of what was sent, once each.
 function checkOrder(end: End): void {
   end.messages.forEach((bytes, index) => {
-    if (numberOf(bytes) !== index) throw new Error(`message ${numberOf(bytes)} at place ${index}`)
+    if (numberOf(bytes) !== index) expect.fail(`message ${numberOf(bytes)} at place ${index}`)
   })
 }
 
@@ -18,12 +21,11 @@ function checkOrder(end: End): void {
 // was handed up there.
 function checkTruth(from: End, to: End, ids: number[]): void {
   for (const sequence of from.acked) {
-    if (!to.accepted.has(sequence)) throw new Error(`packet ${sequence} is acked but not held`)
+    if (!to.accepted.has(sequence)) expect.fail(`packet ${sequence} is acked but not held`)
   }
   const upTo = from.delivered.at(-1) ?? 0
   const delivered = ids.filter((id) => id <= upTo).length
-  if (delivered > to.messages.length)
-    throw new Error(`${delivered} told, ${to.messages.length} held`)
+  if (delivered > to.messages.length) expect.fail(`${delivered} told, ${to.messages.length} held`)
 }
 
 // link.fate: each packet that asks for an ack has one verdict, or flies; `acked` may follow `lost`.
@@ -34,7 +36,7 @@ function checkFate(end: End): void {
   for (let sequence = sent.oldest; sequence < sent.next; sequence++) {
     if (sent.fate[sequence % sent.fate.length] !== FATE.flying) continue
     flying += 1
-    if (told.has(sequence)) throw new Error(`packet ${sequence} has a verdict and still flies`)
+    if (told.has(sequence)) expect.fail(`packet ${sequence} has a verdict and still flies`)
   }
   expect(told.size + flying).toBe(counters.sent - counters.bareAcks)
   expect(new Set(end.acked).size).toBe(end.acked.length)
@@ -76,6 +78,7 @@ function randomRun(seed: number): { pair: Pair; ids: [number[], number[]] } {
 }
 
 test(`B2, B3: ${SEEDS} seeds keep order, truth, fate and life on a hostile network`, () => {
+  const courses: number[] = []
   for (let seed = 1; seed <= SEEDS; seed++) {
     try {
       const { pair, ids } = randomRun(seed)
@@ -90,9 +93,12 @@ test(`B2, B3: ${SEEDS} seeds keep order, truth, fate and life on a hostile netwo
         expect(to.messages.length).toBe(ids[side].length)
         expect(from.delivered.at(-1) ?? 0).toBe(ids[side].at(-1) ?? 0)
         expect(from.newest).toEqual([])
+        const { acked, lost, delivered, link } = from
+        courses.push(hash([acked, lost, delivered, link.counters]))
       }
     } catch (error) {
       throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
     }
   }
+  expect(thawed('link', { [SEEDS]: `${hash(courses)} ${hash(courses.length)}` })).toEqual([])
 }, 60_000)
