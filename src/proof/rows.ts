@@ -73,8 +73,9 @@ export interface RowReport {
   again: number
   adopted: number
   void: number
-  /** All that happened in the world of the run. */
+  /** All that happened in the world of the run, and a fingerprint of all that was sent. */
   events: number
+  print: number
 }
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger', 'Barbara', 'Donald', 'Frances', 'Tony']
@@ -237,5 +238,6 @@ function reportOf({ w, players, faults }: Run, seed: number, what: string): RowR
     adopted: sum(({ row }) => row.counters.adopted),
     void: sum((player) => player.void),
     events: w.counters.events,
+    print: w.counters.print,
   }
 }

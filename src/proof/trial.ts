@@ -260,5 +260,6 @@ function conclude(trial: Trial, settledMs: Millis, ending: string): Result {
     events: w.counters.events,
     story,
   }
-  return { ...result, digests: { course: hash(result).toString(36), ending } }
+  const course = hash([result, w.counters.print]).toString(36)
+  return { ...result, digests: { course, ending } }
 }

@@ -6,7 +6,7 @@
 import type { Millis } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
 import type { DatagramEvents, Datagrams } from '../ports.ts'
-import { content, note } from './ground.ts'
+import { content, note, sent } from './ground.ts'
 import type { Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
@@ -101,6 +101,7 @@ function send(sockets: Sockets, from: Socket, to: string, bytes: Uint8Array): vo
     return note(ground, name, `${bytes.length} B are too many for a datagram: dropped`)
   }
   counters.sent++
+  sent(ground, bytes)
   const target = targetOf(sockets, to)
   if (!target) {
     counters.refused++

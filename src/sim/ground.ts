@@ -36,6 +36,8 @@ export interface Counters {
   messages: number
   /** Streams that ended otherwise than by `close`. */
   broken: number
+  /** A fingerprint of all bytes that were sent, in their order. */
+  print: number
   /** Faults carried out, by kind. */
   faults: Record<FaultKind, number>
 }
@@ -83,6 +85,7 @@ export function create(
       overflowed: 0,
       messages: 0,
       broken: 0,
+      print: 0,
       faults: faults as Record<FaultKind, number>,
     },
     notes: [],
@@ -90,6 +93,13 @@ export function create(
     notesDropped: 0,
     describe,
   }
+}
+
+/** Bytes leave: they go into the fingerprint of all, which is FNV-1a of 32 bits. */
+export function sent({ counters }: Ground, bytes: Uint8Array): void {
+  let { print } = counters
+  for (let at = 0; at < bytes.length; at++) print = Math.imul(print ^ bytes[at]!, 0x01000193)
+  counters.print = (print + bytes.length) | 0
 }
 
 /** Adds a line to the transcript; a function is called for its text only if lines are kept. */

@@ -13,7 +13,7 @@ import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../ports.ts'
 import type { Accept, Met, Stream, StreamEvents } from '../ports.ts'
-import { content, note } from './ground.ts'
+import { content, note, sent } from './ground.ts'
 import type { Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
@@ -251,6 +251,7 @@ function hand(streams: Streams, end: End, item: Item): void {
       return end.events.opened()
     case 'message': {
       ground.counters.messages++
+      sent(ground, item.bytes)
       const what = content(ground, item.bytes)
       note(ground, name, () => `<- ${from}  message of ${what}`)
       return end.events.message(item.bytes)
