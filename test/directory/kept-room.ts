@@ -13,10 +13,15 @@ export class Kept {
   founder = 0
   id = ''
 
-  constructor(limits: ConstructorParameters<typeof Desk>[0] = {}, room = 'main') {
+  /** @param at  the hub, or its limits  @param address  whence its founder comes */
+  constructor(
+    at: ConstructorParameters<typeof Desk>[0] | Desk = {},
+    room = 'main',
+    address?: string,
+  ) {
     this.room = room
-    this.desk = new Desk(limits)
-    this.founder = this.desk.open()
+    this.desk = at instanceof Desk ? at : new Desk(at)
+    this.founder = this.desk.open(address)
     this.id = this.added(this.ask(this.founder))!.entry.session
     this.desk.attach(this.founder, this.id, 1)
   }
