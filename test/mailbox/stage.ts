@@ -9,7 +9,8 @@ import { applyTo, emptyContent, MailMemory } from '../../src/drivers/store/mail-
 import type { MailContent } from '../../src/drivers/store/mail-memory.ts'
 import * as mailbox from '../../src/mailbox/mailbox.ts'
 import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import { mailLayout } from '../../src/mailbox/messages.ts'
+import type { Peer } from '../../src/mailbox/state.ts'
+import { type MailMessage, mailLayout } from '../../src/mailbox/messages.ts'
 import type { MailChange, MailStore } from '../../src/ports.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { readWhole } from '../standard/reader.ts'
@@ -115,6 +116,23 @@ export class Stage {
       for (const { from, to, bytes } of this.#air.splice(0)) this.#hear(from, to, bytes)
       this.#pump()
     }
+  }
+
+  /** Somebody who has the connection of one says something that the mailbox would not. */
+  lies(from: string, to: string, message: MailMessage): void {
+    if (!this.#end(from).box.peers.get(to)?.link) return
+    this.#tell(from, `-> ${to}  a lie, ${this.script.brief(message)}`)
+    this.#air.push({ from, to, bytes: encode(mailLayout, message) })
+  }
+
+  /** What a mailbox knows of another, in memory. */
+  known(name: string, other: string): Peer | null {
+    return this.#end(name).box.peers.get(other) ?? null
+  }
+
+  /** Whether its owner can go on from what the other has: it has heard that. */
+  mayAdopt(name: string, other: string): boolean {
+    return !!this.known(name, other)?.link?.theirs
   }
 
   /** Its owner goes on from what the other has. */
