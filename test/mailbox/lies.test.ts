@@ -1,5 +1,5 @@
-// Goal: whatever a peer says, and whatever day a store is of, nothing throws, and what follows is what
-// it was when it was frozen.
+// Goal: whatever a peer says, and whatever day a store is of, nothing throws, and what follows is
+// what it was when it was frozen.
 // Method: three mailboxes, driven by a seed: numbers and digests that are near what is so, stores
 // that go back in time, owners that go on from what the other has.
 import { expect, test } from 'vitest'

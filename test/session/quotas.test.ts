@@ -256,6 +256,17 @@ describe('what is not charged', () => {
   })
 })
 
+test('what waits is counted once, when it is pushed back, and not each time it is tried (PR-2)', () => {
+  const { own } = new Table()
+  const taken = (what: 'operation' | 'again'): number => {
+    let count = 0
+    while (count < 1_000 && charge(own, 0, GRACE, what)) count++
+    return count
+  }
+  expect([taken('operation'), own.pushedBack]).toEqual([2 * RATE, 1])
+  expect([taken('again'), own.pushedBack]).toEqual([0, 1])
+})
+
 test.each([
   ['', 500],
   ['operations=7', 7],

@@ -2,7 +2,9 @@
 // heard until all agree.
 // Method: members by hand, asked at instants just before and at the bound.
 import { expect, test } from 'vitest'
+import { slotsLayout } from '../../src/slots/messages.ts'
 import { UNSURE_SLOTS } from '../../src/slots/slots.ts'
+import { encode } from '../../src/wire/layout.ts'
 import { frameOf, game, hands, hearing, member, NOW, part } from './machine.ts'
 
 const { act, tell } = hands(hearing)
@@ -27,6 +29,27 @@ test('who acts is heard every second slot until all agree, for 300 slots (PR-2)'
   }
   expect([isDue(UNSURE_SLOTS - 1, 1), isDue(UNSURE_SLOTS - 1, 2)]).toEqual([false, true])
   expect([isDue(UNSURE_SLOTS, 4), isDue(UNSURE_SLOTS, 5)]).toEqual([false, true])
+})
+
+test('M36: an act whose slot is settled is owed to nobody any more, the next one still is (PR-2)', () => {
+  const ada = member(1)
+  act(ada)
+  const [event] = ada.bySlot.get(ada.slot)!.events.values()
+  const { owed } = ada.peers.get(2)!
+  const [settled, open] = [ada.base, ada.base + 1].map((slot) => ({ ...event!, slot }))
+  owed.clear()
+  for (const one of [settled!, open!]) owed.set(one, NOW)
+  expect(frameOf(ada, 2)).not.toBeNull()
+  expect([...owed.keys()]).toEqual([open])
+  expect(ada.peers.get(2)!.flights.get(1)).toEqual([open])
+})
+
+test('M5: who asks for the world is sent it every 300 ms, and no sooner (PR-2)', () => {
+  const bea = member(2)
+  const heard = hearing()
+  const inquiry = encode(slotsLayout, { kind: 'inquiry' })
+  for (const at of [0, 299, 300, 599, 600]) part.receive!(bea, NOW + at, 1, inquiry, heard)
+  expect(heard.sent).toHaveLength(3)
 })
 
 test('a member is due when its slot ends, or earlier if it has something to do by then (PR-2)', () => {
