@@ -7,14 +7,16 @@ import type { MailContent } from '../../src/drivers/store/mail-memory.ts'
 import * as prng from '../../src/faults/prng.ts'
 import type { MailMessage } from '../../src/mailbox/messages.ts'
 import type { Peer } from '../../src/mailbox/state.ts'
+import { KEY_BYTES } from '../../src/ports.ts'
 import { hash } from '../../src/sim/hash.ts'
 import { NO_DIGEST, NO_LIFE } from '../../src/wire/history.ts'
 import { calmly } from '../calmly.ts'
 import { thawed } from '../frozen.ts'
-import { Stage } from './stage.ts'
+import { type Keys, type Mood, Stage } from './stage.ts'
 
 const NAMES = ['ada', 'bob', 'eve']
-const STEPS = 90
+const STEPS = 120
+const MOODS: readonly Mood[] = ['wait', 'wait', 'throw', 'full', 'refuse']
 
 interface Run {
   stage: Stage
@@ -55,14 +57,23 @@ function lieOf(run: Run, knows: Peer): MailMessage {
   return { kind: 'batch', life, before, letters, ack: heard, ackDigest }
 }
 
+/** The keys that two prove: mostly their own. */
+function keysOf({ chance }: Run, ...names: readonly string[]): Keys {
+  if (prng.chance(chance, 0.4)) return [null, null]
+  return names.map((name) => {
+    const key = prng.chance(chance, 0.85) ? NAMES.indexOf(name) + 1 : 9
+    return new Uint8Array(KEY_BYTES).fill(key)
+  }) as unknown as Keys
+}
+
 function step(run: Run, at: number): void {
   const { stage, chance, copies } = run
   const name = prng.pick(chance, NAMES)
   const others = NAMES.filter((one) => one !== name)
   const other = prng.pick(chance, others)
-  switch (prng.below(chance, 9)) {
+  switch (prng.below(chance, 10)) {
     case 0:
-      return stage.reconnect(name, other)
+      return stage.reconnect(name, other, keysOf(run, name, other))
     case 1:
       return void copies.set(name, stage.copy(name))
     case 2:
@@ -70,7 +81,9 @@ function step(run: Run, at: number): void {
     case 3:
       return stage.mayAdopt(name, other) ? stage.adopt(name, other) : undefined
     case 4:
-    case 5: {
+      return stage.turns(name, prng.pick(chance, MOODS))
+    case 5:
+    case 6: {
       const knows = stage.known(other, name)
       return knows ? stage.lies(name, other, lieOf(run, knows)) : undefined
     }
@@ -80,7 +93,7 @@ function step(run: Run, at: number): void {
   }
 }
 
-test.each(Array.from({ length: 24 }, (_, seed) => seed + 1))(
+test.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
   'S15, S21: lies and older stores do what they did, seed %d',
   (seed) => {
     const run: Run = { stage: new Stage(), chance: prng.create(seed), copies: new Map() }

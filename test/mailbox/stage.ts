@@ -12,7 +12,7 @@ import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
 import type { Peer } from '../../src/mailbox/state.ts'
 import { type MailMessage, mailLayout } from '../../src/mailbox/messages.ts'
 import type { MailChange, MailStore } from '../../src/ports.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
 import { readWhole } from '../standard/reader.ts'
 import { Script, standardOf } from '../transcript.ts'
 
@@ -32,6 +32,14 @@ interface End {
   out: MailOut
 }
 
+/** How a turn goes: letters are handled, wait, throw, find an outbox full, or the store refuses. */
+export type Mood = 'take' | 'wait' | 'throw' | 'full' | 'refuse'
+
+/** What two prove to each other. */
+export type Keys = readonly [one: Uint8Array | null, other: Uint8Array | null]
+
+const NO_KEYS: Keys = [null, null]
+
 /** See above. */
 export class Stage {
   readonly script = new Script({ bytes: shown })
@@ -41,6 +49,9 @@ export class Stage {
   #now = 0
   #twice = false
   #dies = ''
+  readonly #moods = new Map<string, Mood>()
+  /** The key that one proved to another. */
+  readonly #keys = new Map<string, Uint8Array | null>()
 
   /** A process with this mailbox begins, on what its store has. */
   open(name: string, content: MailContent = emptyContent()): void {
@@ -72,23 +83,26 @@ export class Stage {
     return structuredClone(this.#end(name).content)
   }
 
-  connect(one: string, other: string): void {
+  /** @param keys  that both prove on it; null for a carrier without a greeting */
+  connect(one: string, other: string, keys: Keys = NO_KEYS): void {
     this.#tell(one, `has a connection to ${other}`)
     this.#links.add(`${one} ${other}`)
-    mailbox.connected(this.#end(one).box, this.#now, other)
-    mailbox.connected(this.#end(other).box, this.#now, one)
+    this.#keys.set(`${one}>${other}`, keys[0])
+    this.#keys.set(`${other}>${one}`, keys[1])
+    mailbox.connected(this.#end(one).box, this.#now, other, keys[1])
+    mailbox.connected(this.#end(other).box, this.#now, one, keys[0])
     this.#pump()
   }
 
   /** Their connection breaks, if there is one, with all that is under way; they have another. */
-  reconnect(one: string, other: string): void {
+  reconnect(one: string, other: string, keys: Keys = NO_KEYS): void {
     for (const link of this.#links) {
       const names = link.split(' ')
       if (!names.includes(one) || !names.includes(other)) continue
       this.#cut(link, one)
       mailbox.disconnected(this.#end(one).box, other)
     }
-    this.connect(one, other)
+    this.connect(one, other, keys)
   }
 
   post(from: string, to: string, text: string): void {
@@ -109,11 +123,17 @@ export class Stage {
     this.#dies = name
   }
 
+  /** Its next turn with letters goes so. */
+  turns(name: string, mood: Mood): void {
+    this.#moods.set(name, mood)
+  }
+
   /** All that is on its way comes, and time passes. */
   pass(ms: number): void {
     for (const until = this.#now + ms; this.#now < until;) {
       this.#now += STEP_MS
       for (const { from, to, bytes } of this.#air.splice(0)) this.#hear(from, to, bytes)
+      for (const name of this.#ends.keys()) this.#late(name)
       this.#pump()
     }
   }
@@ -154,18 +174,46 @@ export class Stage {
 
   #hear(from: string, to: string, bytes: Uint8Array): void {
     const end = this.#end(to)
-    mailbox.receive(end.box, this.#now, from, bytes, end.store, end.out)
-    for (let letter; (letter = mailbox.next(end.box, this.#now, from));) {
+    const key = this.#keys.get(`${from}>${to}`) ?? null
+    const message = decode(mailLayout, bytes)!
+    mailbox.hear(end.box, this.#now, from, message, end.store, end.out, key)
+    this.#handle(end, from)
+  }
+
+  /** Letters that waited are handled, if it is their time. */
+  #late(name: string): void {
+    const end = this.#end(name)
+    for (const [from, peer] of end.box.peers) {
+      if (mailbox.waits(peer) && this.#moods.get(name) !== 'wait') this.#handle(end, from)
+    }
+  }
+
+  #handle(end: End, from: string): void {
+    const to = end.name
+    const mood = this.#moods.get(to) ?? 'take'
+    for (let letter; mood !== 'wait' && (letter = mailbox.next(end.box, this.#now, from));) {
       const text = new TextDecoder().decode(letter.body)
       this.#tell(to, `handles ${letter.n} of ${from}: "${text}"`)
+      if (mood === 'throw') mailbox.failed(end.box, this.#now, from, 'it threw', end.out)
+      if (mood === 'full') mailbox.postpone(end.box, this.#now, from)
+      if (mood === 'throw' || mood === 'full') continue
       if (text.endsWith('?')) this.#answer(end, from, text)
       mailbox.done(end.box, this.#now, from, end.out)
       if (this.#dies !== to) continue
       this.#dies = ''
       return this.restart(to)
     }
+    this.#moods.delete(to)
+    if (mood === 'refuse') return this.#drop(end)
     this.#keep(end)
     mailbox.settle(end.box, from)
+  }
+
+  /** Its store refuses the turn, of which nothing was. */
+  #drop(end: End): void {
+    this.#tell(end.name, 'is refused by its store')
+    const peers = new Set(end.changes.splice(0).map((one) => ('peer' in one ? one.peer : '')))
+    for (const peer of peers) mailbox.rewind(end.box, peer, end.store.head(peer))
   }
 
   #answer(end: End, to: string, question: string): void {
