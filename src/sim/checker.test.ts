@@ -153,6 +153,32 @@ describe('what is found', () => {
     })
   })
 
+  test('what throws is shown as the last of the states (PR-2)', () => {
+    const show = ({ five }: Jugs): string => `five has ${five}`
+    const model = jugs({
+      show,
+      actions: () => [{ label: 'break', next: () => void JSON.parse('{') }],
+    })
+    const { violation } = check(model, { statesMax: 1000 })
+    expect(violation).toMatchObject({ trace: ['break'], shown: ['five has 0', '(it throws)'] })
+  })
+
+  test('a model whose list of actions throws is told where it does (PR-2)', () => {
+    const model = jugs({
+      show: ({ five }) => `five has ${five}`,
+      *actions(jug) {
+        yield { label: 'fill', next: (to) => void to.five++ }
+        if (jug.five > 0) JSON.parse('{')
+      },
+    })
+    const { violation } = check(model, { statesMax: 1000 })
+    expect(violation).toMatchObject({
+      property: 'nothing throws',
+      trace: ['fill', '(here actions itself throws, or differs from one call to the next)'],
+      shown: ['five has 0', 'five has 1', '(it throws)'],
+    })
+  })
+
   test('an action that changes the state it was made for is caught as a bug of the model', () => {
     const model = jugs({
       actions: (jug) => [{ label: 'cheat', next: () => void (jug.five = 3) }],

@@ -77,6 +77,13 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     expect(grace.banned).toEqual([])
     expect((await back(here, linus)).me.player).toBe(player)
   })
+
+  test('whom nobody knows any more is pardoned all the same (SE-4, PR-2)', async () => {
+    const here = await room(3, { topology })
+    const [ada] = here.all as [Session]
+    expect(await settled(here, ada.pardon(77))).toMatchObject({ ok: true })
+    expect(await settled(here, ada.kick({ ...ada.me, player: 77 }))).toMatchObject({ ok: false })
+  })
 })
 
 describe('whoever serves or stands by', () => {

@@ -113,6 +113,13 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect([net.outcomes(2), net.at(2).counters.late]).toEqual([['timeout'], 1])
   })
 
+  test('a call that nobody answers ends after ten seconds, if none says otherwise (PR-2)', () => {
+    const net = new Net(3, topology)
+    net.call(2, 3)
+    net.settle(false)
+    expect(rpcPart.deadline!(net.at(2))).toBe(10_000)
+  })
+
   test('an answer that is said twice counts once', () => {
     const net = new Net(3, topology)
     const id = net.call(2, 3)

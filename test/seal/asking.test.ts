@@ -2,6 +2,7 @@
 // Method: two ends by hand, with keys that wear out soon and curves that fail.
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/seal/limits.ts'
+import { drawIndex } from '../../src/seal/state.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import * as net from './net.ts'
 import { type End, keyOf, linked, linkOf } from './net.ts'
@@ -29,6 +30,24 @@ describe('keys that sealed as many packets as they may', () => {
     expect(other).toBeGreaterThan(25)
     expect(other).toBeLessThanOrEqual(30)
   })
+})
+
+test('keys to be get a number that no others have, nor others to be (PR-2)', () => {
+  const { ada, bea } = linked()
+  const { seal } = ada
+  const { chance } = seal
+  const drawn = (): number => {
+    seal.chance = chance
+    return drawIndex(seal)
+  }
+  const first = drawn()
+  expect([first === 0, drawn()]).toEqual([false, first])
+  seal.keys.set(first, seal.keys.values().next().value!)
+  const second = drawn()
+  expect(second).not.toBe(first)
+  const peer = seal.peers.get(keyOf(bea))!
+  peer.asking = { index: second } as never
+  expect([first, second]).not.toContain(drawn())
 })
 
 test('where as many peers have links as there may be, nobody new is asked (PR-2)', () => {

@@ -2,6 +2,7 @@
 // heard until all agree.
 // Method: members by hand, asked at instants just before and at the bound.
 import { expect, test } from 'vitest'
+import { insert } from '../../src/slots/events.ts'
 import { slotsLayout } from '../../src/slots/messages.ts'
 import { UNSURE_SLOTS } from '../../src/slots/slots.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -42,6 +43,23 @@ test('M36: an act whose slot is settled is owed to nobody any more, the next one
   expect(frameOf(ada, 2)).not.toBeNull()
   expect([...owed.keys()]).toEqual([open])
   expect(ada.peers.get(2)!.flights.get(1)).toEqual([open])
+})
+
+test('M30: who has no world forgets acts of long ago, but those of the world that it had (PR-2)', () => {
+  const ada = member(1)
+  const { horizon } = ada
+  const end = ada.slot + 1
+  const body = new Uint8Array(1)
+  const event = { inc: 2, player: 20, id: 1, body, act: 1, gone: 0, mark: 1, direct: true }
+  const slotsOf = (): number[] => [...ada.bySlot.keys()].toSorted((a, b) => a - b)
+  const [long, late] = [end - 2 * horizon - 1, end - 2 * horizon]
+  ada.bySlot.clear()
+  for (const slot of [long - 3, long - 2, long - 1, long, late]) {
+    insert(ada, { ...event, slot, held: [] })
+  }
+  Object.assign(ada, { standing: 'joining', base: long - 3, sound: 2 })
+  part.wake!(ada, NOW + game.ms, hearing())
+  expect([ada.slot, slotsOf()]).toEqual([end, [long - 2, late]])
 })
 
 test('M5: who asks for the world is sent it every 300 ms, and no sooner (PR-2)', () => {

@@ -264,6 +264,8 @@ describe('rules', () => {
       'a world has at most 49152 bytes as JSON: 50002',
     )
     expect(() => slots('bad', { start: new Map(), rule })).toThrow('plain values only')
+    const deaf = Object.defineProperty({}, 'x', { enumerable: true, set: () => {} })
+    expect(() => slots('bad', { start: deaf, rule })).toThrow('a world has no getter in it: x')
     expect(() => slots('bad', { start: 0, rule, order: 'first' as never })).toThrow(
       'highest or fair',
     )

@@ -399,6 +399,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     FASTER,
   ),
   equivalent('session/output.ts mayTell', '!lease.counts || now < lease.until', 'false', FASTER),
+  equivalent('pieces/decide.ts whyNot', '(op.mask & rules.secret) === 0', 'false', FASTER),
   equivalent('member/sending.ts sinkOf', '!sink', 'true', FASTER),
   equivalent('member/sending.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
   equivalent('member/sending.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),
