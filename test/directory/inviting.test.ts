@@ -45,6 +45,12 @@ function invite(stream: number, byte: number, more: object = {}): FromHub | unde
 const why = (answer: FromHub | undefined): string =>
   answer && 'why' in answer ? answer.why : (answer?.kind ?? 'nothing')
 
+test('who opened a room by invitation comes back to it by its key, and nobody else does (SE-18, PR-2)', () => {
+  room()
+  expect(add(1)[1]).toMatchObject({ kind: 'added' })
+  expect(why(add(2)[1])).toBe('not admitted: this room is by invitation')
+})
+
 describe('an invitation', () => {
   test('is told of once the disk has it, and why not if the disk refuses (SE-18)', () => {
     const stream = room()

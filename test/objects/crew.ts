@@ -42,6 +42,8 @@ export interface Crew {
   epoch: number
   /** Who is here by the newest view: the player of each. */
   here: Map<PeerId, number>
+  /** What members may do, where that is not all that a player may. */
+  rights: Map<PeerId, number>
   states: Map<PeerId, Objects>
   events: Map<PeerId, ObjectEvent[]>
   /** Open links, as `from>to`. */
@@ -94,6 +96,7 @@ export function meet({ incs = [1, 2, 3], mesh = false, types = [rules()] }: Star
     primary: incs[0]!,
     epoch: 1,
     here: new Map(incs.map((inc) => [inc, inc])),
+    rights: new Map(),
     states: new Map(),
     events: new Map(),
     links: new Map(),
@@ -177,10 +180,14 @@ function out(crew: Crew, from: PeerId): PartOut {
   }
 }
 
+function membersOf({ here, rights }: Crew): PartView['members'] {
+  return [...here].map(([inc, player]) => ({ inc, player, rights: rights.get(inc) }))
+}
+
 /** A member hears how things stand, by default as the crew has it. */
 export function see(crew: Crew, me: PeerId, more: Partial<PartView> = {}): void {
-  const { primary, epoch, mesh, here } = crew
-  const members = [...here].map(([inc, player]) => ({ inc, player }))
+  const { primary, epoch, mesh } = crew
+  const members = membersOf(crew)
   const view = { session: 'a', me, primary, epoch, mesh, members, left: false, ...more }
   crew.part.view!(state(crew, me), crew.now, view, out(crew, me))
   flush(crew, me)
@@ -195,7 +202,7 @@ export function seeAll(crew: Crew, more: Partial<PartView> = {}): void {
 /** The primary hears how things stand, and the others by its links. */
 export function spreadView(crew: Crew): void {
   const { primary, epoch, mesh } = crew
-  const members = [...crew.here].map(([inc, player]) => ({ inc, player }))
+  const members = membersOf(crew)
   for (const to of crew.here.keys()) {
     const open = crew.links.get(`${primary}>${to}`)
     const view = { primary, epoch, mesh, members }
@@ -319,17 +326,22 @@ export function pass(crew: Crew, ms: Millis): void {
     if (due >= crew.now) left = OVERDUE_MAX
     else if (left-- === 0) expect.fail(`what is due at ${due} stays due`)
     crew.now = Math.max(crew.now, due)
-    for (const [inc, one] of crew.states) {
-      if (crew.part.deadline!(one) > crew.now) continue
-      crew.part.wake!(one, crew.now, out(crew, inc))
-      flush(crew, inc)
-    }
+    wake(crew)
     deliverAll(crew)
     // A deadline that is kept by a packet moves on when the packet is built.
     if (due === crew.now) crew.now = Math.min(end, crew.now + 1)
     if (crew.now >= end) break
   }
   crew.now = end
+}
+
+/** Who has something due does it. */
+export function wake(crew: Crew): void {
+  for (const [inc, one] of crew.states) {
+    if (crew.part.deadline!(one) > crew.now) continue
+    crew.part.wake!(one, crew.now, out(crew, inc))
+    flush(crew, inc)
+  }
 }
 
 function deliverAll(crew: Crew): boolean {

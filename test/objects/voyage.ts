@@ -1,10 +1,10 @@
 /**
  * A crew of many objects on its way, driven by a seed: owners change, give and destroy what is
- * theirs, others ask for it, packets come late or never, members come, go and die.
+ * theirs, others ask for it, packets come late or never, members come, go and die; some only watch.
  */
 
 import * as prng from '../../src/faults/prng.ts'
-import type { PeerId } from '../../src/machine.ts'
+import { type PeerId, RIGHTS } from '../../src/machine.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Replica, TypeRules } from '../../src/objects/objects.ts'
 import { hash } from '../../src/sim/hash.ts'
@@ -32,6 +32,7 @@ import {
   take,
   thing,
   verdict,
+  wake,
   wire,
   write,
 } from './crew.ts'
@@ -93,6 +94,8 @@ function play(run: Run): void {
   const { crew, chance, keys } = run
   const inc = prng.pick(chance, incs(run))
   const own = mine(run, inc)
+  // Who watches makes nothing, and has nothing.
+  if (crew.rights.has(inc)) return
   if (own.length < OBJECTS / 4 && keys.size < 60) {
     keys.add(spawn(crew, inc, [prng.below(chance, 256), 0], prng.below(chance, crew.types.length)))
     return
@@ -153,6 +156,7 @@ function shake(run: Run): void {
     case 0:
       if (crew.here.size > 5) return
       crew.here.set(run.nextInc, run.nextInc)
+      if (prng.chance(chance, 0.2)) crew.rights.set(run.nextInc, RIGHTS.watch)
       enter(crew, run.nextInc)
       // Its way in tells it how things stand, before it has a link.
       see(crew, run.nextInc++)
@@ -165,14 +169,16 @@ function shake(run: Run): void {
       crew.here.delete(inc)
       return spreadView(crew)
     }
-    case 2:
-      if (others.length < 2) return
+    case 2: {
+      const heirs = others.filter((inc) => !crew.rights.has(inc))
+      if (heirs.length < 2) return
       die(crew, crew.primary)
       crew.here.delete(crew.primary)
-      crew.primary = prng.pick(chance, others)
+      crew.primary = prng.pick(chance, heirs)
       crew.epoch++
       wire(crew)
       return spreadView(crew)
+    }
     default: {
       const [name] = prng.pick(chance, [...crew.links])
       const [one, other] = name.split('>').map(Number)
@@ -191,6 +197,7 @@ export function step(run: Run): void {
   else shake(run)
   answer(run)
   run.crew.now += prng.below(run.chance, 20)
+  wake(run.crew)
 }
 
 /** All that is under way comes or is lost, and time passes until nobody has anything to say. */

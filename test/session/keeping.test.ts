@@ -5,7 +5,7 @@ import { NOT_NEXT } from '../../src/directory/messages.ts'
 import type { ToHub } from '../../src/directory/messages.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
 import * as keeping from '../../src/session/keeping.ts'
-import { entriesLayout, type Keeping } from '../../src/session/sheets.ts'
+import { entriesLayout, type Keeping, wholeLayout } from '../../src/session/sheets.ts'
 import type { Lead, Session } from '../../src/session/state.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { listening, memberOf, primaryOf } from './scene.ts'
@@ -58,6 +58,15 @@ describe('the first sheet', () => {
     expect(first).toMatchObject({ number: 1, from: null, lone: true, piece: 0, of: 1, next: 2 })
     expect(made.of()).toMatchObject({ flying: true, sentAt: 1_000, number: 1, behind: 0 })
     expect(made.of().whole).toBe(first!.bytes.length)
+  })
+  test('has the types of the room, as long as their text fits a sheet (PR-2)', () => {
+    const typesOf = (keptTypes: string): string => {
+      const { session, heard } = room()
+      Object.assign(session, { keptTypes })
+      return decode(wholeLayout, keeping.save(session, heard.out)!.bytes)!.types
+    }
+    const longest = 'é'.repeat(16 * 1024)
+    expect([typesOf(longest), typesOf(`${longest}a`)]).toEqual([longest, ''])
   })
   test('is for who serves, where the terms say so and the hub is up (PR-2)', () => {
     const open = room().session

@@ -194,8 +194,7 @@ describe('who is asked to stand by', () => {
     leadOf(made).roundAt = 0
     wake(made, server.CANDIDATE_MS)
     expect(made.server).toMatchObject({ candidate: 3, candidateSince: server.CANDIDATE_MS })
-    const until = server.CANDIDATE_MS + server.PASS_OVER_MS
-    expect([...leadOf(made).passedOver]).toEqual([[2, until]])
+    expect([...leadOf(made).passedOver]).toEqual([[2, server.CANDIDATE_MS + 10_000]])
   })
   test('T37: is asked again after two seconds if there is nobody else (PR-2)', () => {
     const made = primaryOf(2).session
@@ -270,7 +269,7 @@ describe('a backup that is slow', () => {
     round(own, LATE)
     const at = LATE + server.SLOW_FOR_MS
     expect(rolesOf(round(own, at))).toEqual(['dropping'])
-    expect([...leadOf(own).passedOver]).toEqual([[2, at + server.PASS_OVER_MS]])
+    expect([...leadOf(own).passedOver]).toEqual([[2, at + 10_000]])
   })
 })
 
