@@ -120,6 +120,8 @@ describe('what comes', () => {
     part.receive!(three.state, 0, 2, said, three.out)
     expect([one.heard, three.heard]).toEqual([[], []])
     expect(one.state.counters).toMatchObject({ dropped: 1, malformed: 1 })
+    come(one, 9, 3)
+    expect([one.sent, one.state.counters.dropped, one.state.rates.size]).toEqual([[], 2, 0])
     expect(three.state.counters).toMatchObject({ dropped: 2, malformed: 0 })
   })
   test('is counted for each member that is here, and forgotten with who left (PR-2)', () => {

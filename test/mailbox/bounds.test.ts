@@ -37,6 +37,10 @@ test.each([
   expect(isMailId(id)).toBe(isOne)
 })
 
+test('of nobody there is no letter to handle (PR-2)', () => {
+  expect(calmly(() => mailbox.next(box().own, NOW, 'nobody'))).toBeNull()
+})
+
 test('a fault is told once, with a connection or without (PR-2)', () => {
   const { own, hear, events } = box()
   hear({ kind: 'fault', why: 'older' })

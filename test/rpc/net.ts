@@ -3,9 +3,12 @@
 import type { PeerId } from '../../src/machine.ts'
 import * as calls from '../../src/rpc/calls.ts'
 import { type RpcMessage, rpcLayout, TIMEOUT_MS } from '../../src/rpc/messages.ts'
-import { rpcPart } from '../../src/rpc/rpc.ts'
+import { rpcPart as shipped } from '../../src/rpc/rpc.ts'
 import { create, type Rpc, type RpcEvent } from '../../src/rpc/state.ts'
 import { encode } from '../../src/wire/layout.ts'
+import { calmPart } from '../calmly.ts'
+
+const rpcPart = calmPart(shipped)
 
 function pairOf(one: PeerId, other: PeerId): string {
   return `${Math.min(one, other)} ${Math.max(one, other)}`
