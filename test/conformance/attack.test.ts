@@ -36,6 +36,8 @@ async function borne(attack: Attack, addresses: number): Promise<Outcome> {
   return found
 }
 
+/** So often an attack is tried until it meets its limit. */
+const TURNS_MAX = 6
 /** The room that plays, and what an address may have. */
 const ROOMS = 1 + 128
 /** Its members and a newcomer, and what an address may have. */
@@ -62,10 +64,15 @@ test.each<[Attack, string, string?]>([
 ])(
   '%s from one address meets %s (SE-8, SE-9, SE-10, SE-13, SE-16)',
   async (attack, limit, other = limit) => {
-    const { refused, rooms, streams } = await borne(attack, 1)
-    expect((refused[limit] ?? 0) + (refused[other] ?? 0)).toBeGreaterThan(0)
-    expect(rooms).toBeLessThanOrEqual(ROOMS)
-    expect(streams).toBeLessThanOrEqual(STREAMS)
+    let met = 0
+    // A machine that is busy with other things attacks too slowly to meet a limit within one turn.
+    for (let turn = 0; met === 0 && turn < TURNS_MAX; turn++) {
+      const { refused, rooms, streams } = await borne(attack, 1)
+      met = (refused[limit] ?? 0) + (refused[other] ?? 0)
+      expect(rooms).toBeLessThanOrEqual(ROOMS)
+      expect(streams).toBeLessThanOrEqual(STREAMS)
+    }
+    expect(met).toBeGreaterThan(0)
   },
 )
 
