@@ -109,15 +109,10 @@ function greet(
   if (link) link.known = true
 }
 
-function takeLetters(
-  box: Mailbox,
-  now: Millis,
-  { from, peer, key }: Sender,
-  batch: Batch,
-  out: MailOut,
-): void {
+function takeLetters(box: Mailbox, now: Millis, sender: Sender, batch: Batch, out: MailOut): void {
+  const { from, peer } = sender
   const tip = Math.max(peer.heard, peer.came)
-  const arrived: (Letter & Arrived)[] = []
+  const arrived: (Letter & Omit<Arrived, 'key'>)[] = []
   for (const letter of histories(batch, tip, digestBefore(peer))) {
     const { n, digest } = letter
     const known = n === tip ? digestBefore(peer) : NO_DIGEST
@@ -125,9 +120,9 @@ function takeLetters(
     // history.
     const isOther = letter.follows === false || !fits(digest, known)
     if (isOther) return parted(from, peer, n, out)
-    arrived.push({ ...letter, key })
+    arrived.push(letter)
   }
-  for (const letter of arrived) if (!take(box, now, from, peer, letter, out)) break
+  for (const letter of arrived) if (!take(box, now, sender, letter, out)) break
 }
 
 /** The letters of a batch in order, with their digests as far as these are known. */
@@ -166,12 +161,11 @@ function parted(from: string, peer: Peer, n: number, out: MailOut): void {
 function take(
   box: Mailbox,
   now: Millis,
-  from: string,
-  peer: Peer,
-  letter: Letter & Arrived,
+  { from, peer, key }: Sender,
+  letter: Letter & Omit<Arrived, 'key'>,
   out: MailOut,
 ): boolean {
-  const { n, body, life, digest, key } = letter
+  const { n, body, life, digest } = letter
   const expected = Math.max(peer.heard, peer.came) + 1
   if (n < expected) {
     box.counters.duplicates++

@@ -35,12 +35,14 @@ export const MAIL_KEYS_MAX = 8
 /** The first byte of a letter by which a mailbox has another key. */
 export const KEY_LETTER = 4
 
+const encoder = new TextEncoder()
+
 /**
  * Whether a mailbox may have that name: some text, without control characters that a terminal
  * obeys.
  */
 export function isMailId(id: string): boolean {
-  const bytes = new TextEncoder().encode(id).length
+  const bytes = encoder.encode(id).length
   return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
 }
 

@@ -133,6 +133,35 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     equal([bob!.acked, bob!.bytes], [4, size('letter 5')])
     store.close()
   },
+  'letters of any length are weighed, where they were just written and read again': async (
+    open,
+  ) => {
+    const store = await open()
+    const texts = ['a', 'ab'.repeat(50), '', 'abc', 'abcd']
+    for (const some of [
+      [1, 2, 3],
+      [4, 5],
+    ]) {
+      await commit(
+        store,
+        some.map((n) => posted('bob', n, texts[n - 1])),
+      )
+    }
+    const weights = (of: MailStore): number[] =>
+      [0, 1, 2, 3, 4].flatMap((after) =>
+        [1, 2, 3, 4, 5].map((upTo) => of.weigh('bob', after, Math.max(after, upTo))),
+      )
+    const expected = [0, 1, 2, 3, 4].flatMap((after) =>
+      [1, 2, 3, 4, 5].map((upTo) =>
+        texts.slice(after, upTo).reduce((total, text) => total + size(text), 0),
+      ),
+    )
+    equal(weights(store), expected)
+    store.close()
+    const again = await open()
+    equal(weights(again), again.heads().length === 0 ? expected.map(() => 0) : expected)
+    again.close()
+  },
   'dead letters are kept until they are buried, values until they are null': async (open) => {
     const store = await open()
     const body = bytes('bad')

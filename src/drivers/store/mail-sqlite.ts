@@ -274,6 +274,8 @@ class MailSqlite implements MailStore {
 
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
+    const known = this.#ends.part(peer, n)
+    if (known !== null) return known
     let bytes = 0
     for (const letter of this.#runBehind(peer, n)?.letters ?? []) {
       if (letter.n <= n) bytes += letter.body.length + LETTER_OVERHEAD
