@@ -33,7 +33,7 @@ import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long, for a hand-over and for the last word to be acked.
-const LEAVE_MS: Millis = 1_500
+const LEAVE_MS: Millis = 3_000
 
 /** Who makes what a verb takes, for the sentence that refuses anything else. */
 const MADE_BY: Readonly<Record<keyof Verbs, string>> = {

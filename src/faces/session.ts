@@ -236,7 +236,10 @@ export interface Session extends Emitter<SessionEvents> {
    */
   handOver(): boolean
 
-  /** Leaves: hands over if we serve, tells the others, waits a moment for what is under way. */
+  /**
+   * Leaves: hands over if we serve, and waits until the others know that we are gone, or as the
+   * last until the hub has the room and its end; 3 s at most.
+   */
   leave(): Promise<void>
 
   /** Leaves, at the end of a block of `await using`. */

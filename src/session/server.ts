@@ -5,8 +5,9 @@
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
-import { retry } from './attempts.ts'
+import { ATTEMPT_MS, retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
+import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
@@ -304,14 +305,23 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
 
-/** A primary that would leave only guests and watchers behind ends the session as it leaves. */
-export function end(session: Session, out: SessionOut): void {
+/**
+ * Who serves and leaves ends the session once nobody goes on with it: guests and watchers do not.
+ * All that was acknowledged is at the hub before.
+ */
+export function end(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
+  if (!session.leaving || server.role !== 'alone') return
+  const { lead } = server
+  if (lead.ending && (lead.ending.done || now < lead.ending.againAt)) return
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
-  if (server.role !== 'alone' || others.some(goesOn)) return
+  if (others.some(goesOn)) return
+  if (!lead.ending) keeping.leave(session, now, out)
+  const request = nextRequest(session)
+  lead.ending = { request, againAt: now + ATTEMPT_MS, done: false }
   out.hub({
     kind: 'change',
-    request: nextRequest(session),
+    request,
     session: session.id,
     inc: session.me,
     proof: proofOf(session.secret, 'register'),
@@ -320,4 +330,11 @@ export function end(session: Session, out: SessionOut): void {
     backup: 0,
     why: 'end',
   })
+}
+
+/** The hub made a change that somebody asked for: the end, if we did. */
+export function changed(session: Session, request: number): void {
+  if (!serves(session)) return
+  const { ending } = session.server.lead
+  if (ending?.request === request) ending.done = true
 }

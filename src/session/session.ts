@@ -128,7 +128,8 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       if (message.session !== session.id) return
       keepGrant(session, message)
       roles.adopt(session, now, message.register, out)
-      if (!message.ok) recovery.refused(session, now, message.request, out)
+      if (message.ok) server.changed(session, message.request)
+      else recovery.refused(session, now, message.request, out)
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
@@ -180,8 +181,12 @@ export function hubDown(session: Session): void {
   keeping.detached(session)
 }
 
-/** At the end of each call: what is to outlive us is written at the hub. */
+/**
+ * At the end of each call: what is to outlive us is written at the hub, and who leaves as the last
+ * ends the session.
+ */
 export function flush(session: Session, now: Millis, out: SessionOut): void {
+  server.end(session, now, out)
   keeping.flush(session, now, out)
 }
 
@@ -311,7 +316,14 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  if (handover.handOver(session, now, out)) return
-  keeping.leave(session, now, out)
-  server.end(session, out)
+  handover.handOver(session, now, out)
+}
+
+/**
+ * Whether who leaves may go: the others know, or it was the last. Whoever goes before that is taken
+ * for a member that died, and the room is shut until it cannot play on any more.
+ */
+export function isGone(session: Session): boolean {
+  if (serves(session)) return session.server.lead.ending?.done ?? false
+  return !session.client.view.members.some(({ inc }) => inc === session.me)
 }

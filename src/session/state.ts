@@ -91,8 +91,19 @@ export interface Lead {
   since: Millis
   /** Our own player has a newer incarnation: we hand our role over and leave. */
   yields: boolean
+  /** We left as the last, and asked the hub to end the session; null before that. */
+  ending: Ending | null
   /** The backup's acks have been late for so long that the application was notified. */
   slow: boolean
+}
+
+/** The end of a session that its last member asked for. */
+interface Ending {
+  request: number
+  /** When it is asked for again. */
+  againAt: Millis
+  /** Whether the hub has it on disk. */
+  done: boolean
 }
 
 /** A snapshot of which chunks are still to come. */
@@ -388,7 +399,7 @@ export function createLead(since: Millis, lease: Lease, keeping: Keeping): Lead 
     absent: new Map(),
     roundAt: since,
     since,
-    ...{ yields: false, slow: false },
+    ...{ yields: false, ending: null, slow: false },
   }
 }
 

@@ -368,6 +368,7 @@ describe('who leaves', () => {
   const leaves = (own: Session): unknown[] => {
     const { out, sent, asked } = listening()
     calmly(() => machine.leave(own, 0, out))
+    calmly(() => machine.flush(own, 0, out))
     expect(own.leaving).toBe(true)
     return [sent.map(([to, kind]) => `${kind} ${to}`), asked.map(({ kind }) => kind)]
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import * as server from '../../src/session/server.ts'
+import { isGone } from '../../src/session/session.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
@@ -389,15 +390,42 @@ describe('at the hub', () => {
     const own = primaryOf(2).session
     own.server.published.set(2, { ...own.server.published.get(2)!, kind })
     const { out, asked: said } = listening()
-    server.end(own, out)
+    server.end(own, 100, out)
+    expect(said).toEqual([])
+    own.leaving = true
+    server.end(own, 100, out)
     const wish = { why: 'end', expect: 1, primary: 1, backup: 0, inc: 1 }
     expect(said).toMatchObject(ends ? [wish] : [])
+  })
+  test('T20: the end is asked for again after a quarter of a second, until the hub has it', () => {
+    const own = primaryOf(1).session
+    own.leaving = true
+    const { out, asked: said } = listening()
+    for (const now of [100, 349, 350, 599]) server.end(own, now, out)
+    expect(said).toHaveLength(2)
+    expect(isGone(own)).toBe(false)
+    const [first = 0, last = 0] = said.map((one) => ('request' in one ? one.request : 0))
+    server.changed(own, first)
+    expect(isGone(own)).toBe(false)
+    server.changed(own, last)
+    expect(isGone(own)).toBe(true)
+    server.end(own, 5_000, out)
+    expect(said).toHaveLength(2)
+  })
+  test('T20: who does not serve is gone once it is in no view', () => {
+    const { own } = memberOf(3)
+    own.leaving = true
+    calmly(() => server.changed(own, 1))
+    expect(isGone(own)).toBe(false)
+    own.client.view = { ...own.client.view, members: [] }
+    expect(isGone(own)).toBe(true)
   })
   test('T20: who has a backup, or does not serve, ends nothing (PR-2)', () => {
     for (const own of [backedUpOf(2).session, memberOf(3).own]) {
       own.server.published.clear()
+      own.leaving = true
       const { out, asked: said } = listening()
-      server.end(own, out)
+      server.end(own, 100, out)
       expect(said).toEqual([])
     }
   })

@@ -26,6 +26,7 @@ import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../po
 import type { Environment, Loop, OwnStore } from '../../ports.ts'
 import { ADDRESSES_MAX } from '../../replication/layouts.ts'
 import { isRelayed } from '../../seal/addresses.ts'
+import { isGone } from '../../session/session.ts'
 import { frameMessage } from '../../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
 import { answerOf, openPlayer, type Player } from './player.ts'
@@ -267,11 +268,9 @@ export class Runner {
 
   #isIdle(): boolean {
     const { session, peers } = this.member
-    const { view, pending } = session.client
-    // A primary with other members hands over before it leaves.
-    const serving = view.primary === session.me && view.members.length > 1
+    const { pending } = session.client
     return (
-      !serving &&
+      isGone(session) &&
       (this.#run.ports.ownStore?.isIdle() ?? true) &&
       pending.length === 0 &&
       session.server.log.held.length === 0 &&

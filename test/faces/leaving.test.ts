@@ -1,0 +1,51 @@
+// Goal: a room that all leave in the same moment is open to whoever comes next, and all that was
+// acknowledged is in it.
+// Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
+import { describe, expect, test } from 'vitest'
+import { action } from '../../src/index.ts'
+import type { Running as Session } from '../../src/faces/live.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { act } from './acting.ts'
+
+const add = action('add', (table, [what]: [string]) => {
+  table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)
+  return table.get(what) as number
+})
+const types = [add]
+
+function joining(w: SessionWorld, name: string): Promise<Session> {
+  return w.join({ game: 'garden', room: 'r', types, name })
+}
+
+/** All leave, each so many ms after the one before. @returns ms until another has come in */
+async function reopened(seed: number, count: number, gap: number, rtt: number): Promise<number> {
+  const w = world({ seed, conditions: `rtt=${rtt}` })
+  const all: Session[] = []
+  for (let at = 0; at < count; at++) all.push(await joining(w, `player ${at}`))
+  await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+  for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  const left: Promise<void>[] = []
+  for (const session of all) {
+    left.push(session.leave())
+    await w.run(gap)
+  }
+  await act(w, Promise.all(left))
+  const begun = w.now()
+  const next = await joining(w, 'next')
+  expect(next.table.get('pins')).toBe(count)
+  return w.now() - begun
+}
+
+describe('a room that all leave at once', () => {
+  // How many, how far apart they leave, and the round trip between them, in ms.
+  const cases = [2, 3, 5].flatMap((count) =>
+    [0, 5, 20, 60].flatMap((gap) => [10, 40, 120].map((rtt) => [count, gap, rtt] as const)),
+  )
+  test.each(cases)(
+    'T20: %i, %i ms apart, with %i ms between them, can be joined at once, and lacks nothing',
+    async (count, gap, rtt) => {
+      const ms = await reopened(7, count, gap, rtt)
+      expect(ms).toBeLessThan(2_000)
+    },
+  )
+})
