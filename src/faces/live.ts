@@ -32,7 +32,7 @@ import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
-// Whoever leaves waits so long, for a hand-over and for the last word to be acked.
+// Whoever leaves waits so long at most, until the others know it, or the hub has the end.
 const LEAVE_MS: Millis = 3_000
 
 /** Who makes what a verb takes, for the sentence that refuses anything else. */

@@ -85,6 +85,9 @@ function older(from: string, acked: number, ack: number): string {
   )
 }
 
+/** A letter of a batch, with what of its history is known. */
+type Placed = Letter & Omit<Arrived, 'key'>
+
 /** Whose message it is. */
 interface Sender {
   from: string
@@ -112,7 +115,7 @@ function greet(
 function takeLetters(box: Mailbox, now: Millis, sender: Sender, batch: Batch, out: MailOut): void {
   const { from, peer } = sender
   const tip = Math.max(peer.heard, peer.came)
-  const arrived: (Letter & Omit<Arrived, 'key'>)[] = []
+  const arrived: Placed[] = []
   for (const letter of histories(batch, tip, digestBefore(peer))) {
     const { n, digest } = letter
     const known = n === tip ? digestBefore(peer) : NO_DIGEST
@@ -130,7 +133,7 @@ function* histories(
   { letters, life, before }: Batch,
   tip: number,
   tipDigest: Uint8Array,
-): Iterable<Letter & Omit<Arrived, 'key'> & { follows: boolean }> {
+): Iterable<Placed & { follows: boolean }> {
   let digest = before
   let last: number | null = null
   for (const { n, body } of letters.toSorted((a, b) => a.n - b.n)) {
@@ -162,7 +165,7 @@ function take(
   box: Mailbox,
   now: Millis,
   { from, peer, key }: Sender,
-  letter: Letter & Omit<Arrived, 'key'>,
+  letter: Placed,
   out: MailOut,
 ): boolean {
   const { n, body, life, digest } = letter

@@ -33,15 +33,16 @@ export function retry(session: Session, now: Millis, out: SessionOut): void {
   change.sent = true
   change.sentAt = Math.min(change.sentAt, now)
   change.request = nextRequest(session)
-  out.hub({
-    kind: 'change',
-    request: change.request,
-    session: session.id,
-    inc: session.me,
-    proof: proofOf(session.secret, 'register'),
-    expect: change.expect,
-    primary: change.primary,
-    backup: change.backup,
-    why: change.why,
-  })
+  ask(session, change, out)
+}
+
+/** Asks the register for a change. */
+export function ask(
+  session: Session,
+  change: Pick<Attempt, 'request' | 'expect' | 'primary' | 'backup' | 'why'>,
+  out: SessionOut,
+): void {
+  const { request, expect, primary, backup, why } = change
+  const by = { session: session.id, inc: session.me, proof: proofOf(session.secret, 'register') }
+  out.hub({ kind: 'change', request, ...by, expect, primary, backup, why })
 }

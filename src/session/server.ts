@@ -4,8 +4,7 @@
  */
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { proofOf } from '../wire/digest.ts'
-import { ATTEMPT_MS, retry } from './attempts.ts'
+import { ask, ATTEMPT_MS, retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
@@ -306,8 +305,8 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
 }
 
 /**
- * Who serves and leaves ends the session once nobody goes on with it: guests and watchers do not.
- * All that was acknowledged is at the hub before.
+ * A primary that leaves ends the session at the register once no other member goes on with it, as
+ * guests and watchers do not. The hub gets all that was acknowledged first.
  */
 export function end(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
@@ -317,19 +316,10 @@ export function end(session: Session, now: Millis, out: SessionOut): void {
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
   if (others.some(goesOn)) return
   if (!lead.ending) keeping.leave(session, now, out)
-  const request = nextRequest(session)
+  // The number stays: the hub may answer the first request after the second was sent.
+  const request = lead.ending?.request ?? nextRequest(session)
   lead.ending = { request, againAt: now + ATTEMPT_MS, done: false }
-  out.hub({
-    kind: 'change',
-    request,
-    session: session.id,
-    inc: session.me,
-    proof: proofOf(session.secret, 'register'),
-    expect: server.epoch,
-    primary: session.me,
-    backup: 0,
-    why: 'end',
-  })
+  ask(session, { request, expect: server.epoch, primary: session.me, backup: 0, why: 'end' }, out)
 }
 
 /** The hub made a change that somebody asked for: the end, if we did. */

@@ -91,7 +91,7 @@ export interface Lead {
   since: Millis
   /** Our own player has a newer incarnation: we hand our role over and leave. */
   yields: boolean
-  /** We left as the last, and asked the hub to end the session; null before that. */
+  /** This process left as the last, and asked the hub to end the session; null before that. */
   ending: Ending | null
   /** The backup's acks have been late for so long that the application was notified. */
   slow: boolean

@@ -49,3 +49,13 @@ describe('a room that all leave at once', () => {
     },
   )
 })
+
+test('T20: the last to leave is gone once the hub has answered, over a slow path too', async () => {
+  const w = world({ seed: 3, conditions: 'rtt=600' })
+  const ada = await joining(w, 'Ada')
+  await w.run(5_000)
+  const begun = w.now()
+  await act(w, ada.leave())
+  expect(w.now() - begun).toBeLessThan(1_500)
+  expect(w.hub()!.hub.directory.rows.size).toBe(0)
+})
