@@ -28,6 +28,9 @@ const SLOW = [
 // Large scopes and many seeds.
 const WIDE = ['test/sim/many.test.ts', 'src/proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
+// What a contributor waits for beside unit tests: one failover by processes, one e2e of each game.
+const FIRST = ['test/first/**/*.test.ts']
+const BENCHES = ['bench/smoke.test.ts']
 
 // Where clocks are real, a busy machine can be what fails: one more go, which the end of the run
 // names.
@@ -49,20 +52,32 @@ function project(
 const projects = [
   project('unit', 0, {
     include: ['{src,games,tools,bench,test}/**/*.test.ts'],
-    exclude: ['**/node_modules/**', ...HOUSE, ...MODELS, ...SIM, ...DRIVERS, ...E2E],
+    exclude: [
+      '**/node_modules/**',
+      ...HOUSE,
+      ...MODELS,
+      ...SIM,
+      ...DRIVERS,
+      ...E2E,
+      ...FIRST,
+      ...BENCHES,
+    ],
     isolate: false,
     testTimeout: MINUTE / 2,
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
   project('sim', 0, { include: SIM, exclude: WIDE, testTimeout: 3 * MINUTE }),
+  // Two at once, for they wait for the most part.
+  project('first', 1, { include: FIRST, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.
-  project('drivers', 1, { include: DRIVERS, exclude: SLOW, ...REAL, maxWorkers: 1 }),
-  project('e2e', 2, { include: E2E, exclude: [...PATIENT, ...SLOW], ...REAL, maxWorkers: 1 }),
-  // The rest is what `npm run test:wide` runs.
-  project('wide', 3, { include: WIDE, testTimeout: 10 * MINUTE }),
-  project('patient', 4, { include: PATIENT, ...REAL, maxWorkers: 2 }),
-  project('slow', 5, { include: SLOW, ...REAL, maxWorkers: 1 }),
+  project('drivers', 2, { include: DRIVERS, exclude: SLOW, ...REAL, maxWorkers: 1 }),
+  project('e2e', 3, { include: E2E, exclude: [...PATIENT, ...SLOW], ...REAL, maxWorkers: 1 }),
+  project('wide', 4, { include: WIDE, testTimeout: 10 * MINUTE }),
+  project('patient', 5, { include: PATIENT, ...REAL, maxWorkers: 2 }),
+  project('slow', 6, { include: SLOW, ...REAL, maxWorkers: 1 }),
+  // Each is a process that takes some seconds on all cores.
+  project('benches', 7, { include: BENCHES, pool: 'forks', maxWorkers: 1 }),
 ]
 
 const root = fileURLToPath(new URL('.', import.meta.url))

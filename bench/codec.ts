@@ -8,7 +8,6 @@
  * writes the number of the object before its fields; the others write float32.
  */
 
-import { loadavg } from 'node:os'
 import { type Codec, holdfast, others, type Tick } from './codec/codecs.ts'
 import { installPeers, version } from './processes/peers.ts'
 import { atLeast, unjudged } from './report.ts'
@@ -143,6 +142,5 @@ function notes(): string[] {
     'Ours takes an object of the application, compares and encodes; setting the numbers of',
     '@colyseus/schema is part of its encoding, for they find out what changed; msgpackr packs all',
     'there is, with records.',
-    `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
   ]
 }

@@ -19,7 +19,7 @@ interface Work<Options> {
 }
 
 /** Files beside the benches that are none. */
-const OURS = new Set(['dispatch', 'main', 'report', 'soak'])
+const OURS = new Set(['dispatch', 'load', 'main', 'plain-install', 'report', 'soak'])
 
 /** The names that can be run, in order. @param folder where their compiled files stand */
 export function names(folder: URL): string[] {
@@ -42,18 +42,25 @@ export async function list(folder: URL): Promise<string> {
   return lines.length > 0 ? lines.join('\n') : '  (none yet)'
 }
 
-/** Runs one and prints its report. @returns the report, or null if the name is unknown */
+/**
+ * Runs one and prints its report.
+ *
+ * @param notes  sentences that end the report, such as the load of the machine
+ * @returns the report, or null if the name is unknown
+ */
 export async function dispatch<Options>(
   folder: URL,
   name: string,
   options: Options,
+  notes: readonly string[] = [],
 ): Promise<BenchReport | null> {
   if (!names(folder).includes(name)) {
     console.error(`there is no "${name}"; there are:\n${await list(folder)}`)
     return null
   }
   const work = await load<Options>(folder, name)
-  const report = await work.run(options)
+  const found = await work.run(options)
+  const report = { ...found, notes: [...(found.notes ?? []), ...notes] }
   console.log(show(name, report))
   return report
 }

@@ -12,7 +12,7 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asked, Instant, Role, Said, Seen, Way } from './latency/words.ts'
@@ -55,7 +55,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
       tables: [delays(found), ...found.map(stages)],
       goals: quick ? goals.map(unjudged) : goals,
       notes: [
-        `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
         'Until it is visible, half a frame of the delay, 8.3 ms, is the wait for the next frame.',
         'A game that reads its keys once a frame adds as much. The source had frames of 100 ms.',
         'Not measured here: a browser, whose game can show the same figures by `session.ages()`.',

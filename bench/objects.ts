@@ -10,7 +10,6 @@
  * through the hub its processor time counts as the server's.
  */
 
-import { loadavg } from 'node:os'
 import { costs, errors, goalsOf, growth, type Row } from './objects/tables.ts'
 import { colyseus, holdfast, type Length } from './objects/trial.ts'
 import type { Setting, Way } from './objects/words.ts'
@@ -97,6 +96,5 @@ function notes(): string[] {
     mayPin()
       ? 'Servers and clients had processors of their own.'
       : 'taskset is missing: not pinned.',
-    `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
   ]
 }

@@ -13,7 +13,6 @@
  * included.
  */
 
-import { loadavg } from 'node:os'
 import { type Figures, memories, type Memory, speeds } from './pieces/alone.ts'
 import { type Found, holdfast, type Length, yjs } from './pieces/contest.ts'
 import { PIECES, PLAYERS } from './pieces/words.ts'
@@ -144,6 +143,5 @@ function notes(): string[] {
     mayPin()
       ? 'Servers and players had processors of their own.'
       : 'taskset is missing: not pinned.',
-    `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
   ]
 }

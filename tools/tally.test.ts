@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { add, count, type Cost, costLines, line, type Module } from './tally.ts'
+import { add, count, type Cost, costLines, line, type Module, slowest } from './tally.ts'
 
 type State = { state: string; note?: string; flaky?: boolean }
 
@@ -59,4 +59,10 @@ test('what the files of a project cost is one line: the span of all, and the sum
     'unit         5.0 s wall      4.8 s processor',
     'drivers      0.5 s wall        ? s processor',
   ])
+})
+
+test('the ten slowest files are named, the slowest first', () => {
+  const files = new Map(Array.from({ length: 12 }, (_, i) => [`${i}.test.ts`, i * 1_000] as const))
+  expect(slowest(files)).toHaveLength(10)
+  expect(slowest(files)[0]).toBe('slow    11.0 s 11.test.ts')
 })

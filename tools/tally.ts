@@ -1,7 +1,7 @@
 /**
  * Ends a run of vitest with what a reader, or a script, wants to know: every skipped test with
- * its reason, every test that failed at first, what each project cost in wall and processor
- * seconds, then one plain line `N passed, N failed`, with `, N skipped` where there are any.
+ * its reason, every test that failed at first, the ten slowest files, what each project cost in
+ * wall and processor seconds, then one plain line `N passed, N failed`, with `, N skipped` where there are any.
  *
  * What is broken outside of any test counts as failed too: a file that does not load, a hook
  * that throws, an error nobody caught. Under `CI` a skipped test fails the run, because what
@@ -89,10 +89,19 @@ export function costLines(costs: ReadonlyMap<string, Cost>): string[] {
   })
 }
 
+const SLOWEST = 10
+
+/** One line for each of the slowest files, the slowest first. @param files  and their ms */
+export function slowest(files: ReadonlyMap<string, number>): string[] {
+  const sorted = [...files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST)
+  return sorted.map(([file, ms]) => `slow ${(ms / 1000).toFixed(1).padStart(7)} s ${file}`)
+}
+
 /** A reporter for vitest's list of them; to be named last. */
 export function tally(): Reporter {
   const started = new Map<string, number>()
   const costs = new Map<string, Cost>()
+  const files = new Map<string, number>()
   return {
     onTestModuleStart(module) {
       started.set(module.id, performance.now())
@@ -103,13 +112,14 @@ export function tally(): Reporter {
       const { task } = module as unknown as { task: { meta: { processorSeconds?: number } } }
       const { processorSeconds = NaN } = task.meta
       const from = started.get(module.id) ?? to
+      files.set(module.relativeModuleId, to - from)
       add(costs, module.project.name, { from, to, processor: processorSeconds })
     },
     onTestRunEnd(modules, strays) {
       const sum = count(modules, strays.length)
       for (const { title, reason } of sum.skipped) console.log(`skipped: ${title} (${reason})`)
       for (const title of sum.again) console.log(`passed at the second try alone: ${title}`)
-      for (const text of costLines(costs)) console.log(text)
+      for (const text of [...slowest(files), ...costLines(costs)]) console.log(text)
       if (process.env['CI'] && sum.skipped.length > 0) {
         console.log('a skipped test fails the run where CI is set')
         process.exitCode = 1

@@ -27,6 +27,8 @@ const Pot = object(
 )
 const session = await join({
   game: 'latency',
+  // Killed members keep their room shut for a while, so each way has a room of its own.
+  room: way,
   name: role,
   types: [Pot],
   server: url,

@@ -14,35 +14,6 @@ async function open(name: string, room = 'e2e'): Promise<Window> {
   return window
 }
 
-test('T1, T3, T5, T29: the window of the server is killed: the others play on', async () => {
-  const ada = await open('Ada')
-  await ada.until({ safety: 'kept', role: 'alone', me: '1' })
-  await ada.shot('1-alone')
-  const grace = await open('Grace')
-  await grace.until({ safety: 'backed-up', members: '1,2' })
-  const linus = await open('Linus')
-  await ada.until({ members: '1,2,3', safety: 'backed-up' })
-  await linus.until({ members: '1,2,3', safety: 'backed-up', primary: '1', me: '3' })
-  expect(await drop(ada, 3)).toBe(3)
-  expect(await drop(grace, 4)).toBe(4)
-  expect(await drop(linus, 5)).toBe(5)
-  for (const window of crew.windows) await window.until({ pinsTotal: '12' })
-  await linus.shot('2-three')
-  const before = Number((await linus.data())['epoch'])
-
-  const dropping = drop(linus, 20)
-  await ada.kill()
-  await grace.until({ members: '2,3', safety: 'backed-up', primary: '2', me: '2' })
-  await linus.until({ members: '2,3', safety: 'backed-up', primary: '2', me: '3' })
-  await grace.shot('3-took-over')
-  expect(await dropping).toBe(20)
-  expect(await drop(grace, 6)).toBe(6)
-  for (const window of [grace, linus]) await window.until({ pinsTotal: '38' })
-  expect(Number((await linus.data())['epoch'])).toBe(before + 2)
-
-  expect(crew.complaints).toEqual([])
-})
-
 test('T30, T36: the window of the backup is killed: the server plays on with another', async () => {
   const ada = await open('Ada')
   const grace = await open('Grace')

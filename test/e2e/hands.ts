@@ -2,6 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import type { Crew } from './crew.ts'
 import type { Window } from './harness.ts'
 
 export type Place = [x: number, y: number]
@@ -222,4 +223,30 @@ export function squareAt(square: number): Place {
   const row = Math.floor((square - 1) / 4)
   const column = ((square - 1) % 4) * 2 + (row % 2 === 0 ? 1 : 0)
   return [62 + (column + 0.5) * 76, 126 + (row + 0.5) * 76]
+}
+
+/** Windows in this order, the first of them serves; that game is on the table of all. */
+export async function table(
+  crew: Crew,
+  game: RegExp,
+  names: readonly string[],
+  more: string[] = [],
+  pace = 'No clock',
+): Promise<Window[]> {
+  // Browsers start at once, but players come one after the other.
+  const windows = await Promise.all(
+    names.map((name, place) => crew.open(name, `/tabletop/?room=e2e${more[place] ?? ''}`)),
+  )
+  for (const [place, { page, name }] of windows.entries()) {
+    await page.getByRole('textbox', { name: 'Your name' }).fill(name)
+    const button = more[place] === '&watch' ? 'Only watch' : 'Join'
+    await page.getByRole('button', { name: button }).click()
+    await windows[place]!.until({ status: 'live', me: String(place + 1) })
+  }
+  const members = names.map((_, place) => place + 1).join(',')
+  for (const window of windows) await window.until({ members, safety: 'backed-up', primary: '1' })
+  await windows[0]!.page.getByRole('radio', { name: pace }).check()
+  await windows[0]!.page.getByRole('button', { name: game }).click()
+  for (const window of windows) await window.until({ game: /./, pieces: /^[1-9]/ })
+  return windows
 }

@@ -21,6 +21,7 @@ import {
   facesSeen,
   manOn,
   squareAt,
+  table,
   type Place,
   type Globals,
 } from './hands.ts'
@@ -28,34 +29,12 @@ import type { Window } from './harness.ts'
 
 let crew: Crew
 
-/** Windows in this order, the first of them serves; that game is on the table of all. */
-async function table(
-  game: RegExp,
-  names: readonly string[],
-  more: string[] = [],
-  pace = 'No clock',
-): Promise<Window[]> {
-  // Browsers start at once, but players come one after the other.
-  const windows = await Promise.all(
-    names.map((name, place) => crew.open(name, `/tabletop/?room=e2e${more[place] ?? ''}`)),
-  )
-  for (const [place, { page, name }] of windows.entries()) {
-    await page.getByRole('textbox', { name: 'Your name' }).fill(name)
-    const button = more[place] === '&watch' ? 'Only watch' : 'Join'
-    await page.getByRole('button', { name: button }).click()
-    await windows[place]!.until({ status: 'live', me: String(place + 1) })
-  }
-  const members = names.map((_, place) => place + 1).join(',')
-  for (const window of windows) await window.until({ members, safety: 'backed-up', primary: '1' })
-  await windows[0]!.page.getByRole('radio', { name: pace }).check()
-  await windows[0]!.page.getByRole('button', { name: game }).click()
-  for (const window of windows) await window.until({ game: /./, pieces: /^[1-9]/ })
-  return windows
-}
-
 /** Ada has black, Grace has white. */
 async function seated(pace: string): Promise<[Window, Window]> {
-  const [ada, grace] = (await table(/Draughts/, ['Ada', 'Grace'], [], pace)) as [Window, Window]
+  const [ada, grace] = (await table(crew, /Draughts/, ['Ada', 'Grace'], [], pace)) as [
+    Window,
+    Window,
+  ]
   await ada.page.getByRole('button', { name: 'Sit here' }).first().click()
   await grace.until({ seats: '1,0' })
   await grace.page.getByRole('button', { name: 'Sit here' }).click()
@@ -78,7 +57,7 @@ describe('at one free table', () => {
 
   beforeAll(async () => {
     crew = await Crew.begin()
-    windows = await table(/Free table/, ['Ada', 'Eve', 'Grace', 'Linus'], ['', '&watch'])
+    windows = await table(crew, /Free table/, ['Ada', 'Eve', 'Grace', 'Linus'], ['', '&watch'])
     ;[ada, eve, grace, linus] = windows as [Window, Window, Window, Window]
   })
   afterAll(() => crew.end())
@@ -225,35 +204,6 @@ describe('each at a table of its own', () => {
   })
   afterEach(() => crew.end())
 
-  test('O57, O58: the server’s window is killed while another drags: the drag goes on', async () => {
-    const [ada, grace, linus] = (await table(/Free table/, ['Ada', 'Grace', 'Linus'])) as [
-      Window,
-      Window,
-      Window,
-    ]
-    const id = await lay([ada, grace, linus], [860, 640])
-    const dragger = (await ada.data())['backup'] === '3' ? grace : linus
-    const { me } = await dragger.data()
-    await drag(dragger, id, [40, 10])
-    for (const window of [grace, linus]) await window.until({ held: `${id}:${me}` })
-    await ada.kill()
-    const { mouse } = dragger.page
-    const [x, y] = await pointAt(dragger.page, [1200, 500])
-    await mouse.move(x, y, { steps: 5 })
-    for (const window of [grace, linus]) {
-      await window.until({ primary: /[23]/, members: /^(2,3|3,2)$/, safety: 'backed-up' })
-    }
-    expect((await dragger.data())['dragging']).toBe(String(id))
-    await mouse.move(x + 30, y + 20, { steps: 5 })
-    const dropped = await pointOf(dragger.page, id)
-    await mouse.up()
-    const { at } = await agreed([grace, linus], id)
-    const lies = await pointAt(dragger.page, at)
-    expect(Math.hypot(lies[0] - dropped[0], lies[1] - dropped[1])).toBeLessThan(3)
-    expect((await dragger.data())['lost']).toBe('0')
-    await linus.shot('tabletop-2-took-over')
-  })
-
   test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {
     const [ada, grace] = await seated('Quick')
     await hop(ada, 9, 17)
@@ -291,7 +241,7 @@ describe('each at a table of its own', () => {
   })
 
   test('Crazy Eights by clicks: the rules deal, refuse, and pass the turn on', async () => {
-    const windows = await table(/Crazy Eights/, ['Ada', 'Grace'])
+    const windows = await table(crew, /Crazy Eights/, ['Ada', 'Grace'])
     const [ada, grace] = windows as [Window, Window]
     for (const [place, { page }] of windows.entries()) {
       await page.getByRole('button', { name: 'Sit here' }).first().click()
@@ -321,7 +271,7 @@ describe('each at a table of its own', () => {
   })
 
   test('who comes to the table from watching has a hand there, and is dealt to', async () => {
-    const [ada, eve] = (await table(/Free table/, ['Ada', 'Eve'], ['', '&watch'])) as [
+    const [ada, eve] = (await table(crew, /Free table/, ['Ada', 'Eve'], ['', '&watch'])) as [
       Window,
       Window,
     ]
@@ -334,7 +284,7 @@ describe('each at a table of its own', () => {
   })
 
   test('who is away keeps the hand, and has it again under the same name, if the others agree (PI-7)', async () => {
-    const windows = await table(/Crazy Eights/, ['Ada', 'Grace', 'Linus'])
+    const windows = await table(crew, /Crazy Eights/, ['Ada', 'Grace', 'Linus'])
     const [ada, grace, linus] = windows as [Window, Window, Window]
     for (const [place, { page }] of windows.entries()) {
       await page.getByRole('button', { name: 'Sit here' }).first().click()

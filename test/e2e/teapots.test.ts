@@ -3,67 +3,16 @@
 // themselves, and the page says how things stand. What nobody looks at is not drawn.
 import { expect, test } from 'vitest'
 import { Crew } from './crew.ts'
-import type { Window } from './harness.ts'
-
-const PAGE = '/teapots/?room=e2e'
+import { counted, figure, hits, open, PAGE, three } from './duel.ts'
 
 const crew = Crew.forEachTest(true)
 
-async function open(name: string, more = '&frames=0'): Promise<Window> {
-  const window = await crew.open(name, `${PAGE}&name=${name}${more}`)
-  await window.until({ status: 'live' })
-  return window
-}
-
-/** Ada, who serves, Grace, who is her backup, and Linus; all with their pots on the tray. */
-async function three(): Promise<[ada: Window, grace: Window, linus: Window]> {
-  const ada = await open('Ada')
-  const others = await Promise.all([open('Grace'), open('Linus')])
-  for (const window of [ada, ...others]) {
-    const whole = { members: '1,2,3', pots: '1,2,3', safety: 'backed-up', primary: '1' }
-    await window.until({ ...whole, backup: /[23]/ })
-  }
-  const { backup } = await ada.data()
-  const first = (await others[0].data())['me'] === backup
-  return first ? [ada, others[0], others[1]] : [ada, others[1], others[0]]
-}
-
-/** Lets these pots play by themselves, or not any more. */
-async function play(players: readonly Window[], on: boolean): Promise<void> {
-  for (const { page } of players) {
-    await page.evaluate((wanted) => {
-      const { teapots } = globalThis as unknown as { teapots: { autopilot: boolean } }
-      teapots.autopilot = wanted
-    }, on)
-  }
-}
-
-async function figure(window: Window, name: string): Promise<number> {
-  return Number((await window.data())[name])
-}
-
-/** Waits until so many more hits count and nothing is in the air; all windows say the same. */
-async function hits(players: readonly Window[], more: number): Promise<number> {
-  const wanted = (await figure(players[0]!, 'hits')) + more
-  await play(players, true)
-  await expect.poll(() => figure(players[0]!, 'hits'), { timeout: 40_000 }).toBeGreaterThan(wanted)
-  await play(players, false)
-  const differences = async (): Promise<number> => {
-    const said = await Promise.all(players.map((window) => window.data()))
-    const busy = said.filter(({ flying, claims }) => flying !== '0' || claims !== '0').length
-    return busy + new Set(said.map((data) => `${data['hits']} ${data['points']}`)).size - 1
-  }
-  await expect.poll(differences, { timeout: 20_000 }).toBe(0)
-  return figure(players[0]!, 'hits')
-}
-
-async function counted(players: readonly Window[]): Promise<number> {
-  const all = await Promise.all(players.map((window) => figure(window, 'counted')))
-  return all.reduce((sum, one) => sum + one, 0)
-}
-
 test('T1, T8: three windows and two bots see one another move', async () => {
-  const all = await Promise.all([open('Ada', '&frames=4'), open('Grace'), open('Linus')])
+  const all = await Promise.all([
+    open(crew, 'Ada', '&frames=4'),
+    open(crew, 'Grace'),
+    open(crew, 'Linus'),
+  ])
   for (const index of [1, 2]) crew.addBot('teapots', index, 'e2e')
   for (const window of all) await window.until({ pots: '1,2,3,4,5', safety: 'backed-up' })
   for (const window of all) {
@@ -79,32 +28,8 @@ test('T1, T8: three windows and two bots see one another move', async () => {
   expect(crew.complaints).toEqual([])
 })
 
-test('T3, T5, T29, T49: every hit counts once, also when the window of the server is killed', async () => {
-  const [ada, grace, linus] = await three()
-  const first = await hits([ada, grace, linus], 2)
-  expect(await counted([ada, grace, linus])).toBe(first)
-  const adas = await figure(ada, 'counted')
-  const players = [await figure(grace, 'me'), await figure(linus, 'me')]
-
-  await play([grace, linus], true)
-  await ada.kill()
-  const served = String(players[0])
-  for (const window of [grace, linus]) {
-    await window.until({ members: '2,3', primary: served, safety: 'backed-up', pots: '2,3' })
-  }
-  expect([await figure(grace, 'me'), await figure(linus, 'me')]).toEqual(players)
-  await grace.page
-    .getByRole('status')
-    .getByText(/You are the server now/)
-    .waitFor()
-  const second = await hits([grace, linus], 1)
-  expect(second).toBeGreaterThan(first)
-  expect(adas + (await counted([grace, linus]))).toBe(second)
-  expect(crew.complaints).toEqual([])
-})
-
 test('T30, T34, T36, T37: the window of the backup is killed, another is loaded anew: scores stay', async () => {
-  const [ada, grace, linus] = await three()
+  const [ada, grace, linus] = await three(crew)
   const first = await hits([ada, grace, linus], 0)
   const graces = await figure(grace, 'counted')
   const { me } = await linus.data()
@@ -128,7 +53,7 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
   const lobby = await crew.open('lobby')
   const card = lobby.page.getByRole('article').filter({ hasText: 'Dueling Teapots' })
   await card.getByText('Nobody plays just now').waitFor()
-  const ada = await open('Ada', '&frames=0&players=2')
+  const ada = await open(crew, 'Ada', '&frames=0&players=2')
   await ada.page.getByText('You have the table to yourself').waitFor()
   await card.getByText('e2e').waitFor()
   await lobby.shot('teapots-3-lobby')
@@ -148,8 +73,8 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
 })
 
 test('T4, T41: any window can kill the server under the lid, and without WebGL the page says so', async () => {
-  const ada = await open('Ada')
-  const grace = await open('Grace', '&frames=4')
+  const ada = await open(crew, 'Ada')
+  const grace = await open(crew, 'Grace', '&frames=4')
   await grace.until({ safety: 'backed-up', members: '1,2' })
   await grace.page.getByRole('button', { name: 'Under the lid' }).click()
   await grace.shot('teapots-5-panel')

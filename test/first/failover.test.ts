@@ -1,8 +1,8 @@
 // Goal: three Node members on UDP survive the SIGKILL of any process, the hub's too.
 // Method: real processes; every operation has its own key, so losses and doubles are counted.
 import { afterEach, expect, test } from 'vitest'
-import { Hub } from './harness.ts'
-import { NodeMember, type Report } from './members.ts'
+import { Hub } from '../e2e/harness.ts'
+import { NodeMember, type Report } from '../e2e/members.ts'
 
 let hub: Hub
 let members: NodeMember[] = []

@@ -1,8 +1,8 @@
 // Goal: the examples of the README do what they say.
 // Method: each in two windows; what one does the other shows.
 import { expect, test } from 'vitest'
-import { Crew } from './crew.ts'
-import type { Window } from './harness.ts'
+import { Crew } from '../e2e/crew.ts'
+import type { Window } from '../e2e/harness.ts'
 
 const crew = Crew.forEachTest()
 
