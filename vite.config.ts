@@ -48,6 +48,8 @@ export default defineConfig(({ mode }) => {
       target: 'es2022',
       sourcemap,
       modulePreload: { polyfill: false },
+      // A page with three.js is larger than what Vite warns of.
+      chunkSizeWarningLimit: 1_024,
       rolldownOptions: { input },
     },
   }

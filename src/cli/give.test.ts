@@ -184,7 +184,7 @@ describe('pages of one’s own', () => {
     await bare.close()
   })
 
-  test('may do what their policy says, and the rooms what ours says (AP-15)', async () => {
+  test('may do what their policy says, the rooms what ours says, and data nothing (AP-15, N-26)', async () => {
     const policy = async (path: string, at = server): Promise<string | undefined> => {
       return String((await get(path, {}, at)).headers['content-security-policy'])
     }
@@ -200,6 +200,10 @@ describe('pages of one’s own', () => {
       expect(await policy('/', other)).toContain(found)
       expect((await get('/', {}, other)).headers['x-content-type-options']).toBe('nosniff')
       await other.close()
+    }
+    // Data has the strict one, whatever pages may do.
+    for (const path of ['/health', '/api/hub', '/api/sessions', '/metrics']) {
+      expect(await policy(path)).toContain("default-src 'none'")
     }
     expect(() => checkPolicy('lax')).toThrow(/--policy is strict, open, none, or a policy such as/)
     expect(() => checkPolicy("default-src 'self'\r\nX: y")).toThrow(/--policy is/)

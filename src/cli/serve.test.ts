@@ -97,6 +97,15 @@ test('what is wrong with an option is said in a sentence (AP-15)', () => {
   expect(complaint('--pages', join(folder, 'gone'))).toMatch(/there is no folder of pages .*gone: /)
 })
 
+test('--help of serve fits a screen; limits have a command of their own (N-25)', () => {
+  const print = (...words: string[]): string => {
+    return spawnSync(process.execPath, [CLI, ...words], { encoding: 'utf8' }).stdout
+  }
+  expect(print('serve', '--help').split('\n').length).toBeLessThanOrEqual(40)
+  expect(print('serve', '--help')).toContain('holdfast limits')
+  expect(print('limits')).toContain('address.streams')
+})
+
 test('a hub with limits of its own refuses what is beyond, and says which in its metrics (SE-9)', async () => {
   const file = join(folder, 'limits.json')
   writeFileSync(file, JSON.stringify({ address: { streams: 2 } }))

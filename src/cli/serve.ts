@@ -47,6 +47,8 @@ export const DATA_DEFAULT = '.holdfast/hub.db'
 // As long as systemd waits by itself.
 const DRAIN_MAX = 90
 
+const LIMITS_HELP = 'A file {"address": {"streams": 64}} of `serve --limits` changes one.'
+
 const REFUSED = 'Requests refused, by why'
 
 /** The options of `serve`. */
@@ -108,7 +110,10 @@ export function addServe(cli: CAC): void {
     .option('--games <names>', 'The only games that there may be rooms of, with commas')
     .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
     .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
-    .option('--limits <file>', 'What an address, a room and the hub may cost; JSON, see below')
+    .option(
+      '--limits <file>',
+      'What an address, a room and the hub may cost; JSON, see `holdfast limits`',
+    )
     .option('--tickets <file>', 'Whose tickets count; rooms are closed without one; see ticket')
     .option('--drain <seconds>', 'After SIGTERM: takes nobody new, and ends so much later', {
       default: 0,
@@ -125,11 +130,9 @@ export function addServe(cli: CAC): void {
     .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action((given: Given) => run(given))
-  cli.globalCommand.helpCallback = (sections) => {
-    if (cli.matchedCommandName !== 'serve') return
-    const title = 'Limits; a file {"address": {"streams": 64}} of --limits changes one'
-    sections.push({ title, body: limitLines() })
-  }
+  cli
+    .command('limits', 'Print what an address, a room and the hub may cost')
+    .action(() => console.log(`${limitLines()}\n\n${LIMITS_HELP}`))
 }
 
 interface Given {

@@ -46,10 +46,14 @@ export interface SiteOptions {
   reach?: () => readonly string[]
 }
 
+const DATA = new Set(['/health', '/api/sessions', '/api/hub', ROOMS_PATH, '/metrics'])
+
 /** Answers requests for a hub and its pages. */
 export function siteOf(options: SiteOptions): Answer {
   const { shelves, health, metrics, rooms, about, reach } = options
   return async (path, request, response) => {
+    // Data loads nothing; a page has the policy of its shelf.
+    if (DATA.has(path)) protect('strict', request, response)
     switch (path) {
       case '/health': {
         const now = health()

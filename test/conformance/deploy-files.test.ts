@@ -184,6 +184,17 @@ interface Composed {
   volumes: Record<string, unknown>
 }
 
+test('what starts a hub waits longer for its end than the hub drains (N-25)', () => {
+  const unit = settings(read('holdfast.service'))
+  const [, drain] = /--drain (\d+)/.exec(unit['ExecStart']![0]!)!
+  const [stop] = unit['TimeoutStopSec']!
+  const { hub } = (parse(read('compose.yaml')) as Composed).services
+  const grace = parseInt(hub!.stop_grace_period, 10)
+  expect(Number(drain)).toBeGreaterThan(0)
+  expect(Number(stop)).toBeGreaterThan(Number(drain))
+  expect(grace).toBeGreaterThan(Number(drain))
+})
+
 test('the composed service is the image: its ports, its volume, its health; one hub, started again (AP-15)', () => {
   const composed = parse(read('compose.yaml')) as Composed
   const image = readImage(join(DEPLOY, 'Dockerfile'))

@@ -33,7 +33,7 @@ test.each([
   } else expect(lines.slice(from, from + count)).toEqual(now)
 })
 
-test('--help has each limit on a line, with its number (SE-9)', () => {
+test('`holdfast limits` has each limit on a line, with its number (SE-9)', () => {
   const lines = limitLines().split('\n')
   for (const [at, { who, what, limit, of }] of rowsOf(defaults()).entries()) {
     expect(lines[at]!.trim().split(/ {2,}/)).toEqual([`${who}.${what}`, inWords(limit), of])
