@@ -58,7 +58,8 @@ function linked(socket: Socket): link.Link {
   const carrier = carry(socket, {
     // One message for each packet: asked a second time for the same one, there is nothing.
     write: (sequence, writer, budget) => {
-      if (sequence === last || budget < size) return -1
+      if (sequence === last) return -1
+      if (budget < size) throw new Error(`a packet has ${budget} bytes for a message of ${size}`)
       last = sequence
       writeRaw(writer, message)
       return 4
