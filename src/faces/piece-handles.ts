@@ -334,13 +334,11 @@ export class Piece implements PieceHandle<Fields> {
     return this.denied(this.alive ? AWAY : GONE)
   }
 
-  /** Not for users: what is said of one that cannot be. */
-  denied(said: string): Refused<'held' | 'refused' | 'gone'> {
+  /** Not for users: the outcome of an update that was refused. @param heldBy  when it was */
+  denied(said: string, heldBy = 0): Refused<'held' | 'refused' | 'gone'> {
     if (said === GONE) return refused('gone', said)
     if (said !== HELD) return refused('refused', said)
-    const { heldBy } = this.#confirmed
-    const others = heldBy !== 0 && heldBy !== this.#host.player
-    const by = others ? this.#member(heldBy) : null
+    const by = this.#member(heldBy)
     return refused('held', by ? `${by.name} holds it` : said, by)
   }
 
@@ -353,14 +351,14 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
-  refused(reason: string): void {
-    const outcome = this.denied(reason)
+  refused(reason: string, heldBy: number): void {
+    const outcome = this.denied(reason, heldBy)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
-    this.#emitRefused(reason)
+    this.#emitRefused(reason, heldBy)
   }
 
-  #emitRefused(said: string): void {
-    const { reason, by } = this.denied(said)
+  #emitRefused(said: string, heldBy = 0): void {
+    const { reason, by } = this.denied(said, heldBy)
     this.emit('refused', { reason, by: by ?? null })
   }
 

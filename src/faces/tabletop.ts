@@ -100,7 +100,7 @@ export class Tabletop implements Face {
     if (!handle) return this.#came(row)
     const isSeen = handle.confirm(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
-    else if (event.kind === 'piece-refused') handle.refused(event.reason)
+    else if (event.kind === 'piece-refused') handle.refused(event.reason, event.heldBy)
     else if (!isSeen && !handle.pending) return
     handle.changed()
     this.#changed.add(handle)
@@ -176,6 +176,8 @@ export class Tabletop implements Face {
         return resolve(this.#beaten(id, outcome.by))
       case 'refused':
         return resolve(this.#denied(id, outcome.reason))
+      case 'held':
+        return resolve(this.#denied(id, pieces.HELD, outcome.by))
       case 'bogus':
         return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
       default: {
@@ -190,9 +192,9 @@ export class Tabletop implements Face {
     return handle ? handle.beaten(by) : this.#denied(id, pieces.GONE)
   }
 
-  #denied(id: number, reason: string): PieceOutcome {
+  #denied(id: number, reason: string, heldBy = 0): PieceOutcome {
     const handle = this.#handles.get(id)
-    if (handle) return handle.denied(reason)
+    if (handle) return handle.denied(reason, heldBy)
     return refused(reason === pieces.GONE ? 'gone' : 'refused', reason)
   }
 

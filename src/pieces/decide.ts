@@ -215,7 +215,8 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   const gen = nextGen(pieces.kept, pieces.epoch)
   const next = pieces.rules.refused(row, player, gen)
   const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
-  return { ...effected(types, [entry], refusal(reason)), refused: true }
+  const outcome: Outcome = reason === HELD ? { kind: 'held', by: row.heldBy } : refusal(reason)
+  return { ...effected(types, [entry], outcome), refused: true }
 }
 
 // Releases the pieces held by players who left. Those above the limit of one operation are left for

@@ -216,6 +216,7 @@ describe('what is hostile', () => {
       'bogus',
       'clamped',
       'conflict',
+      'held',
       'recorded',
       'refused',
     ])

@@ -200,7 +200,9 @@ export function readOp(types: PieceTypes, type: number, update: Update): Op | nu
   return isDone(rest) ? { hold, mask, fields, z } : null
 }
 
-const OUTCOMES: readonly Outcome['kind'][] = ['recorded', 'clamped', 'conflict', 'refused', 'bogus']
+const OUTCOMES: readonly Outcome['kind'][] = [
+  ...(['recorded', 'clamped', 'conflict', 'refused', 'bogus', 'held'] as const),
+]
 
 /** An outcome as bytes. */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
@@ -225,6 +227,7 @@ function readOutcome(reader: ByteReader, kind: Outcome['kind'] | undefined): Out
     case 'clamped':
       return { kind, gen: readGen(reader) }
     case 'conflict':
+    case 'held':
       return { kind, by: readVarint(reader) }
     case 'refused':
     case 'bogus':

@@ -100,7 +100,9 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
   if (why === 'recorded' && isMine) return keep(pieces, id, branch)
   const doomed = branch.filter(({ loose }) => !loose)
   keep(pieces, id, row ? branch.filter(({ loose }) => loose) : [])
-  if (at >= 0 && why === 'inapplicable') out.emit({ kind: 'piece-refused', id, reason })
+  if (at >= 0 && why === 'inapplicable') {
+    out.emit({ kind: 'piece-refused', id, reason, heldBy: row?.heldBy ?? 0 })
+  }
   if (doomed.length > 0) out.emit({ kind: 'piece-conflict', id, by: row?.by ?? 0 })
 }
 

@@ -211,7 +211,7 @@ export type PieceEvent =
   /** A hold of ours ended although we did not let go; `by` is 0 if nobody took the piece. */
   | { kind: 'piece-lost'; id: number; by: number; why: LossReason }
   /** An update of ours could not be applied (O41). */
-  | { kind: 'piece-refused'; id: number; reason: string }
+  | { kind: 'piece-refused'; id: number; reason: string; heldBy: number }
   /** As primary: these players hold pieces and are not here any more. */
   | { kind: 'pieces-held'; players: number[] }
   /**
@@ -228,6 +228,8 @@ export type Outcome =
   | { kind: 'refused'; reason: string }
   /** Invalid: a correct member does not send such an update. */
   | { kind: 'bogus'; reason: string }
+  /** Refused, because that player held the piece when the server decided. */
+  | { kind: 'held'; by: number }
 
 /** A copy that may be written to. It is made field by field for speed: every update makes one. */
 export function copyRow(row: Row): Row {

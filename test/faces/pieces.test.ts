@@ -167,6 +167,29 @@ describe('two hands on one card', () => {
     await expect(mine.update({ at: 'x' } as never)).rejects.toMatchObject({ code: 'bad-value' })
   })
 
+  test('O41: `held` names who held the piece when the server decided, not when it is told (N-22)', async () => {
+    let helds = 0
+    for (let later = 0; later < 30; later++) {
+      const { w, all } = await table(3, 'rtt=40,loss=20%', {}, later + 1)
+      await done(w, card(all[1]!).grab())
+      await w.run(200)
+      const asked = card(all[2]!).grab()
+      await w.run(later)
+      void card(all[1]!).release()
+      const by = all[2]!.members.find((member) => member.name === 'Grace')
+      // Where loss lets the release come first, Linus is late.
+      const outcome = await done(w, asked)
+      expect(outcome).toEqual({
+        ok: false,
+        code: expect.any(String),
+        reason: expect.any(String),
+        by,
+      })
+      if (!outcome.ok && outcome.code === 'held') helds++
+    }
+    expect(helds).toBeGreaterThan(10)
+  })
+
   test('O54: a held piece is nobody else’s, and says whose; but it can be wrested (PI-6)', async () => {
     const { w, all } = await table()
     await done(w, card(all[1]!).grab())

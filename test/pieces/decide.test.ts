@@ -115,7 +115,7 @@ describe('what becomes of an update', () => {
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     expect(hear(all, bob, gone)).toEqual({ kind: 'refused', reason: 'it is gone' })
     act(all, ada, 1, { hold: 'grab' })
-    expect(act(all, bob, 1, { hold: 'grab' })).toMatchObject({ kind: 'refused' })
+    expect(act(all, bob, 1, { hold: 'grab' })).toMatchObject({ kind: 'held', by: 1 })
     expect(act(all, bob, 1, { hold: 'release' })).toMatchObject({ kind: 'refused' })
     expect(act(all, bob, 2, { mask: 4, fields: [0, 0, 9] })).toMatchObject({ kind: 'refused' })
     expect(act(all, bob, 2, {})).toMatchObject({ kind: 'bogus' })
@@ -169,7 +169,7 @@ describe('what becomes of an update', () => {
       const move = ask(all, ada, 1, mark(step))
       for (const seat of [bob, cy]) {
         expect(act(all, seat, 1, { hold: 'release' }).kind).toBe('refused')
-        expect(act(all, seat, 1, mark(99)).kind).toBe('refused')
+        expect(act(all, seat, 1, mark(99)).kind).toBe('held')
       }
       expect(shown(ada.state, chips, 1)!.fields[0]).toBe(step)
       expect(hear(all, ada, move).kind).toBe('recorded')

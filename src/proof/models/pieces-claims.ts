@@ -149,7 +149,7 @@ function told(scene: Scene): true | string {
         own === id || (re === id && why !== 'inapplicable')
       const isGood = ['recorded', 'clamped'].includes(fate)
       if (isGood && !all.some(isThis)) return `${id} is ${fate}: it is not`
-      const isBad = ['conflict', 'refused', 'bogus'].includes(fate)
+      const isBad = ['conflict', 'refused', 'held', 'bogus'].includes(fate)
       if (isBad && core.history.some(isThis)) return `${id} is not ${fate}`
       if (fate === 'bogus') return `${id} is taken for nonsense`
       if (fate === 'unknown' && !isRecovered(scene)) return `nobody knows of ${id}`
