@@ -127,7 +127,7 @@ describe('malformed packets', () => {
 })
 
 describe('bounds', () => {
-  test('L7: the reliable queue holds 1 MB or 4096 messages, then it says what is wrong', () => {
+  test('L7: the reliable queue holds 4 MB or 4096 messages, then it says what is wrong', () => {
     const pair = createPair()
     const { link: from } = pair.ends[0]
     for (let count = 0; count < QUEUE_MESSAGES_MAX; count++) link.send(from, 0, numbered(count))
@@ -138,7 +138,7 @@ describe('bounds', () => {
     for (let left = QUEUE_BYTES_MAX; left > 0; left -= MESSAGE_MAX) {
       link.send(other.link, 0, new Uint8Array(Math.min(left, MESSAGE_MAX)))
     }
-    expect(() => link.send(other.link, 0, numbered(0))).toThrow('1048576 bytes')
+    expect(() => link.send(other.link, 0, numbered(0))).toThrow('4194304 bytes')
     run(pair, 3000)
     expect(pair.ends[1].messages.length).toBe(QUEUE_MESSAGES_MAX)
     expect(from.outgoing.messages).toBe(0)

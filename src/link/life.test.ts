@@ -215,9 +215,10 @@ describe('loss', () => {
     expect(lone.lost).toEqual([1, 2])
     expect(lone.link.counters.lost).toBe(2)
   })
-  test('L7: what is lost flies no longer, and takes the window to 0.7 (PR-2)', () => {
+  test('L7: what is lost flies no longer; where packets queue it takes the window to 0.7 (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
     for (let n = 0; n < 5; n++) lone.knock()
+    Object.assign(lone.link.rtt, { samples: 9, min: 1, smoothed: 1_000, variation: 0 })
     const { window, flying } = lone.link.pace
     lone.hear([], { ack: 4, bits: 1 })
     expect(lone.link.counters.lost).toBe(2)
@@ -437,6 +438,19 @@ describe('a link that was closed', () => {
     lone.flush()
     lone.hear([], { ack: 0, bits: 1 })
     expect([10_500, 18_999, 19_000].map(isDown)).toEqual([false, false, true])
+  })
+  test('L8: a queue that takes longer than 10 s is no dead link while it moves (N-7)', () => {
+    const lone = new Lone({ keepaliveMs: 10_000 })
+    const isDown = (now: number): boolean => calmly(() => link.isDown(lone.link, now))
+    for (let n = 0; n < 3; n++) lone.send()
+    lone.flush()
+    lone.now = 9_000
+    lone.hear([], { ack: 0, bits: 1 })
+    lone.send()
+    lone.flush()
+    lone.now = 18_000
+    lone.hear([])
+    expect([18_000, 18_999].map(isDown)).toEqual([false, false])
   })
 })
 

@@ -18,7 +18,7 @@ export const MESSAGE_MAX: number = 80 * 1024
  */
 export const PIECE_MAX = 1132
 /** Most bytes that wait or fly in the reliable queue (L7). */
-export const QUEUE_BYTES_MAX: number = 1024 * 1024
+export const QUEUE_BYTES_MAX: number = 4 * 1024 * 1024
 /** Most messages that wait or fly in the reliable queue (L7). */
 export const QUEUE_MESSAGES_MAX = 4096
 /** Largest frame body that `write` may append, in bytes. */
@@ -28,7 +28,8 @@ export const CHANNEL_MIN = 4
 /** Last channel of unreliable frames. */
 export const CHANNEL_MAX = 255
 /**
- * With nothing heard, or the oldest reliable message unacked, for so long, the link is down (L8).
+ * With nothing heard, or no reliable message delivered while one waits, for so long, the link is
+ * down (L8).
  */
 export const LINK_TIMEOUT: Millis = 10_000
 /** Keepalive between members that are not primary and backup (L8). */

@@ -287,10 +287,10 @@ describe('newest state', () => {
     expect(pace.window).toBeGreaterThan(1.5 * first)
     const before = pace.window
     // Two losses of one flight are one loss.
-    gone(pace, 5, 0, 9)
-    gone(pace, 7, 0, 9)
+    gone(pace, 5, 0, 9, true)
+    gone(pace, 7, 0, 9, true)
     expect(pace.window).toBeCloseTo(0.7 * before)
-    for (let round = 1; round < 40; round++) gone(pace, round * 10, 0, round * 10)
+    for (let round = 1; round < 40; round++) gone(pace, round * 10, 0, round * 10, true)
     expect(pace.window).toBeGreaterThanOrEqual(2 * PACKET_MAX)
   })
 

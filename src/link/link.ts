@@ -73,7 +73,7 @@ export function create(now: Millis, options: LinkOptions = {}): Link {
  *
  * @param bytes  copied; at most MESSAGE_MAX
  * @returns its number, for `delivered`; 0 if the link is closed and nothing was queued
- * @throws HoldfastError code `overloaded` beyond 1 MB or 4096 messages, `bad-value` if too long
+ * @throws HoldfastError code `overloaded` beyond 4 MB or 4096 messages, `bad-value` if too long
  */
 export function send(link: Link, now: Millis, bytes: Uint8Array): number {
   if (link.closed !== null) return 0
@@ -360,7 +360,7 @@ export function close(link: Link, now: Millis, reason: number, sink: LinkSink): 
 
 /**
  * Whether the link is useless by now (L8): closed by either end, nothing heard for LINK_TIMEOUT, or
- * the oldest reliable message unacked for as long.
+ * for as long no progress in its reliable messages. What takes longer, but arrives, is no fault.
  */
 export function isDown(link: Link, now: Millis): boolean {
   if (link.closed !== null || now - link.lastHeard >= LINK_TIMEOUT) return true

@@ -1,6 +1,6 @@
 // Goal: round trips and timers are those of RFC 9002, with the waits that L5 names.
 import { describe, expect, test } from 'vitest'
-import { createLoss, createRtt, patience, probeAt, sample } from './loss.ts'
+import { createLoss, createRtt, isQueueing, patience, probeAt, sample, wasNone } from './loss.ts'
 import type { Loss, Rtt } from './loss.ts'
 
 /** Round trips of these lengths, each with how long the peer held its ack back. */
@@ -82,5 +82,26 @@ describe('the probe timer', () => {
     expect([0, 1, 5].map((probes) => probeAt(loss(probes), far, 5) - 1_000)).toEqual([
       1_825, 1_825, 1_825,
     ])
+  })
+})
+
+describe('a path', () => {
+  test('L5: that reorders doubles how many later packets declare a loss, up to 96 (N-7)', () => {
+    const own = createLoss(0)
+    const seen = Array.from({ length: 7 }, () => {
+      wasNone(own)
+      return own.later
+    })
+    expect(seen).toEqual([6, 12, 24, 48, 96, 96, 96])
+  })
+  test('L7: queues when round trips grow by a quarter, and 10 ms, beyond what they vary by (N-7)', () => {
+    const trips = { samples: 9, latest: 0, min: 200, variation: 10 }
+    expect(isQueueing({ ...trips, smoothed: 270 })).toBe(false)
+    expect(isQueueing({ ...trips, smoothed: 271 })).toBe(true)
+    const short = { samples: 9, latest: 0, min: 1, variation: 0 }
+    expect(isQueueing({ ...short, smoothed: 11 })).toBe(false)
+    expect(isQueueing({ ...short, smoothed: 11.1 })).toBe(true)
+    // Nothing measured: nothing says that the path is free.
+    expect(isQueueing(createRtt())).toBe(true)
   })
 })

@@ -10,10 +10,15 @@
 import type { Millis } from '../machine.ts'
 import { ACK_DELAY_MAX, STATE_ACK_DELAY_MAX } from './limits.ts'
 
-/** A packet is lost once a packet so many places later has arrived. */
+/** A packet is lost once a packet so many places later has arrived, on a path that keeps order. */
 export const LATER_PACKETS = 3
+// Each loss that was none doubles the places, up to so many: the path reorders. Time then decides.
+const LATER_MAX = 96
 const LATER_TIME = 9 / 8
 const GRAIN: Millis = 1
+// Round trips that are longer by this share, and at least so much, wait in a queue.
+const QUEUE_SHARE = 1 / 4
+const QUEUE_MIN: Millis = 10
 const PROBE_MAX: Millis = 1000
 // Before the first sample; short enough that a lost first packet is not felt as a hang.
 const FIRST_GUESS: Millis = 100
@@ -33,6 +38,8 @@ export interface Loss {
   lostAt: Millis
   /** When the last packet that asks for an answer left, or the last probe was due. */
   probeFrom: Millis
+  /** A packet is lost once one so many places later has arrived. */
+  later: number
   /** Probes in a row without an answer. */
   probes: number
   /** The last packet sent whose ack does not wait for long; -1 if none. */
@@ -46,7 +53,7 @@ export function createRtt(): Rtt {
 
 /** Nothing under way. */
 export function createLoss(now: Millis): Loss {
-  return { lostAt: Infinity, probeFrom: now, probes: 0, soonest: -1 }
+  return { lostAt: Infinity, probeFrom: now, later: LATER_PACKETS, probes: 0, soonest: -1 }
 }
 
 /** Takes one round trip. @param held  how long the peer reports that it held its ack back */
@@ -64,6 +71,17 @@ export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
   const adjusted = rtt.latest - delay >= rtt.min ? rtt.latest - delay : rtt.latest
   rtt.variation += (Math.abs(rtt.smoothed - adjusted) - rtt.variation) / 4
   rtt.smoothed += (adjusted - rtt.smoothed) / 8
+}
+
+/** Whether round trips are longer than usual by what a queue on the way would add. */
+export function isQueueing({ min, smoothed, variation, samples }: Rtt): boolean {
+  const usual = min + 2 * variation
+  return samples === 0 || smoothed > usual + Math.max(min * QUEUE_SHARE, QUEUE_MIN)
+}
+
+/** A packet that counted as lost has arrived: the path reorders more than we thought. */
+export function wasNone(loss: Loss): void {
+  loss.later = Math.min(LATER_MAX, 2 * loss.later)
 }
 
 /** How old an overtaken packet may get before it counts as lost. */

@@ -1,9 +1,12 @@
 /**
  * How many bytes may be under way, and how fast they leave (L7).
  *
- * A window in bytes: it doubles each round trip until the first loss, then grows by one packet
- * a round trip; a round with losses takes it to 0.7 of itself, once, and never below two
- * packets. A bucket of tokens spreads a window over a round trip. The bucket may go into debt
+ * A window in bytes: it doubles each round trip until the first congestion, then grows by an
+ * eighth a round trip, or by one packet while packets queue; a round with congestion takes it to 0.7 of itself, once, and never below
+ * two packets. A few losses while round trips are as short as ever are no congestion but the radio
+ * of a phone: a window that shrinks by each would leave 40 KB/s of any path that loses 5 % at 200 ms.
+ * A queue that lengthens round trips, or more than an eighth of a round lost, is congestion
+ * (as BBR judges it: Cardwell et al., 2016). A bucket of tokens spreads a window over a round trip. The bucket may go into debt
  * by one packet: then the next one waits until the debt is paid.
  *
  * The window grows only while it limits us, or an idle link would earn a burst.
@@ -16,6 +19,10 @@ const FIRST_WINDOW: number = 10 * PACKET_MAX
 const SMALLEST_WINDOW: number = 2 * PACKET_MAX
 const LARGEST_WINDOW: number = 128 * PACKET_MAX
 const AFTER_LOSS = 0.7
+/** More of a window than this lost in a round is congestion, and so is more than two packets. */
+const LOST_SHARE = 1 / 8
+/** While nothing queues, a window grows by this share in a round trip. */
+const GROWTH = 1 / 8
 const GAIN = 1.25
 const BURST: number = 10 * PACKET_MAX
 // Timers are only so exact, so a full bucket must last as long or they would slow us down.
@@ -32,6 +39,9 @@ export interface Pace {
   flying: number
   /** Losses of packets up to this sequence belong to a round that was already paid for. */
   paidUpTo: number
+  /** Losses up to this sequence belong to the same round, and these bytes are lost in it. */
+  roundUpTo: number
+  lost: number
   /** Bytes that may leave now; negative is debt. */
   tokens: number
   /** When `tokens` was last filled up. */
@@ -45,6 +55,8 @@ export function createPace(now: Millis): Pace {
     slowFrom: Infinity,
     flying: 0,
     paidUpTo: -1,
+    roundUpTo: -1,
+    lost: 0,
     tokens: BURST,
     filledAt: now,
   }
@@ -84,19 +96,35 @@ export function left(pace: Pace, size: number): void {
   pace.tokens -= size
 }
 
-/** A flying packet arrived. */
-export function arrived(pace: Pace, sequence: number, size: number): void {
+/** A flying packet arrived. @param queues  round trips have grown: the packets wait in a queue */
+export function arrived(pace: Pace, sequence: number, size: number, queues: boolean): void {
   const full = pace.flying >= pace.window / 2
   pace.flying -= size
   if (!full || sequence <= pace.paidUpTo) return
-  const gain = pace.window < pace.slowFrom ? size : (PACKET_MAX * size) / pace.window
+  const slowly = (PACKET_MAX * size) / pace.window
+  const gently = queues ? slowly : Math.max(slowly, size * GROWTH)
+  const gain = pace.window < pace.slowFrom ? size : gently
   pace.window = Math.min(LARGEST_WINDOW, pace.window + gain)
 }
 
-/** A flying packet is given up. @param newest  the newest packet sent, where the round ends */
-export function gone(pace: Pace, sequence: number, size: number, newest: number): void {
+/**
+ * A flying packet is given up.
+ *
+ * @param newest  the newest packet sent, where the round ends
+ * @param queues  round trips have grown: the packets wait in a queue
+ */
+export function gone(
+  pace: Pace,
+  sequence: number,
+  size: number,
+  newest: number,
+  queues: boolean,
+): void {
   pace.flying -= size
   if (sequence <= pace.paidUpTo) return
+  if (sequence > pace.roundUpTo) Object.assign(pace, { roundUpTo: newest, lost: 0 })
+  pace.lost += size
+  if (!queues && pace.lost <= Math.max(LOST_SHARE * pace.window, SMALLEST_WINDOW)) return
   pace.paidUpTo = newest
   pace.window = Math.max(SMALLEST_WINDOW, pace.window * AFTER_LOSS)
   pace.slowFrom = pace.window

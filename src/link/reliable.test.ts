@@ -159,7 +159,7 @@ describe('the queue', () => {
     // One that arrived makes room for one.
     reliable.sent(many, 1, 0)
     reliable.arrivedPiece(many, 1)
-    expect(reliable.settle(many)).toBe(true)
+    expect(reliable.settle(many, 0)).toBe(true)
     calmly(() => reliable.queue(many, 0, new Uint8Array(0)))
   })
   test('what was delivered, or is not queued yet, is no piece (PR-2)', () => {
@@ -167,7 +167,7 @@ describe('the queue', () => {
     expect(outgoing.ring).toHaveLength(4)
     expect([0, 5].map((id) => reliable.pieceAt(outgoing, id))).toEqual([null, null])
     for (const id of [1, 2]) reliable.arrivedPiece(outgoing, id)
-    reliable.settle(outgoing)
+    reliable.settle(outgoing, 0)
     const is = [0, 1, 2, 3, 4, 5, 6, 7].map((id) => reliable.pieceAt(outgoing, id) !== null)
     expect(is).toEqual([false, false, false, true, true, false, false, false])
     expect(outgoing.ring.filter((one) => one !== null)).toHaveLength(2)
@@ -179,7 +179,7 @@ describe('the queue', () => {
     for (const id of [1, 2, 3]) reliable.sent(outgoing, id, 0)
     const after = (id: number): [boolean, number] => {
       reliable.arrivedPiece(outgoing, id)
-      return [calmly(() => reliable.settle(outgoing)), outgoing.delivered]
+      return [calmly(() => reliable.settle(outgoing, 0)), outgoing.delivered]
     }
     expect(after(3)).toEqual([false, 0])
     expect(after(1)).toEqual([false, 0])
@@ -187,7 +187,7 @@ describe('the queue', () => {
     expect(after(2)).toEqual([true, 3])
     expect([outgoing.messages, outgoing.bytes, outgoing.base]).toEqual([0, 0, 4])
     calmly(() => reliable.arrivedPiece(outgoing, 1))
-    expect(reliable.settle(outgoing)).toBe(false)
+    expect(reliable.settle(outgoing, 0)).toBe(false)
   })
 })
 
@@ -211,7 +211,7 @@ describe('the piece that is sent next', () => {
     reliable.sendAgain(outgoing, 1)
     expect(next(outgoing)).toBe(1)
     for (const id of [1, 2]) reliable.arrivedPiece(outgoing, id)
-    reliable.settle(outgoing)
+    reliable.settle(outgoing, 0)
     expect(next(outgoing)).toBe(0)
     reliable.sendAgain(outgoing, 3)
     expect(next(outgoing)).toBe(3)

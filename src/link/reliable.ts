@@ -36,7 +36,7 @@ export interface Piece {
   stage: number
   /** Newest packet that carries it, or -1. */
   packet: number
-  /** When the piece was queued. */
+  /** Since when it is due: when it was queued, or later when all before it had arrived. */
   at: Millis
 }
 
@@ -182,12 +182,15 @@ export function arrivedPiece(outgoing: Outgoing, id: number): void {
 }
 
 /** Releases pieces that arrived, in order. @returns whether `delivered` has grown */
-export function settle(outgoing: Outgoing): boolean {
-  const before = outgoing.delivered
+export function settle(outgoing: Outgoing, now: Millis): boolean {
+  const { base: first, delivered: before } = outgoing
   for (;;) {
     const { base, ring } = outgoing
     const piece = pieceAt(outgoing, base)
-    if (piece?.stage !== PIECE.arrived) return outgoing.delivered > before
+    if (piece?.stage !== PIECE.arrived) {
+      if (piece && base > first) piece.at = now
+      return outgoing.delivered > before
+    }
     ring[base & (ring.length - 1)] = null
     outgoing.base += 1
     outgoing.bytes -= piece.bytes.length

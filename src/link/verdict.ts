@@ -59,15 +59,17 @@ export function takeAcks(
   }
   if (!progress) return
   link.loss.probes = 0
-  if (reliable.settle(link.outgoing)) note(arrivals, 'delivered', link.outgoing.delivered)
+  if (reliable.settle(link.outgoing, now)) note(arrivals, 'delivered', link.outgoing.delivered)
 }
 
 function arrived(link: Link, sequence: number, late: boolean, arrivals: Arrivals): void {
   const { sent, outgoing } = link
   const slot = slotOf(sent, sequence)
   sent.fate[slot] = FATE.acked
-  if (late) link.counters.lateAcked += 1
-  else pace.arrived(link.pace, sequence, sent.size[slot]!)
+  if (late) {
+    link.counters.lateAcked += 1
+    loss.wasNone(link.loss)
+  } else pace.arrived(link.pace, sequence, sent.size[slot]!, loss.isQueueing(link.rtt))
   const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
   for (let run = slot * RUNS_MAX * 2; run < end; run += 2) {
     const from = sent.runs[run]!
@@ -85,7 +87,7 @@ export function detectLoss(link: Link, now: Millis, sink: Pick<LinkSink, 'lost'>
     const slot = slotOf(sent, sequence)
     if (sent.fate[slot] !== FATE.flying) continue
     const lostAt = sent.at[slot]! + wait
-    if (sequence <= sent.newestAcked - loss.LATER_PACKETS || lostAt <= now) {
+    if (sequence <= sent.newestAcked - link.loss.later || lostAt <= now) {
       giveUp(link, sequence, sink)
     } else {
       link.loss.lostAt = Math.min(link.loss.lostAt, lostAt)
@@ -100,7 +102,8 @@ export function giveUp(link: Link, sequence: number, sink: Pick<LinkSink, 'lost'
   const slot = slotOf(sent, sequence)
   sent.fate[slot] = FATE.lost
   link.counters.lost += 1
-  pace.gone(link.pace, sequence, sent.size[slot]!, sent.next - 1)
+  const queues = loss.isQueueing(link.rtt)
+  pace.gone(link.pace, sequence, sent.size[slot]!, sent.next - 1, queues)
   const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
   for (let run = slot * RUNS_MAX * 2; run < end; run += 2) {
     const from = sent.runs[run]!

@@ -272,6 +272,14 @@ function greet(run: Runtime, peer: Peer): void {
   peer.askAt = sealing.ask(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
+/** Reports to the session how far away a peer is, and how much it lacks. */
+export function measure(run: Runtime, inc: PeerId): void {
+  const own = run.member.peers.get(inc)?.link
+  if (!own) return
+  const { rtt, outgoing } = own
+  session.measured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
+}
+
 /** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */
 export function round(run: Runtime): void {
   const { member, now } = run
@@ -281,7 +289,7 @@ export function round(run: Runtime): void {
     if (link.isDown(peer.link, now) || isDeaf(run, peer)) peers.forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else paths.tryOthers(run, peer)
-    session.measured(member.session, peer.inc, peer.link.rtt.smoothed || 0)
+    measure(run, peer.inc)
     link.setClockShift(peer.link, peers.shiftOf(run))
   }
   tend(run)

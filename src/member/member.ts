@@ -228,7 +228,10 @@ function welcome(run: Runtime, those: readonly PeerId[]): void {
       for (const to of those) operations.inform(member.session, now, part.channel, to, bytes, out)
     }
   }
-  for (const to of those) operations.stand(member.session, now, to, out)
+  for (const to of those) {
+    operations.stand(member.session, now, to, out)
+    links.measure(run, to)
+  }
 }
 
 /** A datagram came. The bytes are valid only during the call. */

@@ -137,6 +137,7 @@ function forgetOthers(session: Session): void {
  */
 export function takeNews(
   session: Session,
+  now: Millis,
   from: PeerId,
   message: PeerMessage & { kind: 'news' },
   out: SessionOut,
@@ -146,6 +147,8 @@ export function takeNews(
   const { index, player, seq, part, bytes } = message
   if (index === 0) {
     if (published.coming.length < COMING_MAX) published.coming.push({ part, bytes })
+    // More is on its way: asked again, the primary would begin from the first.
+    if (published.waiting) published.askAt = Math.max(published.askAt, now + TELL_AGAIN_MS)
     return
   }
   if (published.waiting) return

@@ -54,6 +54,8 @@ export interface FailureDetector {
   samples: number
   /** Round trip of the peer's link, smoothed; 0 until known. */
   rttMs: Millis
+  /** Bytes of reliable messages to the peer that wait or are under way. */
+  backlog: number
   /** The peer is reached only through the hub. */
   relayed: boolean
   /** The hub reports that the peer's stream is gone. */
@@ -73,6 +75,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
     gapMax: 0,
     samples: 0,
     rttMs: 0,
+    backlog: 0,
     relayed,
     gone: false,
     vouched: false,

@@ -41,6 +41,8 @@ export const CANDIDATE_MS: Millis = 2_000
 export const PASS_OVER_MS: Millis = 10_000
 /** A player without a member may come back within this (S-5). */
 export const GRACE_MS: Millis = 60_000
+/** A member that lacks more bytes than this is not asked to be backup yet. */
+export const BACKLOG_SMALL: number = 64 * 1024
 /** A backup whose acks are later than this for SLOW_FOR_MS is slow (C-5). */
 export const SLOW_MS: Millis = 250
 /** See SLOW_MS. */
@@ -213,6 +215,8 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   if (!server.durable.members.has(member.inc)) return false
   if (!mayServe(member, session.hosts)) return false
   if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
+  // A snapshot would wait behind all that is under way, and both may be more than a link queues.
+  if (seen.backlog > BACKLOG_SMALL) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
 

@@ -62,7 +62,7 @@ export function receive(
     case 'stepDown':
       return roles.handed(session, now, from, message, out)
     case 'news':
-      return client.takeNews(session, from, message, out)
+      return client.takeNews(session, now, from, message, out)
     case 'standing':
       return client.takeStanding(session, from, message, out)
     default:
@@ -242,10 +242,24 @@ export function rerouted(session: Session, peer: PeerId, relayed: boolean): void
   if (seen) seen.relayed = relayed
 }
 
-/** The round trip of a peer's link was measured. */
-export function measured(session: Session, peer: PeerId, rttMs: Millis): void {
+/**
+ * The link of a peer was measured: its round trip, and the bytes of reliable messages that wait.
+ * A candidate that takes in what it is sent has its time counted from then.
+ */
+export function measured(
+  session: Session,
+  now: Millis,
+  peer: PeerId,
+  rttMs: Millis,
+  backlog: number,
+): void {
   const seen = session.watches.get(peer)
-  if (seen) seen.rttMs = rttMs
+  if (!seen) return
+  const { server } = session
+  if (server.role === 'alone' && server.candidate === peer && backlog < seen.backlog) {
+    server.candidateSince = now
+  }
+  Object.assign(seen, { rttMs, backlog })
 }
 
 /**

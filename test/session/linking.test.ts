@@ -98,7 +98,7 @@ describe('a link', () => {
     own.watches.set(2, heardAt(0, true))
     for (const peer of [2, 9]) {
       calmly(() => machine.rerouted(own, peer, false))
-      calmly(() => machine.measured(own, peer, 40))
+      calmly(() => machine.measured(own, 0, peer, 40, 0))
     }
     expect(own.watches.get(2)).toMatchObject({ relayed: false, rttMs: 40 })
     expect([...own.watches.keys()]).toEqual([1, 2])

@@ -128,7 +128,7 @@ test('of what was done a member knows the newest that it was told, in whatever o
       part: 5,
       bytes: Uint8Array.of(),
     } as const
-    client.takeNews(own, 1, news, listening().out)
+    client.takeNews(own, 0, 1, news, listening().out)
     return own.client.published.index
   })
   expect(known).toEqual([9, 9, 12])

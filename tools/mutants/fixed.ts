@@ -26,8 +26,8 @@ export const FIXED: readonly Fixed[] = [
   fixed(
     'L7',
     'link/verdict.ts detectLoss',
-    'sequence <= sent.newestAcked - loss.LATER_PACKETS',
-    'sequence < sent.newestAcked - loss.LATER_PACKETS',
+    'sequence <= sent.newestAcked - link.loss.later',
+    'sequence < sent.newestAcked - link.loss.later',
   ),
   fixed('L8', 'link/loss.ts sample', 'Math.min(held, STATE_ACK_DELAY_MAX)', 'held'),
   fixed('L10', 'link/verdict.ts ackedBy', 'acked < sent.next', 'acked <= sent.next'),
