@@ -8,6 +8,7 @@ import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { Runner, RunnerOptions } from '../runtime/member/runner.ts'
 import type { ConductWish, View } from '../session/messages.ts'
+import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
@@ -294,7 +295,11 @@ export class Live implements Running {
   get #simulating(): SimulationHost {
     return {
       runner: () => (this.#status === 'lost' ? null : this.#runner),
-      serves: () => this.#status === 'live' && this.#roster.view.primary === this.#roster.inc,
+      role: () => {
+        const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
+        if (!isOurs) return 'follows'
+        return this.#runner && serves(this.#runner.member.session) ? 'serves' : 'hands'
+      },
       report: this.#reports.report,
     }
   }
@@ -405,6 +410,7 @@ export class Live implements Running {
       case 'leased':
       case 'hub':
         if (event.kind === 'hub' && !event.up) this.#invites.lose('the hub went away')
+        if (event.kind === 'role') for (const one of this.#simulations) one.look()
         return this.#updateSafety()
       default:
         return

@@ -2,7 +2,9 @@
  * A world that is stepped at a fixed rate by whoever serves: `session.simulate`.
  *
  * A tick is an instant of session time, and has its number from there: so the next server goes on
- * with the tick that is due, whoever died, and no tick is stepped by two who agree on the time.
+ * with the tick that is due, whoever died. Two servers agree on the time but for some milliseconds, so a
+ * server steps nothing while its role is on the way to another, and the next one leaves out the tick
+ * that is just due: no tick is stepped by both.
  * What a step changed is as safe as any change: objects in their newest form, the rest when it was
  * acknowledged. So the next server steps on from what everybody sees.
  */
@@ -50,8 +52,8 @@ export interface SimulateOptions {
 export interface SimulationHost {
   /** Null once the session is over. */
   runner(): Runner | null
-  /** Whether we serve just now. */
-  serves(): boolean
+  /** Whether we serve just now, somebody else does, or our role is on its way to them. */
+  role(): 'serves' | 'hands' | 'follows'
   report: Report
 }
 
@@ -64,6 +66,8 @@ export class Simulation {
   #alarm: Alarm | null = null
   /** The last tick that was stepped or skipped; null while somebody else serves. */
   #last: number | null = null
+  /** Somebody else served before. */
+  #isNext = false
   #isOver = false
   #isStepping = false
 
@@ -95,13 +99,15 @@ export class Simulation {
     const runner = this.#host.runner()
     if (this.#isOver || this.#isStepping || !runner) return
     this.#alarm ??= runner.loop.alarm(() => this.look())
-    if (!this.#host.serves()) {
+    const role = this.#host.role()
+    if (role === 'follows') {
       this.#last = null
-      return this.#alarm.cancel()
+      this.#isNext = true
     }
+    if (role !== 'serves') return this.#alarm.cancel()
     const time = runner.sessionTime()
     if (Number.isNaN(time)) return this.#alarm.set(runner.loop.now() + UNTOLD_MS)
-    this.#last ??= this.#tickAt(time)
+    this.#last ??= this.#tickAt(time) + (this.#isNext ? 1 : 0)
     this.#catchUp(this.#tickAt(time))
     this.#arm()
   }
@@ -127,7 +133,7 @@ export class Simulation {
 
   // A step may have handed over, or left.
   #goesOn(): boolean {
-    return !this.#isOver && this.#host.runner() !== null && this.#host.serves()
+    return !this.#isOver && this.#host.runner() !== null && this.#host.role() === 'serves'
   }
 
   #run(step: SimulationStep): void {
