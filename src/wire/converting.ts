@@ -121,11 +121,18 @@ function migrated(to: Ours, from: Theirs, state: object): Record<string, unknown
   throw new Error(`migrate of "${to.name}" gives ${shown(odd)}, which is no field`)
 }
 
-function sourceOf({ name, field }: Column, schema: Schema<Fields>): Column | undefined {
+function sourceOf(column: Column, { columns }: Schema<Fields>): Column | undefined {
+  const source = sourceName(column, (one) => columns.some(({ name }) => name === one))
+  return columns.find(({ name }) => name === source)
+}
+
+/** The field of another build that a field of ours is now; undefined for none. */
+export function sourceName(
+  { name, field }: Column,
+  has: (name: string) => boolean,
+): string | undefined {
   const { was } = field as { was?: string }
-  const find = (one: string): Column | undefined =>
-    schema.columns.find((column) => column.name === one)
-  return find(name) ?? (was === undefined ? undefined : find(was))
+  return [name, was].find((one) => one !== undefined && has(one))
 }
 
 // Where it is secret or not is no matter of its values.
@@ -133,20 +140,33 @@ function textOf({ field }: Column): string {
   return field.text.replace(/^secret /, '')
 }
 
-// Numbers beyond a range become its end where a game sets them; what was kept is not changed so.
 function put(where: string, { name, field, at }: Column, value: unknown, into: Quantised): void {
-  const refused = (why: string): HoldfastError =>
-    new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
-  if (typeof value === 'number' && (value < (field.min ?? value) || value > (field.max ?? value))) {
-    throw refused(`${value} is not from ${field.min} to ${field.max}`)
-  }
   try {
-    field.quantise(value, into, at)
+    quantiseKept(field, value, into, at)
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error))
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
   }
+}
+
+/**
+ * Quantises a value that another build kept or posted. Numbers beyond a range become its end where
+ * an application sets them; what was kept is not changed so.
+ *
+ * @throws Error that says why it does not fit
+ */
+export function quantiseKept(
+  field: Column['field'],
+  value: unknown,
+  into: Quantised,
+  at: number,
+): void {
+  const isNumber = typeof value === 'number'
+  const isBeyond = isNumber && (value < (field.min ?? value) || value > (field.max ?? value))
+  if (!isBeyond) field.quantise(value, into, at)
+  else throw new Error(`${value} is not from ${field.min} to ${field.max}`)
   const now = field.valueAt(into, at)
-  if (typeof value === 'number' && Number.isInteger(value) && field.kind === 'integer') {
-    if (now !== value) throw refused(`${value} does not fit ${field.text}`)
+  if (isNumber && Number.isInteger(value) && field.kind === 'integer' && now !== value) {
+    throw new Error(`${value} does not fit ${field.text}`)
   }
 }

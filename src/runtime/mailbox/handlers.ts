@@ -1,11 +1,11 @@
 /** Who handles which letters, and whether what came fits: of a letter anybody may be the sender. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { fit } from '../../wire/fit.ts'
+import { fitGrown } from '../../wire/fit.ts'
 import { shown } from '../../wire/schema.ts'
 import { atOnce } from '../reports.ts'
 import type { LetterInfo } from './letters.ts'
-import { type LetterDefinition, type LetterType, typesByName } from './letter-types.ts'
+import { type LetterDefinition, type LetterType, typesBefore, typesByName } from './letter-types.ts'
 import type { LetterHandler } from './options.ts'
 import type { Transaction } from './transaction.ts'
 import { toValue, typeNameOf } from './values.ts'
@@ -27,12 +27,15 @@ export class Unhandled extends Error {
 /** See the head of this file. */
 export class Handlers {
   readonly #types: ReadonlyMap<string, LetterType>
+  // By what they were called in builds before.
+  readonly #before: ReadonlyMap<string, LetterType>
   // By the name of a type; null for letters that are of none.
   readonly #handlers = new Map<string | null, LetterHandler>()
 
   /** @throws HoldfastError `bad-value` for what are no types of letters */
   constructor(types: unknown) {
     this.#types = typesByName(types)
+    this.#before = typesBefore([...this.#types.values()])
   }
 
   /** Whether there is any. */
@@ -65,21 +68,26 @@ export class Handlers {
   /** Has a letter handled. @throws Unhandled, or what its handler throws */
   handle(tx: Transaction, from: string, bytes: Uint8Array, info: LetterInfo): void {
     const name = typeNameOf(bytes)
-    const body = name === null ? toValue(bytes) : this.#fitting(name, toValue(bytes))
-    const handler = this.#handlers.get(name)
+    const type = name === null ? null : this.#typeOf(name)
+    const body = type ? fitting(type, toValue(bytes)) : toValue(bytes)
+    const handler = this.#handlers.get(type?.name ?? null)
     if (!handler) throw new Unhandled(false, NO_HANDLER)
     const given: unknown = handler(tx, from, body, info)
     atOnce('the handler of letters, which is one transaction,', given)
   }
 
-  #fitting(name: string, value: unknown): unknown {
-    const type = this.#types.get(name)
-    if (!type) {
-      const has = [...this.#types.keys()].join(', ') || 'none'
-      throw new Unhandled(true, `no type of letters is called ${shown(name)} here: there is ${has}`)
-    }
-    const fitted = fit(type.schema, value)
-    if (fitted.ok) return fitted.value
-    throw new Unhandled(true, `the letter "${name}": ${fitted.why}`)
+  /** The type that is called so, or was in builds before. @throws Unhandled */
+  #typeOf(name: string): LetterType {
+    const type = this.#types.get(name) ?? this.#before.get(name)
+    if (type) return type
+    const has = [...this.#types.keys()].join(', ') || 'none'
+    throw new Unhandled(true, `no type of letters is called ${shown(name)} here: there is ${has}`)
   }
+}
+
+// A letter may have waited for days, or come from a build that is older or newer than this one.
+function fitting({ name, schema }: LetterType, value: unknown): unknown {
+  const fitted = fitGrown(schema, value)
+  if (fitted.ok) return fitted.value
+  throw new Unhandled(true, `the letter "${name}": ${fitted.why}`)
 }
