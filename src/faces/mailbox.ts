@@ -102,7 +102,7 @@ export class RunningMailbox implements Mailbox {
     this.#limits = limitsOf(options)
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#isReplica = options.replica ?? false
-    this.#own = new OwnKeys(this.id, place.identity, (count) => loop.random(count))
+    this.#own = new OwnKeys(this.id, place.identity, store, (count) => loop.random(count))
     this.#events = this.#openEvents()
     this.#publishing = loop.alarm(() => {
       this.#isToPublish = false
@@ -408,6 +408,7 @@ export class RunningMailbox implements Mailbox {
     return {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
+      formerKey: (key) => this.#own.formerKey(key),
       strange: (id, key) => peers.strange(this.#turns.box, id, key),
       connected: (peer, key, proof) => {
         this.#publishSoon()

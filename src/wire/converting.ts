@@ -161,12 +161,13 @@ export function quantiseKept(
   into: Quantised,
   at: number,
 ): void {
-  const isNumber = typeof value === 'number'
-  const isBeyond = isNumber && (value < (field.min ?? value) || value > (field.max ?? value))
-  if (!isBeyond) field.quantise(value, into, at)
-  else throw new Error(`${value} is not from ${field.min} to ${field.max}`)
+  field.quantise(value, into, at)
   const now = field.valueAt(into, at)
-  if (isNumber && Number.isInteger(value) && field.kind === 'integer' && now !== value) {
+  if (typeof value !== 'number' || now === value) return
+  if (value < (field.min ?? value) || value > (field.max ?? value)) {
+    throw new Error(`${value} is not from ${field.min} to ${field.max}`)
+  }
+  if (field.kind === 'integer' && Number.isInteger(value)) {
     throw new Error(`${value} does not fit ${field.text}`)
   }
 }

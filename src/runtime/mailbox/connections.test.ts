@@ -76,6 +76,7 @@ function side(
     {
       refuses: () => null,
       keyOf: () => null,
+      formerKey: () => null,
       strange: () => 'it is strange',
       connected: (peer) => {
         connected.push(peer)
