@@ -14,7 +14,7 @@ import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import { type Listen, Listeners } from './emitter.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
-import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
+import { bury, type Draft, type Stopped, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
 import { Connections, type LineEvents, type Way } from '../runtime/mailbox/connections.ts'
 import {
@@ -173,6 +173,7 @@ export class RunningMailbox implements Mailbox {
       adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
       forget: () => peers.forget(desk, id),
       outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
+      setAside: () => peers.setAside(desk, id),
       redirect: async (to) => peers.redirect(desk, id, checkId(to)),
     }
   }
@@ -215,6 +216,7 @@ export class RunningMailbox implements Mailbox {
       acked: numbers.acked,
       heard: numbers.heard,
       fault: numbers.fault,
+      stopped: this.#turns.lines.why(peer),
     }))
   }
 
@@ -384,6 +386,8 @@ export class RunningMailbox implements Mailbox {
       }
       case 'threw':
         return this.#events.emit('threw', { peer, n: event.n, why: event.why })
+      case 'stopped':
+        return this.#onStopped(event)
       case 'dead':
         return this.#events.emit('dead', { peer, n: event.n, why: event.why })
       case 'fault':
@@ -402,6 +406,18 @@ export class RunningMailbox implements Mailbox {
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
+  }
+
+  /** Letters that wait because of a bad program are not to go unnoticed. */
+  #onStopped({ peer, n, why, tries, ms }: Stopped): void {
+    if (this.#events.hears('stopped')) {
+      return this.#events.emit('stopped', { peer, n, why, tries, ms })
+    }
+    const next = ms === null ? 'until it has another handler' : `for ${Math.ceil(ms / 1000)} s`
+    this.#place.report?.(
+      new HoldfastError('failed', `${why}; letters of ${peer} wait behind it, ${next}`),
+      `${this.id}'s handler of letters, with letter ${n} of ${peer} (attempt ${tries}),`,
+    )
   }
 
   #lineEvents(): LineEvents {

@@ -149,7 +149,7 @@ describe('a flipped bit', () => {
 
   test('in a letter that was set aside is named (MB-27)', async () => {
     const store = freshFile()
-    const bob = await open({ id: 'bob', store, triesMax: 1 })
+    const bob = await open({ id: 'bob', store, triesMax: 1, onPoison: 'setAside' })
     bob.on('letter', () => {
       throw new Error('no')
     })

@@ -84,7 +84,10 @@ test('a letter that is wanted no more is acked, told and not handled (MB-28)', a
 })
 
 test('a letter says when it was posted, its attempt, and what it began with (MB-28)', async () => {
-  const boxes = [await open({ id: 'alice' }), await open({ id: 'bob', triesMax: 5 })]
+  const boxes = [
+    await open({ id: 'alice' }),
+    await open({ id: 'bob', triesMax: 5, onPoison: 'setAside' }),
+  ]
   const [alice, bob] = boxes as [Mailbox, Mailbox]
   const carol = await open({ id: 'carol' })
   const infos: LetterInfo[] = []

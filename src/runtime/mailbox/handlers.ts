@@ -3,7 +3,7 @@
 import { badValue, HoldfastError } from '../../machine.ts'
 import { fitGrown } from '../../wire/fit.ts'
 import { shown } from '../../wire/schema.ts'
-import { atOnce } from '../reports.ts'
+import { isThenable } from '../reports.ts'
 import type { LetterInfo } from './letters.ts'
 import { type LetterDefinition, type LetterType, typesBefore, typesByName } from './letter-types.ts'
 import type { LetterHandler } from './options.ts'
@@ -22,6 +22,25 @@ export class Unhandled extends Error {
     super(why)
     this.isUnfit = isUnfit
   }
+}
+
+/** A handler was not done when it returned: a mistake of the program, and of no letter. */
+export class AsyncHandler extends Error {
+  constructor(what: string) {
+    super(
+      `the handler of ${what} is async, or gave a promise, and all it does is one transaction that ` +
+        'ends when it returns: use handleAsync for what it does elsewhere, and values, SQL and ' +
+        'letters of its transaction without await',
+    )
+  }
+}
+
+/** The handler of a letter, with its body as the handler takes it. */
+export interface Found {
+  readonly handler: LetterHandler
+  readonly body: unknown
+  /** For the sentence: `letters`, or their type. */
+  readonly what: string
 }
 
 /** See the head of this file. */
@@ -48,7 +67,7 @@ export class Handlers {
    * @throws HoldfastError `bad-value` for a second handler, `not-found` for a type that is not here
    */
   add(type: LetterDefinition | null, handler: LetterHandler): void {
-    const what = type ? `letters of the type "${type.name}"` : 'letters'
+    const what = named(type?.name ?? null)
     if (type && this.#types.get(type.name) !== type) {
       throw new HoldfastError(
         'not-found',
@@ -65,15 +84,24 @@ export class Handlers {
     this.#handlers.delete(type?.name ?? null)
   }
 
-  /** Has a letter handled. @throws Unhandled, or what its handler throws */
+  /** Has a letter handled. @throws Unhandled, AsyncHandler, or what its handler throws */
   handle(tx: Transaction, from: string, bytes: Uint8Array, info: LetterInfo): void {
+    const { handler, body, what } = this.find(bytes)
+    const given: unknown = handler(tx, from, body, info)
+    if (!isThenable(given)) return
+    // Nobody waits for the promise, and its rejection must not be reported as uncaught.
+    given.then(undefined, () => {})
+    throw new AsyncHandler(what)
+  }
+
+  /** The handler of a letter. @throws Unhandled */
+  find(bytes: Uint8Array): Found {
     const name = typeNameOf(bytes)
     const type = name === null ? null : this.#typeOf(name)
     const body = type ? fitting(type, toValue(bytes)) : toValue(bytes)
     const handler = this.#handlers.get(type?.name ?? null)
     if (!handler) throw new Unhandled(false, NO_HANDLER)
-    const given: unknown = handler(tx, from, body, info)
-    atOnce('the handler of letters, which is one transaction,', given)
+    return { handler, body, what: named(type?.name ?? null) }
   }
 
   /** The type that is called so, or was in builds before. @throws Unhandled */
@@ -83,6 +111,10 @@ export class Handlers {
     const has = [...this.#types.keys()].join(', ') || 'none'
     throw new Unhandled(true, `no type of letters is called ${shown(name)} here: there is ${has}`)
   }
+}
+
+function named(type: string | null): string {
+  return type === null ? 'letters' : `letters of the type "${type}"`
 }
 
 // A letter may have waited for days, or come from a build that is older or newer than this one.

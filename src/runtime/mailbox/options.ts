@@ -1,8 +1,15 @@
 /** The options and the events of a mailbox. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { type Limits, LIMITS, type Listed, type Policy } from '../../mailbox/mailbox.ts'
+import {
+  type Limits,
+  LIMITS,
+  type Listed,
+  type OnPoison,
+  type Policy,
+} from '../../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
+import type { Stopped } from './draft.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
@@ -56,8 +63,14 @@ export interface MailboxOptions {
    * a thread of its own, even if the handler never ends. Default: no watchdog.
    */
   watchdogMs?: number
-  /** How often a handler may throw at one letter before it becomes a dead letter. Default 5. */
+  /** How often a handler may throw at one letter before that is poison. Default 5. */
   triesMax?: number
+  /**
+   * What becomes of a letter that is poison. `stop`: letters of its sender wait behind it, it is
+   * tried again after 0.8 s, 1.6 s … 2 min, and `stopped` tells each time. `setAside`: it becomes
+   * a dead letter, and those behind it go on. Default `stop`.
+   */
+  onPoison?: OnPoison
 }
 
 /** Handles a letter. It may not be async: its effects are one transaction. */
@@ -79,6 +92,12 @@ export interface MailboxEvents {
   acked: { peer: string; n: number; waiting: number }
   /** A handler threw; the letter is handled again. */
   threw: { peer: string; n: number; why: string }
+  /**
+   * A handler threw too often, or is async: letters of that peer wait behind this one. It is tried
+   * again after `ms`; null for when it has another handler. Without a listener it is reported as the
+   * platform does.
+   */
+  stopped: Stopped
   /** A letter became a dead letter: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
   /** A dead letter was dropped, for there were too many, or its time was over. */
@@ -107,6 +126,7 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
     'disconnected',
     'acked',
     'threw',
+    'stopped',
     'dead',
     'dropped',
     'expired',
@@ -133,6 +153,8 @@ export interface QueueFigures {
   heard: number
   /** Why letters rest, as a sentence; null if they do not. */
   fault: string | null
+  /** Why letters of theirs wait for their handler, as a sentence; null if they do not. */
+  stopped: string | null
 }
 
 /** The limits that options ask for. @throws HoldfastError `bad-value` */
@@ -143,7 +165,11 @@ export function limitsOf(options: MailboxOptions): Limits {
     if (value === undefined) continue
     limits[name] = wholeNumber(name, value)
   }
-  return { ...limits, policy: options.policy ?? limits.policy }
+  const { onPoison = limits.onPoison } = options
+  if (onPoison !== 'stop' && onPoison !== 'setAside') {
+    throw badValue(`onPoison is "stop" or "setAside": ${shown(onPoison)}`)
+  }
+  return { ...limits, onPoison, policy: options.policy ?? limits.policy }
 }
 
 /** Returns the value if it is a whole number. @throws HoldfastError `bad-value` */

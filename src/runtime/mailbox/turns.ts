@@ -18,7 +18,7 @@ import { type Batch, mailLayout } from '../../mailbox/messages.ts'
 import type { Alarm, DeadLetter, Letter } from '../../ports.ts'
 import { decode } from '../../wire/layout.ts'
 import { isSame, NO_LIFE } from '../../wire/history.ts'
-import { NO_HANDLER, Unhandled } from './handlers.ts'
+import { AsyncHandler, NO_HANDLER, Unhandled } from './handlers.ts'
 import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterHandler } from './options.ts'
@@ -34,6 +34,7 @@ import { Deaths } from './deaths.ts'
 import { Ended } from './ended.ts'
 import { begin, type Draft, movedIn, peersOf } from './draft.ts'
 import { Later } from './later.ts'
+import { Lines } from './lines.ts'
 import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
 import { atOnce } from '../reports.ts'
 import { checkLater, checkRoom, RESERVE } from './room.ts'
@@ -71,6 +72,8 @@ export class Turns {
   readonly #alarm: Alarm
   readonly #deaths: Deaths
   readonly #keyLetters: KeyLetters
+  /** Which lines stand, and why. */
+  readonly lines = new Lines()
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
@@ -213,6 +216,17 @@ export class Turns {
     if (!error) return
     const how = error instanceof Unhandled ? '' : 'the handler threw again: '
     throw new HoldfastError('failed', how + error.message)
+  }
+
+  /** Sets the first letter that waits of a peer aside. @returns its number, or null for none */
+  setAside({ out }: Draft, id: string): number | null {
+    const peer = this.box.peers.get(id)
+    if (!peer || !mailbox.waits(peer)) return null
+    const why = this.lines.why(id) ?? 'its owner set it aside'
+    mailbox.setAside(this.box, this.#host.loop.now(), id, why, out)
+    this.lines.goesOn(id)
+    this.#wake(id)
+    return peer.heard
   }
 
   /** Makes pending work durable, and does nothing more. */
@@ -381,8 +395,10 @@ export class Turns {
       draft.handled++
       const { n } = letter
       const error = this.#blamed.get(`${peer} ${n}`) ?? this.#tryLetter(draft, peer, letter)
-      if (error === null) mailbox.done(box, now, peer, draft.out)
-      else this.#threw(draft, now, peer, n, error)
+      if (error === null) {
+        mailbox.done(box, now, peer, draft.out)
+        this.lines.goesOn(peer)
+      } else this.#threw(draft, now, peer, n, error)
     }
     this.#deaths.forget(peer, known.heard, draft.changes)
     if (mailbox.waits(known)) this.#late.add(peer)
@@ -390,12 +406,8 @@ export class Turns {
   }
 
   #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
-    const { tries } = mailbox.peerOf(this.box, peer)
-    const deaths = this.#deaths.of(peer, n)
-    if (deaths > 0 && tries + deaths >= this.#limits.triesMax) {
-      const why = `the process ended while it was handled: ${deaths} times`
-      return new HoldfastError('failed', why)
-    }
+    const died = this.lines.afterDeaths(this.box, peer, n, this.#deaths.of(peer, n))
+    if (died) return died
     if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
     return this.#handle(draft, peer, { n, body }, false)
@@ -403,11 +415,9 @@ export class Turns {
 
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
-    draft.events.push({ kind: 'threw', peer, n, why: error.message })
-    // An outbox that the letter's handler posts to is full: that is no fault of this letter.
-    const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
-    if (isFull) mailbox.postpone(this.box, now, peer)
-    else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
+    if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
+    const deaths = this.#deaths.of(peer, n)
+    this.lines.failed(draft, this.box, now, { peer, n, deaths }, error)
   }
 
   // What does not fit never will; what has no handler waits for it.
@@ -417,7 +427,8 @@ export class Turns {
       return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
     }
     this.box.counters.unfit++
-    mailbox.failed(this.box, now, peer, message, out, this.#limits.triesMax)
+    mailbox.setAside(this.box, now, peer, message, out)
+    this.lines.goesOn(peer)
   }
 
   #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
