@@ -55,6 +55,8 @@ export interface MailboxPlace {
   curves: () => Later<Curves>
   /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
+  /** Told what is allowed, and hardly meant: a sentence. */
+  warn?: (sentence: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
   /** Left out where there are no threads. */
@@ -67,7 +69,7 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect, report, date } = place
+  const { loop, connect, report, date, warn } = place
   const { store: name, listen } = options
   checkStore(name)
   checkId(options.id)
@@ -84,7 +86,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
     await begin(store, life, changes)
     const watchdog = watchdogOf(place, options)
     const runs = { loop, connect, store, life, identity, report, watchdog }
-    box = new RunningMailbox({ ...runs, ...(date && { date }) }, options)
+    box = new RunningMailbox({ ...runs, ...(date && { date }), ...(warn && { warn }) }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()

@@ -20,7 +20,8 @@ export interface MailWay {
    * with a `delay` has none yet, which is 0.
    *
    * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer, `bad-value`
-   * for what is no letter, or does not fit its type, `store` when the store refused.
+   * for what is no letter, or does not fit its type, `key-reused` for a key that another body was
+   * posted under, `store` when the store refused.
    */
   post<F extends Fields>(
     type: LetterType<F>,

@@ -57,6 +57,9 @@ import { toHex } from '../wire/hex.ts'
 /** How often figures are shown to who inspects an open mailbox. */
 const PUBLISH_MS: Millis = 500
 
+/** Peers of which the process warns that they never were seen: the rest goes to `unseen` alone. */
+const UNSEEN_SAID_MAX = 20
+
 /** What a mailbox runs on. */
 export interface MailPlace {
   loop: Loop
@@ -69,6 +72,8 @@ export interface MailPlace {
   /** Milliseconds since 1970; without it letters say nothing of time. */
   date?: () => number
   watchdog?: Watchdog | undefined
+  /** Says a sentence of what is allowed, and hardly meant. */
+  warn?: (sentence: string) => void
   /** Says what nobody else heard of: a function of the application threw, and where. */
   report?: (error: unknown, where: string) => void
 }
@@ -93,6 +98,8 @@ export class RunningMailbox implements Mailbox {
   #isToPublish = false
   #closed = false
   #onClose: (() => void)[] = []
+  /** Peers of which it was told that they never were seen. */
+  readonly #unseen = new Set<string>()
 
   constructor(place: MailPlace, options: MailboxOptions) {
     const { store, loop } = place
@@ -127,6 +134,7 @@ export class RunningMailbox implements Mailbox {
       curves: identity.curves,
       listed: listedOf(options),
       changed: () => this.#publishSoon(),
+      expects: (peer) => this.#lines.expects(peer),
       send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
@@ -322,18 +330,20 @@ export class RunningMailbox implements Mailbox {
     if (trace !== null) checkTrace(trace)
     this.#checkOpen()
     const letter = this.#turns.seal(plain, options, trace)
-    const isKnown = key !== undefined && this.#keys.find(peer, key) !== null
+    const isKnown = key !== undefined && this.#keys.find(peer, key, plain) !== null
     if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
     return this.#turns.ask((draft) => {
-      const known = key === undefined ? null : this.#keys.find(peer, key)
+      const known = key === undefined ? null : this.#keys.find(peer, key, plain)
       if (known !== null) return known
       const n = this.#postNow(draft, peer, letter)
-      if (key !== undefined) this.#keys.add(peer, key, n, draft.changes)
+      if (key !== undefined) this.#keys.add(peer, key, { n, body: plain }, draft.changes)
       return n
     })
   }
 
-  #postNow({ out, changes }: Draft, peer: string, { body, due }: Dated): number {
+  #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
+    const { out, changes } = draft
+    this.#turns.meets(draft, peer)
     if (due === null) {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)
@@ -386,6 +396,8 @@ export class RunningMailbox implements Mailbox {
       }
       case 'threw':
         return this.#events.emit('threw', { peer, n: event.n, why: event.why })
+      case 'unseen':
+        return this.#onUnseen(peer)
       case 'stopped':
         return this.#onStopped(event)
       case 'dead':
@@ -406,6 +418,18 @@ export class RunningMailbox implements Mailbox {
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
+  }
+
+  /** Once for each: whoever is named wrongly never comes. */
+  #onUnseen(peer: string): void {
+    if (this.#unseen.has(peer)) return
+    this.#unseen.add(peer)
+    if (this.#events.hears('unseen')) return this.#events.emit('unseen', { peer })
+    if (this.#unseen.size > UNSEEN_SAID_MAX) return
+    this.#place.warn?.(
+      `${plain(this.id)} posted a letter to ${plain(peer)}, which it never met and does not dial: ` +
+        'it waits until a mailbox of that id comes, or is given in peers',
+    )
   }
 
   /** Letters that wait because of a bad program are not to go unnoticed. */

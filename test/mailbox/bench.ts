@@ -45,7 +45,9 @@ export class Bench {
       loop: this.clock.loop,
       connect: () => null!,
       curves: () => toyCurves,
-      report: (error: unknown, where: string) => void this.reported.push(`${where}: ${error}`),
+      report: (error: unknown, where: string) => {
+        this.reported.push(`${where}: ${String(error)}`)
+      },
       warn: (sentence: string) => void this.warned.push(sentence),
       date: () => DATE + this.clock.now,
       open: () => Promise.resolve(new Store(content, id, died)),

@@ -10,6 +10,7 @@ export type TurnEvent =
   | MailEvent
   | { kind: 'threw'; peer: string; n: number; why: string }
   | ({ kind: 'stopped' } & Stopped)
+  | { kind: 'unseen'; peer: string }
   | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
 

@@ -39,8 +39,9 @@ export interface LetterOptions {
 /** Further options of `post`. */
 export interface PostOptions extends LetterOptions {
   /**
-   * A name of the caller's, durable: a second post to that peer under the same key does nothing,
-   * and returns the number of the first. The last 100,000 are remembered.
+   * A name of the caller's, durable: a second post of the same body to that peer under the same key
+   * does nothing, and returns the number of the first; one with another body is refused
+   * (`key-reused`). The last 100,000 are remembered.
    */
   readonly key?: string
   /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */

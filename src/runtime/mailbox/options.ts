@@ -102,6 +102,11 @@ export interface MailboxEvents {
   dead: { peer: string; n: number; why: string }
   /** A dead letter was dropped, for there were too many, or its time was over. */
   dropped: { peer: string; n: number }
+  /**
+   * A letter was posted to a mailbox that was never seen here, and is not in `peers` or `accept`:
+   * its id may be wrong. Once for each; without a listener the platform warns.
+   */
+  unseen: { peer: string }
   /** A letter of a peer had expired: it was not handled. */
   expired: { peer: string; n: number }
   /** A handler blocked the loop so long, in ms; nothing else was done meanwhile. */
@@ -128,6 +133,7 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
     'threw',
     'stopped',
     'dead',
+    'unseen',
     'dropped',
     'expired',
     'slow',

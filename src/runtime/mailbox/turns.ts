@@ -479,9 +479,18 @@ export class Turns {
   }
 
   // Letters of handlers have room of their own, which was checked when they were posted.
-  #post({ changes, out }: Draft, { to, body, due }: Posted): void {
-    if (due === null) mailbox.add(this.box, to, body, out)
-    else this.later.add(due, { kind: 'post', peer: to, body }, changes)
+  #post(draft: Draft, { to, body, due }: Posted): void {
+    this.meets(draft, to)
+    if (due === null) mailbox.add(this.box, to, body, draft.out)
+    else this.later.add(due, { kind: 'post', peer: to, body }, draft.changes)
+  }
+
+  /** Tells of a letter to somebody who was never seen, and is not expected: a name may be wrong. */
+  meets({ events }: Draft, peer: string): void {
+    const known = this.box.peers.get(peer)
+    const isSeen = known && (known.heard > 0 || known.acked > 0 || known.key !== null)
+    if (isSeen || this.box.listed?.has(peer) || this.#host.expects(peer)) return
+    events.push({ kind: 'unseen', peer })
   }
 
   /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
