@@ -5,7 +5,7 @@
 
 import { emptyContent, type MailContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openIn } from '../../src/faces/mail-opening.ts'
-import type { Mailbox, MailboxOptions, Way } from '../../src/mailbox.ts'
+import { HoldfastError, type Mailbox, type MailboxOptions, type Way } from '../../src/mailbox.ts'
 import type { Stream } from '../../src/ports.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { Clock } from './clock.ts'
@@ -20,11 +20,19 @@ type Wish = Partial<MailboxOptions> & {
 }
 
 class Store extends MailMemory {
+  /** How many commits more are refused. */
+  refusals = 0
   override readonly interrupted: string | null
 
   constructor(content: MailContent, name: string, died: string | null) {
     super(content, name)
     this.interrupted = died
+  }
+
+  override commit(...[changes, done]: Parameters<MailMemory['commit']>): void {
+    if (this.refusals === 0 || changes.length === 0) return super.commit(changes, done)
+    this.refusals--
+    done(new HoldfastError('store', 'planted'))
   }
 }
 
@@ -35,12 +43,15 @@ export class Bench {
   readonly reported: string[] = []
   readonly warned: string[] = []
   readonly #contents = new Map<string, MailContent>()
+  readonly #stores = new Map<string, Store>()
   readonly #boxes = new Map<string, Mailbox>()
 
   /** The next process of that mailbox, on what its store has. */
   async open(id: string, { died = null, ...options }: Wish = {}): Promise<Mailbox> {
     const content = this.#contents.get(id) ?? emptyContent()
     this.#contents.set(id, content)
+    const store = new Store(content, id, died)
+    this.#stores.set(id, store)
     const place = {
       loop: this.clock.loop,
       connect: () => null!,
@@ -50,12 +61,22 @@ export class Bench {
       },
       warn: (sentence: string) => void this.warned.push(sentence),
       date: () => DATE + this.clock.now,
-      open: () => Promise.resolve(new Store(content, id, died)),
+      open: () => Promise.resolve(store),
       listen: null,
     }
     const box = await openIn(place, { id, store: id, ...options })
     this.#boxes.set(id, box)
     return box
+  }
+
+  /** The mailbox of that id, as it was opened last. */
+  box(id: string): Mailbox {
+    return this.#boxes.get(id)!
+  }
+
+  /** Its store refuses so many commits. */
+  refuse(id: string, times: number): void {
+    this.#stores.get(id)!.refusals = times
   }
 
   /** As a process that is killed leaves it: its store is as it was at that moment. */

@@ -255,8 +255,13 @@ test('bodies that nobody honest makes reach no handler, and throw nothing but th
   const handlers = new Handlers([Gift])
   const seen: unknown[] = []
   const see = (_tx: unknown, _from: unknown, body: unknown): void => void seen.push(body)
-  handlers.add(Gift as unknown as LetterType, see)
-  handlers.add(null, see)
+  handlers.add(Gift as unknown as LetterType, { kind: 'turn', run: see })
+  handlers.add(null, { kind: 'turn', run: see })
+  const handle = (bytes: Uint8Array): void => {
+    const found = handlers.find(bytes)
+    if (found instanceof Unhandled) throw found
+    handlers.handle(null!, 'eve', found, info)
+  }
   const info = { n: 1, at: null, attempt: 1, trace: '' }
   const ofText = (json: string): Uint8Array => {
     return Uint8Array.from([3, 4, ...new TextEncoder().encode(`gift${json}`)])
@@ -270,12 +275,12 @@ test('bodies that nobody honest makes reach no handler, and throw nothing but th
     ...['__proto__', 'constructor', 'toString'].map((name) => toTyped(name, {})),
   ]
   for (const body of forged) {
-    expect(() => handlers.handle(null!, 'eve', body, info)).toThrow(Unhandled)
+    expect(() => handle(body)).toThrow(Unhandled)
   }
   expect(seen).toEqual([])
-  handlers.handle(null!, 'eve', good, info)
-  handlers.handle(null!, 'eve', toBytes(null), info)
+  handle(good)
+  handle(toBytes(null))
   // What it inherits is no field of it.
-  handlers.handle(null!, 'eve', ofText('{"count":1,"__proto__":{"hat":"bad"}}'), info)
+  handle(ofText('{"count":1,"__proto__":{"hat":"bad"}}'))
   expect(seen).toEqual([{ hat: 'top', count: 2 }, null, { hat: '', count: 1 }])
 })

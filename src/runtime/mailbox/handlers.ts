@@ -1,12 +1,12 @@
 /** Who handles which letters, and whether what came fits: of a letter anybody may be the sender. */
 
-import { badValue, HoldfastError } from '../../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../../machine.ts'
 import { fitGrown } from '../../wire/fit.ts'
 import { shown } from '../../wire/schema.ts'
 import { isThenable } from '../reports.ts'
 import type { LetterInfo } from './letters.ts'
 import { type LetterDefinition, type LetterType, typesBefore, typesByName } from './letter-types.ts'
-import type { LetterHandler } from './options.ts'
+import type { EffectHandler, LetterHandler } from './options.ts'
 import type { Transaction } from './transaction.ts'
 import { toValue, typeNameOf } from './values.ts'
 
@@ -35,9 +35,14 @@ export class AsyncHandler extends Error {
   }
 }
 
+/** A handler: one that is done within a turn, or one whose effect is elsewhere. */
+export type Handling =
+  | { readonly kind: 'turn'; readonly run: LetterHandler }
+  | { readonly kind: 'effect'; readonly run: EffectHandler; readonly ms: Millis }
+
 /** The handler of a letter, with its body as the handler takes it. */
 export interface Found {
-  readonly handler: LetterHandler
+  readonly how: Handling
   readonly body: unknown
   /** For the sentence: `letters`, or their type. */
   readonly what: string
@@ -49,7 +54,7 @@ export class Handlers {
   // By what they were called in builds before.
   readonly #before: ReadonlyMap<string, LetterType>
   // By the name of a type; null for letters that are of none.
-  readonly #handlers = new Map<string | null, LetterHandler>()
+  readonly #handlers = new Map<string | null, Handling>()
 
   /** @throws HoldfastError `bad-value` for what are no types of letters */
   constructor(types: unknown) {
@@ -66,7 +71,7 @@ export class Handlers {
    * @param type  null for letters of none
    * @throws HoldfastError `bad-value` for a second handler, `not-found` for a type that is not here
    */
-  add(type: LetterDefinition | null, handler: LetterHandler): void {
+  add(type: LetterDefinition | null, handling: Handling): void {
     const what = named(type?.name ?? null)
     if (type && this.#types.get(type.name) !== type) {
       throw new HoldfastError(
@@ -76,7 +81,7 @@ export class Handlers {
     }
     const name = type?.name ?? null
     if (this.#handlers.has(name)) throw badValue(`${what} have a handler already`)
-    this.#handlers.set(name, handler)
+    this.#handlers.set(name, handling)
   }
 
   /** See `add`. */
@@ -84,24 +89,32 @@ export class Handlers {
     this.#handlers.delete(type?.name ?? null)
   }
 
-  /** Has a letter handled. @throws Unhandled, AsyncHandler, or what its handler throws */
-  handle(tx: Transaction, from: string, bytes: Uint8Array, info: LetterInfo): void {
-    const { handler, body, what } = this.find(bytes)
-    const given: unknown = handler(tx, from, body, info)
+  /** Has a letter handled. @throws AsyncHandler, or what its handler throws */
+  handle(tx: Transaction, from: string, { how, body, what }: Found, info: LetterInfo): void {
+    const given: unknown = (how.run as LetterHandler)(tx, from, body, info)
     if (!isThenable(given)) return
     // Nobody waits for the promise, and its rejection must not be reported as uncaught.
     given.then(undefined, () => {})
     throw new AsyncHandler(what)
   }
 
-  /** The handler of a letter. @throws Unhandled */
-  find(bytes: Uint8Array): Found {
+  /** The handler of a letter, or why there is none. */
+  find(bytes: Uint8Array): Found | Unhandled {
+    try {
+      return this.#find(bytes)
+    } catch (error) {
+      if (error instanceof Unhandled) return error
+      throw error
+    }
+  }
+
+  #find(bytes: Uint8Array): Found {
     const name = typeNameOf(bytes)
     const type = name === null ? null : this.#typeOf(name)
     const body = type ? fitting(type, toValue(bytes)) : toValue(bytes)
-    const handler = this.#handlers.get(type?.name ?? null)
-    if (!handler) throw new Unhandled(false, NO_HANDLER)
-    return { handler, body, what: named(type?.name ?? null) }
+    const how = this.#handlers.get(type?.name ?? null)
+    if (!how) throw new Unhandled(false, NO_HANDLER)
+    return { how, body, what: named(type?.name ?? null) }
   }
 
   /** The type that is called so, or was in builds before. @throws Unhandled */

@@ -6,6 +6,9 @@
  */
 
 import { badValue } from '../../machine.ts'
+import type { Letter } from '../../ports.ts'
+import { toHex } from '../../wire/hex.ts'
+import { digestOf, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'
 import { toBytes, toTyped } from './values.ts'
@@ -23,6 +26,14 @@ export interface LetterInfo {
   readonly attempt: number
   /** Names the letter with which a chain of letters began; answers have the same trace. */
   readonly trace: string
+}
+
+/**
+ * The name of a letter for those who do its effect: by its bytes too, for a store that is begun anew
+ * counts from 1 again.
+ */
+export function letterId(from: string, to: string, { n, body }: Letter): string {
+  return `${from}>${to}/${n}/${toHex(digestOf(NO_DIGEST, NO_LIFE, body))}`
 }
 
 /** When a letter is posted, and until when it is wanted. */

@@ -82,6 +82,29 @@ export type LetterHandler<Body = MailValue> = (
   letter: LetterInfo,
 ) => void
 
+/** A letter whose effect is elsewhere. */
+export interface EffectLetter<Body = MailValue> extends LetterInfo {
+  /**
+   * Names this letter for ever, at most 250 characters: the same for each attempt, in each process,
+   * and no other letter's. The other side should remember it, and do nothing if it comes again.
+   */
+  readonly id: string
+  /** The id of its sender. */
+  readonly from: string
+  readonly body: Body
+  /** Aborts when the time is over, its owner set the letter aside, or the mailbox closes. */
+  readonly signal: AbortSignal
+}
+
+/** Has the effect of a letter somewhere else; the letter is acknowledged once that has settled. */
+export type EffectHandler<Body = MailValue> = (letter: EffectLetter<Body>) => unknown
+
+/** What `handleAsync` takes besides. */
+export interface EffectOptions {
+  /** After so many milliseconds without an end an attempt has failed. Default 60,000. */
+  readonly timeoutMs?: number
+}
+
 /** The events of a mailbox. */
 export interface MailboxEvents {
   /** A connection to a peer is open. */
