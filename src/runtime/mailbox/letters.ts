@@ -8,7 +8,7 @@
 import { badValue } from '../../machine.ts'
 import type { Letter } from '../../ports.ts'
 import { toHex } from '../../wire/hex.ts'
-import { digestOf, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+import { digest } from '../../wire/digest.ts'
 import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'
 import { toBytes, toTyped } from './values.ts'
@@ -29,11 +29,15 @@ export interface LetterInfo {
 }
 
 /**
- * The name of a letter for those who do its effect: by its bytes too, for a store that is begun anew
- * counts from 1 again.
+ * The name of a letter for those who do its effect: its number, and 32 digits that nobody finds
+ * twice. They are of its bytes too, for a store that is begun anew counts from 1 again.
  */
 export function letterId(from: string, to: string, { n, body }: Letter): string {
-  return `${from}>${to}/${n}/${toHex(digestOf(NO_DIGEST, NO_LIFE, body))}`
+  const whose = encoder.encode(`${from}\0${to}\0${n}\0`)
+  const bytes = new Uint8Array(whose.length + body.length)
+  bytes.set(whose)
+  bytes.set(body, whose.length)
+  return `${n}-${toHex(digest(bytes))}`
 }
 
 /** When a letter is posted, and until when it is wanted. */

@@ -85,7 +85,7 @@ export type LetterHandler<Body = MailValue> = (
 /** A letter whose effect is elsewhere. */
 export interface EffectLetter<Body = MailValue> extends LetterInfo {
   /**
-   * Names this letter for ever, at most 250 characters: the same for each attempt, in each process,
+   * Names this letter for ever, in 49 characters of ASCII at most: the same for each attempt, in each process,
    * and no other letter's. The other side should remember it, and do nothing if it comes again.
    */
   readonly id: string
