@@ -322,6 +322,8 @@ test('damaged letters for one peer disturb no other (MB-14)', async () => {
 
 test('a promise or a thenable of a handler is refused, post rejects and never throws (MB-25)', async () => {
   const bob = await open({ id: 'bob' })
+  const stopped: string[] = []
+  bob.on('stopped', ({ peer }) => stopped.push(peer))
   const thenable: object = Object.fromEntries([[['th', 'en'].join(''), () => {}]])
   bob.on('letter', ((_tx, _from, body) =>
     body === 1 ? Promise.resolve() : thenable) as LetterHandler)
@@ -332,7 +334,7 @@ test('a promise or a thenable of a handler is refused, post rejects and never th
     const why = await failsWith(bob.take(peer, await batchOf('bob', body)))
     expect(why).toContain(`letter 1 of ${peer} waits: the handler of letters is async, or gave a`)
   }
-  expect(bob.dead()).toEqual([])
+  expect([bob.dead(), stopped]).toEqual([[], ['alice', 'carol']])
   expect(await failsWith(bob.transact(() => Promise.resolve(1)))).toContain('gave a promise')
   expect(await failsWith(bob.to('x').post((() => 1) as never))).toContain('what JSON has')
 })

@@ -412,6 +412,8 @@ describe('on a full disk', () => {
       const { rmSync, writeFileSync } = await import('node:fs')
       writeFileSync('/mnt/ballast', new Uint8Array(300000))
       const alice = await openMailbox({ id: 'alice', store: '/mnt/a.db' })
+      const unseen = []
+      alice.on('unseen', ({ peer }) => unseen.push(peer))
       let posted = 0
       let why = ''
       while (why === '') {
@@ -427,6 +429,7 @@ describe('on a full disk', () => {
       alice.connect('bob', bob.url)
       await new Promise((done) => alice.on('acked', ({ waiting }) => waiting === 0 && done()))
       console.log(came === posted + 1)
+      console.log(unseen.join())
       await alice.close(); await bob.close()`
     const shell = 'mount -t tmpfs -o size=1m none /mnt && ip link set lo up; exec "$0" "$@"'
     const words = ['-rmn', 'sh', '-c', shell, process.execPath, '--input-type=module', '-e', script]
@@ -434,8 +437,8 @@ describe('on a full disk', () => {
     if (probe.status !== 0) context.skip('no mount namespaces here') // needs mount namespaces
     const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 25_000 })
     expect(child.stderr).toBe('')
-    const [why, room, all] = child.stdout.trim().split('\n')
+    const [why, room, all, unseen] = child.stdout.trim().split('\n')
     expect(why).toContain('the disk is full; nothing of this write was kept')
-    expect([room, all]).toEqual(['true', 'true'])
+    expect([room, all, unseen]).toEqual(['true', 'true', 'bob'])
   })
 })
