@@ -4,7 +4,8 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import { shown } from './fields.ts'
+import { type Field, shown } from './fields.ts'
+import { formerName } from './nested.ts'
 import { parseSchema } from './parsed.ts'
 import type { Column, Fields, Quantised, Schema } from './schema.ts'
 
@@ -122,17 +123,8 @@ function migrated(to: Ours, from: Theirs, state: object): Record<string, unknown
 }
 
 function sourceOf(column: Column, { columns }: Schema<Fields>): Column | undefined {
-  const source = sourceName(column, (one) => columns.some(({ name }) => name === one))
+  const source = formerName(column, (one) => columns.some(({ name }) => name === one))
   return columns.find(({ name }) => name === source)
-}
-
-/** The field of another build that a field of ours is now; undefined for none. */
-export function sourceName(
-  { name, field }: Column,
-  has: (name: string) => boolean,
-): string | undefined {
-  const { was } = field as { was?: string }
-  return [name, was].find((one) => one !== undefined && has(one))
 }
 
 // Where it is secret or not is no matter of its values.
@@ -150,20 +142,32 @@ function put(where: string, { name, field, at }: Column, value: unknown, into: Q
 }
 
 /**
- * Quantises a value that another build kept or posted. Numbers beyond a range become its end where
- * an application sets them; what was kept is not changed so.
+ * Quantises a value that another build kept or posted: fields within it are taken over as those of
+ * a state are, by name, and a number that ours does not hold is refused.
  *
  * @throws Error that says why it does not fit
  */
 export function quantiseKept(
-  field: Column['field'],
+  field: Field<unknown>,
   value: unknown,
   into: Quantised,
   at: number,
 ): void {
-  field.quantise(value, into, at)
-  const now = field.valueAt(into, at)
-  if (typeof value !== 'number' || now === value) return
+  field.quantise(grown(field, value), into, at)
+}
+
+function grown(field: Field<unknown>, value: unknown): unknown {
+  if (field.grown) return field.grown(value, grown)
+  if (typeof value === 'number') checkHeld(field, value)
+  return value
+}
+
+// Numbers beyond a range become its end where an application sets them; what was kept is not
+// changed so.
+function checkHeld(field: Field<unknown>, value: number): void {
+  const held: Quantised = []
+  field.quantise(value, held, 0)
+  if (field.valueAt(held, 0) === value) return
   if (value < (field.min ?? value) || value > (field.max ?? value)) {
     throw new Error(`${value} is not from ${field.min} to ${field.max}`)
   }

@@ -6,9 +6,9 @@
  * field has, and into its range. No value makes a function here throw.
  */
 
-import { quantiseKept, sourceName } from './converting.ts'
+import { quantiseKept } from './converting.ts'
 import { type Field, type Quantised, shown } from './fields.ts'
-import { type Fields, isRecord, quantiseInner, type StateOf } from './nested.ts'
+import { type Fields, formerName, isRecord, quantiseInner, type StateOf } from './nested.ts'
 import type { Column, Schema } from './schema.ts'
 
 /** The accepted value, or the reason as a sentence. */
@@ -52,7 +52,7 @@ export function fitGrown<F extends Fields>(type: Schema<F>, value: unknown): Fit
 
 function grown(column: Column, value: Readonly<Record<string, unknown>>): unknown {
   const { name, field } = column
-  const source = sourceName(column, (one) => Object.hasOwn(value, one))
+  const source = formerName(column, (one) => Object.hasOwn(value, one))
   if (source === undefined) return field.initial
   const from: Quantised = []
   try {

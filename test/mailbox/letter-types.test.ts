@@ -6,6 +6,7 @@ import {
   letter,
   type LetterDefinition,
   list,
+  map,
   type LetterType,
   type Mailbox,
   type MailboxOptions,
@@ -13,6 +14,7 @@ import {
   openMailbox,
   optional,
   ranged,
+  struct,
   text,
   type Transaction,
   u16,
@@ -231,6 +233,30 @@ describe('a type of letters grows', () => {
     both.on(old, (_tx, _from, gift) => came.push(gift))
     await carry(alice, both)
     expect(came[1]).toEqual({ hat: 'top', size: 57, count: 2 })
+  })
+
+  test('also within its fields, wherever a struct stands (N-11)', async () => {
+    const Before = letter('order', {
+      lines: list(struct({ what: text(8), gone: u8 }), 3),
+      by: map(optional(struct({ n: u16 })), 3),
+    })
+    const After = letter('order', {
+      lines: list(struct({ note: optional(text(8)), goods: was('what', text(8)) }), 3),
+      by: map(optional(struct({ n: u8, m: u8 })), 3),
+    })
+    const alice = await open('alice')
+    const bob = await openOn(emptyContent(), [After])
+    const came: unknown[] = []
+    bob.on(After, (_tx, _from, order) => came.push(order))
+    const line = { what: 'tea', gone: 7 }
+    await alice.to('bob').post(Before, { lines: [line, line], by: { ada: { n: 9 }, bo: null } })
+    await alice.to('bob').post(Before, { lines: [], by: { ada: { n: 300 } } })
+    await carry(alice, bob)
+    const now = { note: null, goods: 'tea' }
+    expect(came).toEqual([{ lines: [now, now], by: { ada: { n: 9, m: 0 }, bo: null } }])
+    expect(bob.dead().map(({ why }) => why)).toEqual([
+      'the letter "order": field by: 300 does not fit u8',
+    ])
   })
 
   test('and a number that a narrower field does not hold is refused, not altered (N-11)', async () => {
