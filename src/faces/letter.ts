@@ -23,8 +23,8 @@ export interface LetterTypeOptions {
  * A letter of a build with other fields is taken as a kept room is: by name or `was`, new fields
  * have their initial value, others fall away.
  *
- * Numbers outside their range are clamped where they are posted, as in a state. A letter is JSON, so it
- * has no fields of bytes; such letters go without a type.
+ * Numbers outside their range are clamped where they are posted, as in a state. A letter is JSON,
+ * so it has no fields of bytes; such letters go without a type.
  *
  * @param name  1 to 32 characters; a mailbox has one type of that name
  * @throws HoldfastError code `bad-value` for the name, for what is no field, for fields of bytes

@@ -75,8 +75,8 @@ export class MailEvents {
     if (this.events.hears('unseen')) return this.events.emit('unseen', { peer })
     if (this.#unseen.size > UNSEEN_SAID_MAX) return
     this.#place.warn?.(
-      `${plain(this.#id)} posted a letter to ${plain(peer)}, which it never met and does not dial: ` +
-        'it waits until a mailbox of that id comes, or is given in peers',
+      `${plain(this.#id)} posted a letter to ${plain(peer)}, which it never met and does not ` +
+        'dial: it waits until a mailbox of that id comes, or is given in peers',
     )
   }
 

@@ -145,8 +145,8 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
    */
   backup(path: string): Promise<void>
   /**
-   * Ends it; what is posted and not yet durable is made so first. A handler of `handleAsync` that is
-   * under way is told by its `signal`, and not waited for: its letter comes again.
+   * Ends it; what is posted and not yet durable is made so first. A handler of `handleAsync` that
+   * is under way is told by its `signal`, and not waited for: its letter comes again.
    */
   close(): Promise<void>
 }

@@ -429,22 +429,6 @@ describe('what comes is', () => {
     expect(b.events).toEqual([{ kind: 'dead', peer: 'a', n: 1, why: 'never' }])
     expect(mailbox.next(b.box, 150, 'a')).toMatchObject({ n: 2 })
   })
-
-  test('a handler that throws stops its line, and is tried again for ever (N-23)', () => {
-    const b = end('b', { triesMax: 3 })
-    mailbox.hear(b.box, 0, 'a', batch([1, 2]), b.shelf, b.out)
-    let now = 0
-    for (let tries = 1; tries < 2_000; tries++) {
-      mailbox.failed(b.box, now, 'a', 'no', b.out)
-      const wait = Math.min(120_000, 50 * 2 ** (tries - 1))
-      expect(mailbox.next(b.box, now + wait - 1, 'a')).toBe(null)
-      now += wait
-      expect([tries, mailbox.next(b.box, now, 'a')?.n]).toEqual([tries, 1])
-    }
-    expect(new Set(b.changes.map(({ kind }) => kind))).toEqual(new Set(['tried']))
-    mailbox.done(b.box, now, 'a', b.out)
-    expect(mailbox.next(b.box, now, 'a')).toMatchObject({ n: 2 })
-  })
 })
 
 test('S32: an outbox that is full takes no more until an ack makes room', () => {

@@ -355,7 +355,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>, 'struct'> {
   const names = namesOf('a struct', fields)
   const inner = names.map((name) => fields[name]!)
-  const held = holding('struct', inner)
   let size = 0
   const parts = names.map((name, i) => {
     const field = inner[i]!
@@ -366,7 +365,7 @@ export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>,
   return {
     kind: 'struct',
     text: `struct (${parts.map(({ name, field }) => `${name}: ${field.text}`).join('; ')})`,
-    ...held,
+    ...holding('struct', inner),
     initial: Object.freeze(initial) as Readonly<StateOf<F>>,
     size,
     bits: inner.reduce((sum, { bits }) => sum + bits, 0),

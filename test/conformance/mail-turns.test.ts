@@ -349,7 +349,8 @@ describe('a process that dies in a handler', () => {
     const store = freshFile()
     const script = `
       const { openMailbox } = await import(${JSON.stringify(door.href)})
-      const bob = await openMailbox({ id: 'bob', store: ${JSON.stringify(store)}, triesMax: 2, onPoison: 'setAside' })
+      const options = { id: 'bob', triesMax: 2, onPoison: 'setAside' }
+      const bob = await openMailbox({ ...options, store: ${JSON.stringify(store)} })
       bob.on('letter', (tx, _from, body) => {
         if (body === 'deadly') process.kill(process.pid, 'SIGKILL')
         tx.set('done', [...(tx.get('done') ?? []), body])

@@ -2,6 +2,10 @@
 // their order over a bad deploy.
 // Method: real mailboxes on a clock that the test moves, and handlers that fail on purpose.
 import { describe, expect, test } from 'vitest'
+import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
+import * as mailbox from '../../src/mailbox/mailbox.ts'
+import { plainBatch } from '../../src/mailbox/messages.ts'
+import type { MailChange } from '../../src/ports.ts'
 import type { LetterHandler, Mailbox, Transaction } from '../../src/mailbox.ts'
 import { Bench } from './bench.ts'
 
@@ -64,8 +68,8 @@ describe('a handler that throws', () => {
     await bench.pass(1_000)
     expect(state.came.filter((body) => body !== 1)).toEqual([7])
     expect(bench.reported[0]).toBe(
-      "bob's handler of letters, with letter 1 of alice (attempt 5),: HoldfastError: no database; " +
-        'letters of alice wait behind it, for 1 s',
+      "bob's handler of letters, with letter 1 of alice (attempt 5),: HoldfastError: " +
+        'no database; letters of alice wait behind it, for 1 s',
     )
   })
 
@@ -141,6 +145,27 @@ test('a letter that kills its process stops its line, and waits before it is han
   await bench.pass(10_000)
   expect([came.map(([body]) => body), stopped.length, last.dead()]).toEqual([[1, 2], 1, []])
   expect(came[0]![1] - stopped[0]![1]).toBe(200)
+})
+
+test('S31: a machine that is told that a handler threw asks again for ever, less and less often (N-23)', () => {
+  const box = mailbox.create([])
+  const shelf = new MailMemory(emptyContent(), 'b')
+  const kinds = new Set<string>()
+  const record = ({ kind }: MailChange): void => void kinds.add(kind)
+  const out = { record, send: () => {}, emit: () => {} }
+  const letters = [1, 2].map((n) => ({ n, body: Uint8Array.of(n) }))
+  mailbox.hear(box, 0, 'a', plainBatch(letters, 0), shelf, out)
+  let now = 0
+  for (let tries = 1; tries < 2_000; tries++) {
+    mailbox.failed(box, now, 'a', 'no', out)
+    const wait = Math.min(2 * MINUTE, 50 * 2 ** (tries - 1))
+    expect(mailbox.next(box, now + wait - 1, 'a')).toBe(null)
+    now += wait
+    expect([tries, mailbox.next(box, now, 'a')?.n]).toEqual([tries, 1])
+  }
+  expect([...kinds]).toEqual(['tried'])
+  mailbox.done(box, now, 'a', out)
+  expect(mailbox.next(box, now, 'a')).toMatchObject({ n: 2 })
 })
 
 describe('a handler that is async', () => {

@@ -27,8 +27,7 @@ test('a key that named another letter is refused by name, the same one is the sa
     await expect(post(body, 'k')).rejects.toMatchObject({
       code: 'key-reused',
       message:
-        'the key "k" named another letter to bob, number 1: a key is for one letter, whose body ' +
-        'is the same',
+        'the key "k" named another letter to bob, number 1: a key is for one letter, of one body',
     })
   }
   expect(waiting(alice)).toEqual([{ order: 7, lines: [1, { a: 1, b: 2 }] }])

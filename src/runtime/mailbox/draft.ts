@@ -16,7 +16,9 @@ export type TurnEvent =
 
 /** The line of a peer stands: letters behind this one wait. */
 export interface Stopped {
+  /** Whose letters wait. */
   peer: string
+  /** The number of the first, which failed. */
   n: number
   /** Why this letter is not handled, a sentence. */
   why: string

@@ -50,7 +50,7 @@ export class PostKeys {
     throw new HoldfastError(
       'key-reused',
       `the key ${JSON.stringify(key)} named another letter to ${to}` +
-        `${known.n > 0 ? `, number ${known.n}` : ''}: a key is for one letter, whose body is the same`,
+        `${known.n > 0 ? `, number ${known.n}` : ''}: a key is for one letter, of one body`,
     )
   }
 

@@ -85,12 +85,14 @@ export type LetterHandler<Body = MailValue> = (
 /** A letter whose effect is elsewhere. */
 export interface EffectLetter<Body = MailValue> extends LetterInfo {
   /**
-   * Names this letter for ever, in 49 characters of ASCII at most: the same for each attempt, in each process,
-   * and no other letter's. The other side should remember it, and do nothing if it comes again.
+   * Names this letter for ever, in 49 characters of ASCII at most: the same for each attempt, in
+   * each process, and no other letter's. The other side should remember it, and do nothing if it
+   * comes again.
    */
   readonly id: string
   /** The id of its sender. */
   readonly from: string
+  /** What was posted, as its type has it. */
   readonly body: Body
   /** Aborts when the time is over, its owner set the letter aside, or the mailbox closes. */
   readonly signal: AbortSignal
@@ -117,8 +119,8 @@ export interface MailboxEvents {
   threw: { peer: string; n: number; why: string }
   /**
    * A handler threw too often, or is async: letters of that peer wait behind this one. It is tried
-   * again after `ms`; null for when it has another handler. Without a listener it is reported as the
-   * platform does.
+   * again after `ms`; null for when it has another handler. Without a listener it is reported as
+   * the platform does.
    */
   stopped: Stopped
   /** A letter became a dead letter: see `dead`, `release`. */
