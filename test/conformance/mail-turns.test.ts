@@ -332,7 +332,9 @@ test('a promise or a thenable of a handler is refused, post rejects and never th
     ['carol', 2],
   ] as const) {
     const why = await failsWith(bob.take(peer, await batchOf('bob', body)))
-    expect(why).toContain(`letter 1 of ${peer} waits: the handler of letters is async, or gave a`)
+    expect(why).toContain(
+      `letter 1 of ${peer} waits: the handler of letters is async: it returned a promise`,
+    )
   }
   expect([bob.dead(), stopped]).toEqual([[], ['alice', 'carol']])
   expect(await failsWith(bob.transact(() => Promise.resolve(1)))).toContain('gave a promise')

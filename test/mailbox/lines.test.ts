@@ -184,10 +184,10 @@ describe('a handler that is async', () => {
       }
       const stop = bob.on('letter', handler as LetterHandler)
       const stopped: unknown[] = []
-      bob.on('stopped', ({ n, why, ms }) => stopped.push([n, why.slice(0, 60), ms]))
+      bob.on('stopped', ({ n, why, ms }) => stopped.push([n, why.slice(0, 59), ms]))
       await post(alice, 1, 2)
       await bench.pass(30 * MINUTE)
-      const why = 'the handler of letters is async, or gave a promise, and all '
+      const why = 'the handler of letters is async: it returned a promise, but'
       expect([calls, stopped]).toEqual([1, [[1, why, null]]])
       await expect(late).rejects.toThrow('this transaction is over')
       expect([bob.get('last'), bob.get('later'), bob.dead()]).toEqual([undefined, undefined, []])

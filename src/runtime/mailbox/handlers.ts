@@ -28,9 +28,8 @@ export class Unhandled extends Error {
 export class AsyncHandler extends Error {
   constructor(what: string) {
     super(
-      `the handler of ${what} is async, or gave a promise, and all it does is one transaction ` +
-        'that ends when it returns: use handleAsync for what it does elsewhere, and values, SQL and ' +
-        'letters of its transaction without await',
+      `the handler of ${what} is async: it returned a promise, but its transaction ends when it ` +
+        'returns. Make it synchronous, or use handleAsync for effects elsewhere',
     )
   }
 }

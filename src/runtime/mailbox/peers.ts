@@ -58,8 +58,8 @@ export interface MailPeer {
   outbox(page?: { after?: number; most?: number }): WaitingLetter[]
   /**
    * Sets the first letter of it that waits here aside (`dead`), so that those behind it go on: for
-   * a line that stands, where nothing but this letter is wrong. Resolves with its number when that is
-   * durable.
+   * a line that stands, where nothing but this letter is wrong. Resolves with its number when that
+   * is durable.
    *
    * It rejects with a HoldfastError: `not-found` if no letter of it waits; `store`.
    */
