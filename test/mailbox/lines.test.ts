@@ -147,7 +147,7 @@ test('a letter that kills its process stops its line, and waits before it is han
   expect(came[0]![1] - stopped[0]![1]).toBe(200)
 })
 
-test('S31: a machine that is told that a handler threw asks again for ever, less and less often (N-23)', () => {
+test('a machine that is told that a handler threw asks again for ever, less and less often (N-23)', () => {
   const box = mailbox.create([])
   const shelf = new MailMemory(emptyContent(), 'b')
   const kinds = new Set<string>()
