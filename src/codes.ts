@@ -50,6 +50,11 @@ export const ERRORS = {
     happened: 'no',
     todo: 'make room, or raise the limit where there is an option',
   },
+  'key-reused': {
+    when: 'another letter was posted to that peer under this `key` before',
+    happened: 'no: the letter from before stands',
+    todo: 'give each letter a key of its own; only a retry of the same letter has the same one',
+  },
   kicked: {
     when: 'this player was put out of the session; the sentence says why',
     happened: 'no',

@@ -8,14 +8,15 @@ import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.
 import { curvesInPage } from './drivers/crypto/page-curves.ts'
 import { createBrowserLoop } from './drivers/net/loop-browser.ts'
 import { connectWebSocket } from './drivers/net/websocket.ts'
-import { reportInPage } from './drivers/report-browser.ts'
+import { reportInPage, warnInPage } from './drivers/report-browser.ts'
 import { openMailIndexedDb } from './drivers/store/mail-indexeddb.ts'
 import { wallClock } from './drivers/wall-clock.ts'
 
 export * from './faces/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 
-const drivers = { connect: connectWebSocket, curves: curvesInPage, report: reportInPage }
+const tell = { report: reportInPage, warn: warnInPage }
+const drivers = { connect: connectWebSocket, curves: curvesInPage, ...tell }
 const place = { ...drivers, date: wallClock, open: openMailIndexedDb, listen: null }
 
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with the cure */

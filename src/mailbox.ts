@@ -5,7 +5,7 @@ import { curvesOnNode } from './drivers/crypto/node.ts'
 import { createNodeLoop } from './drivers/net/loop-node.ts'
 import { listenStreams } from './drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
-import { report } from './drivers/report.ts'
+import { reports } from './drivers/report.ts'
 import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
 import { wallClock } from './drivers/wall-clock.ts'
 import { startWatchdog } from './drivers/watchdog.ts'
@@ -17,7 +17,7 @@ const place = {
   loop: createNodeLoop(),
   connect: connectWebSocketNode,
   curves: curvesOnNode,
-  report,
+  ...reports,
   date: wallClock,
   watch: startWatchdog,
   open: (name: string) => Promise.resolve(openMailSqlite(name)),

@@ -101,7 +101,12 @@ test('what strangers say moves no terminal: names are refused or escaped, letter
 })
 
 test('letters that were set aside are listed, released and discarded', async () => {
-  const eve = await openMailbox({ id: 'eve', store: at('eve.db'), triesMax: 1 })
+  const eve = await openMailbox({
+    id: 'eve',
+    store: at('eve.db'),
+    triesMax: 1,
+    onPoison: 'setAside',
+  })
   const bob = await openMailbox({ id: 'bob', store: null })
   eve.on('letter', () => {
     throw new Error('no')

@@ -174,7 +174,7 @@ async function inspectAny(given: Given): Promise<void> {
 type Shown = MailFigures & { peers: number }
 
 function tellQueue(queue: MailFigures['queues'][number]): void {
-  const { peer, connected, posted, acked, waiting, bytes, heard, fault } = queue
+  const { peer, connected, posted, acked, waiting, bytes, heard, fault, stopped } = queue
   const waits = waiting > 0 ? `${waiting} wait (${bytes} bytes)` : 'none wait'
   const here = connected ? 'connected' : 'not connected'
   console.log(
@@ -184,6 +184,7 @@ function tellQueue(queue: MailFigures['queues'][number]): void {
     ),
   )
   if (fault !== null) console.log(plain(`${peer}: ${fault}`))
+  if (stopped) console.log(plain(`  letters of ${peer} wait: ${stopped}`))
 }
 
 /**

@@ -1,3 +1,8 @@
+/** Says in the console what is allowed, and hardly meant. */
+export function warnInPage(sentence: string): void {
+  console.warn(sentence)
+}
+
 /**
  * Reports an error that nothing else handles as a page reports uncaught errors; the page goes on.
  */

@@ -5,6 +5,9 @@ export function warn(sentence: string): void {
   process.emitWarning(sentence, { type: 'HoldfastWarning' })
 }
 
+/** Both, as a place has them. */
+export const reports = { report, warn }
+
 /** Emits a warning of the process, with the error's own stack: the process goes on. */
 export function report(error: unknown, where: string): void {
   const detail = error instanceof Error ? (error.stack ?? String(error)) : String(error)

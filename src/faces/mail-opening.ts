@@ -17,7 +17,8 @@ import { doorOf, type DoorOptions } from './mail-door.ts'
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
-export { letter } from './letter.ts'
+export { letter, type LetterTypeOptions } from './letter.ts'
+export { was } from './migrations.ts'
 export { angle, bool, f32, i16, i32, i8, list, map, oneOf, optional } from '../wire/schema.ts'
 export { quaternion, ranged, struct, text, u16, u32, u8, vec2, vec3 } from '../wire/schema.ts'
 export type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
@@ -25,7 +26,9 @@ export type { LetterDefinition, LetterType } from '../runtime/mailbox/letter-typ
 export type { DoorOptions } from './mail-door.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
-export type { Adopted, Range } from '../mailbox/mailbox.ts'
+export type { Stopped } from '../runtime/mailbox/draft.ts'
+export type { Adopted, OnPoison, Range } from '../mailbox/mailbox.ts'
+export type { EffectHandler, EffectLetter, EffectOptions } from '../runtime/mailbox/options.ts'
 export type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
 export type { Way } from '../runtime/mailbox/connections.ts'
 export type { Transaction } from '../runtime/mailbox/transaction.ts'
@@ -53,6 +56,8 @@ export interface MailboxPlace {
   curves: () => Later<Curves>
   /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
+  /** Told what is allowed, and hardly meant: a sentence. */
+  warn?: (sentence: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
   /** Left out where there are no threads. */
@@ -65,7 +70,7 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect, report, date } = place
+  const { loop, connect, report, date, warn } = place
   const { store: name, listen } = options
   checkStore(name)
   checkId(options.id)
@@ -82,7 +87,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
     await begin(store, life, changes)
     const watchdog = watchdogOf(place, options)
     const runs = { loop, connect, store, life, identity, report, watchdog }
-    box = new RunningMailbox({ ...runs, ...(date && { date }) }, options)
+    box = new RunningMailbox({ ...runs, ...(date && { date }), ...(warn && { warn }) }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()

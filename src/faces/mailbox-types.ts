@@ -6,7 +6,8 @@ import type { Connections, Way } from '../runtime/mailbox/connections.ts'
 import type { LetterType } from '../runtime/mailbox/letter-types.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import type { Carried, MailValue } from '../runtime/mailbox/values.ts'
-import type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
+import type { EffectHandler, EffectOptions, LetterHandler } from '../runtime/mailbox/options.ts'
+import type { MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
 import type { MailPeer } from '../runtime/mailbox/peers.ts'
 import type { PostOptions } from '../runtime/mailbox/letters.ts'
 import type { Transaction } from '../runtime/mailbox/transaction.ts'
@@ -20,7 +21,8 @@ export interface MailWay {
    * with a `delay` has none yet, which is 0.
    *
    * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer, `bad-value`
-   * for what is no letter, or does not fit its type, `store` when the store refused.
+   * for what is no letter, or does not fit its type, `key-reused` for a key that another body was
+   * posted under, `store` when the store refused.
    */
   post<F extends Fields>(
     type: LetterType<F>,
@@ -68,6 +70,22 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
     name: Name,
     listener: (value: MailboxEvents[Name]) => void,
     options?: Listen,
+  ): Stop
+  /**
+   * Sets a handler whose effects are elsewhere, such as in a database or behind HTTP: it may take
+   * its time, and a letter is acknowledged after its promise was kept. One letter at a time, in the
+   * order of its sender. A process may die between the effect and that, so the same letter may come
+   * again: with the same `id`, by which the other side knows what it did. One that throws, or does
+   * not settle within `timeoutMs`, is tried again as `onPoison` says.
+   *
+   * @returns removes it; what is under way goes on
+   * @throws HoldfastError as `on`; `bad-value` for a replica, too
+   */
+  handleAsync(event: 'letter', handler: EffectHandler, options?: EffectOptions): Stop
+  handleAsync<F extends Fields>(
+    type: LetterType<F>,
+    handler: EffectHandler<Readonly<StateOf<F>>>,
+    options?: EffectOptions,
   ): Stop
   /** The way to a peer. */
   to(peer: string): MailWay
@@ -126,6 +144,9 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
    * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
    */
   backup(path: string): Promise<void>
-  /** Ends it; what is posted and not yet durable is made so first. */
+  /**
+   * Ends it; what is posted and not yet durable is made so first. A handler of `handleAsync` that
+   * is under way is told by its `signal`, and not waited for: its letter comes again.
+   */
   close(): Promise<void>
 }

@@ -11,7 +11,8 @@ import { encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
-import { type Listen, Listeners } from './emitter.ts'
+import type { Listen, Listeners } from './emitter.ts'
+import { MailEvents } from './mail-events.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
@@ -22,11 +23,12 @@ import {
   limitsOf,
   listedOf,
   DEAD_MAX,
-  MAILBOX_EVENTS,
   PEERS_MAX,
   wholeNumber,
 } from '../runtime/mailbox/options.ts'
 import type {
+  EffectHandler,
+  EffectOptions,
   LetterHandler,
   MailboxEvents,
   MailboxOptions,
@@ -37,8 +39,13 @@ import { checkLater, checkRoom } from '../runtime/mailbox/room.ts'
 import type { Transaction } from '../runtime/mailbox/transaction.ts'
 import { MALFORMED, Turns } from '../runtime/mailbox/turns.ts'
 import type { TurnsHost } from '../runtime/mailbox/turns-host.ts'
+import { EFFECT_MS } from '../runtime/mailbox/effects.ts'
 import { Handlers } from '../runtime/mailbox/handlers.ts'
-import { isLetterType, type LetterType } from '../runtime/mailbox/letter-types.ts'
+import {
+  isLetterType,
+  type LetterDefinition,
+  type LetterType,
+} from '../runtime/mailbox/letter-types.ts'
 import { PostKeys } from '../runtime/mailbox/keys.ts'
 import {
   checkTrace,
@@ -51,8 +58,6 @@ import * as peers from '../runtime/mailbox/peers.ts'
 import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
 import { type MailValue, readLetter, toValue } from '../runtime/mailbox/values.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
-import { Reports } from '../runtime/reports.ts'
-import { toHex } from '../wire/hex.ts'
 
 /** How often figures are shown to who inspects an open mailbox. */
 const PUBLISH_MS: Millis = 500
@@ -69,6 +74,8 @@ export interface MailPlace {
   /** Milliseconds since 1970; without it letters say nothing of time. */
   date?: () => number
   watchdog?: Watchdog | undefined
+  /** Says a sentence of what is allowed, and hardly meant. */
+  warn?: (sentence: string) => void
   /** Says what nobody else heard of: a function of the application threw, and where. */
   report?: (error: unknown, where: string) => void
 }
@@ -88,6 +95,7 @@ export class RunningMailbox implements Mailbox {
   readonly #handlers: Handlers
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
+  readonly #told: MailEvents
   readonly #publishing: Alarm
   #listening: Listening | null = null
   #isToPublish = false
@@ -102,8 +110,9 @@ export class RunningMailbox implements Mailbox {
     this.#limits = limitsOf(options)
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#isReplica = options.replica ?? false
-    this.#own = new OwnKeys(this.id, place.identity, (count) => loop.random(count))
-    this.#events = this.#openEvents()
+    this.#own = new OwnKeys(this.id, place.identity, store, (count) => loop.random(count))
+    this.#told = new MailEvents(this.id, place)
+    this.#events = this.#told.events
     this.#publishing = loop.alarm(() => {
       this.#isToPublish = false
       store.publish?.(published(this.#figures()))
@@ -127,6 +136,7 @@ export class RunningMailbox implements Mailbox {
       curves: identity.curves,
       listed: listedOf(options),
       changed: () => this.#publishSoon(),
+      expects: (peer) => this.#lines.expects(peer),
       send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
@@ -155,7 +165,23 @@ export class RunningMailbox implements Mailbox {
       return this.#events.on(event as keyof MailboxEvents, listener, listen)
     }
     checkFunction('the handler of letters', listener)
-    this.#turns.handle(type, listener)
+    this.#turns.handle(type, { kind: 'turn', run: listener })
+    return stopping(() => this.#handlers.delete(type))
+  }
+
+  handleAsync(
+    what: 'letter' | LetterDefinition,
+    handler: EffectHandler<never>,
+    options: EffectOptions = {},
+  ): Stop {
+    const type = isLetterType(what) ? what : null
+    if (!type && what !== 'letter')
+      throw badValue(`handleAsync takes "letter" or a type of letters`)
+    checkFunction('the handler of letters', handler)
+    checkOptions('handleAsync', options, ['timeoutMs'])
+    if (this.#isReplica) throw badValue('a replica does nothing elsewhere, for others do the same')
+    const ms = wholeNumber('timeoutMs', options.timeoutMs ?? EFFECT_MS)
+    this.#turns.handle(type, { kind: 'effect', run: handler as EffectHandler, ms })
     return stopping(() => this.#handlers.delete(type))
   }
 
@@ -173,6 +199,7 @@ export class RunningMailbox implements Mailbox {
       adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
       forget: () => peers.forget(desk, id),
       outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
+      setAside: () => peers.setAside(desk, id),
       redirect: async (to) => peers.redirect(desk, id, checkId(to)),
     }
   }
@@ -215,6 +242,7 @@ export class RunningMailbox implements Mailbox {
       acked: numbers.acked,
       heard: numbers.heard,
       fault: numbers.fault,
+      stopped: this.#turns.lines.why(peer),
     }))
   }
 
@@ -236,7 +264,9 @@ export class RunningMailbox implements Mailbox {
     return letters.map((letter) => ({ ...letter, ...readLetter(unseal(letter.body).body) }))
   }
 
-  release(peer: string, n: number): Promise<void> {
+  async release(peer: string, n: number): Promise<void> {
+    this.#checkOpen()
+    await this.#turns.effectOfDead(peer, n)
     return this.#ask((draft) => {
       this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
       bury(draft, peer, n)
@@ -319,19 +349,21 @@ export class RunningMailbox implements Mailbox {
     const { key, trace = null } = options as PostOptions
     if (trace !== null) checkTrace(trace)
     this.#checkOpen()
-    const letter = this.#turns.seal(plain, options, trace)
-    const isKnown = key !== undefined && this.#keys.find(peer, key) !== null
+    const letter = this.#turns.attempts.seal(plain, options, trace)
+    const isKnown = key !== undefined && this.#keys.find(peer, key, plain) !== null
     if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
     return this.#turns.ask((draft) => {
-      const known = key === undefined ? null : this.#keys.find(peer, key)
+      const known = key === undefined ? null : this.#keys.find(peer, key, plain)
       if (known !== null) return known
       const n = this.#postNow(draft, peer, letter)
-      if (key !== undefined) this.#keys.add(peer, key, n, draft.changes)
+      if (key !== undefined) this.#keys.add(peer, key, { n, body: plain }, draft.changes)
       return n
     })
   }
 
-  #postNow({ out, changes }: Draft, peer: string, { body, due }: Dated): number {
+  #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
+    const { out, changes } = draft
+    this.#turns.attempts.meets(draft, peer)
     if (due === null) {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)
@@ -359,55 +391,23 @@ export class RunningMailbox implements Mailbox {
     }
   }
 
-  #openEvents(): Listeners<MailboxEvents> {
-    const { loop, report } = this.#place
-    const reports = new Reports({
-      soon: (run) => loop.soon(run),
-      tell: (reported) => {
-        const hears = events.hears('error')
-        if (hears) events.emit('error', reported)
-        return hears
-      },
-      place: ({ error, where }) => report?.(error, where),
-    })
-    const events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
-    return events
-  }
-
   #onEvent(event: TurnEvent): void {
     const { peer } = event
-    switch (event.kind) {
-      case 'acked': {
-        const known = this.#turns.box.peers.get(peer)
-        const waiting = known ? known.posted - known.acked : 0
-        return this.#events.emit('acked', { peer, n: event.n, waiting })
-      }
-      case 'threw':
-        return this.#events.emit('threw', { peer, n: event.n, why: event.why })
-      case 'dead':
-        return this.#events.emit('dead', { peer, n: event.n, why: event.why })
-      case 'fault':
-        return this.#events.emit('fault', { peer, why: event.why })
-      case 'dropped':
-        return this.#events.emit('dropped', { peer, n: event.n })
-      case 'expired':
-        return this.#events.emit('expired', { peer, n: event.n })
-      case 'slow':
-        return this.#events.emit('slow', { peer, n: event.n, ms: event.ms })
-      case 'key':
-        // Letters behind it come on a connection on which the new key was proved.
-        this.#lines.hangUp(peer, `${peer} has another key`)
-        return this.#events.emit('key', { peer, key: toHex(event.key) })
-      default:
-        // What is missing comes again on a new connection.
-        this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
+    if (event.kind === 'gap') {
+      // What is missing comes again on a new connection.
+      return this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
+    // Letters behind it come on a connection on which the new key was proved.
+    if (event.kind === 'key') this.#lines.hangUp(peer, `${peer} has another key`)
+    const known = this.#turns.box.peers.get(peer)
+    this.#told.tell(event, known ? known.posted - known.acked : 0)
   }
 
   #lineEvents(): LineEvents {
     return {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
+      formerKey: (key) => this.#own.formerKey(key),
       strange: (id, key) => peers.strange(this.#turns.box, id, key),
       connected: (peer, key, proof) => {
         this.#publishSoon()

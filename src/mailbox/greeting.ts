@@ -36,7 +36,7 @@ export const EARLY_BYTES_MAX: number = 2 * 1024 * 1024
 /** The mailbox that greets. */
 export interface Self {
   id: string
-  /** Its keys, the newest first; one at least. */
+  /** Its newest keys, the newest of all first; one at least. */
   keys: readonly OwnKey[]
 }
 
@@ -46,6 +46,8 @@ export interface Gate {
   refuses(id: string): string | null
   /** The key by which it is known; null for none. */
   keyOf(id: string): Uint8Array | null
+  /** A key of our own from before those of `Self`; null for none. */
+  formerKey(key: Uint8Array): OwnKey | null
   /** Why one that comes with another key than that is refused, for the owner. */
   strange(id: string, key: Uint8Array): string
 }
@@ -141,7 +143,7 @@ export function hearGreeting(greeter: Greeter, bytes: Uint8Array, gate: Gate): G
     case 'open':
       return opened(greeter, message, gate)
     case 'known':
-      return toldKey(greeter, message.key)
+      return toldKey(greeter, message.key, gate)
     case 'key':
       return claimed(greeter, message.key, gate)
     case 'proof':
@@ -241,8 +243,9 @@ function misnamed({ id, whom }: Greeter, { from, to }: Greeting & { kind: 'open'
 }
 
 /** The other side said by which key it knows us: we prove that one, if we have it. */
-function toldKey(greeter: Greeter, key: Uint8Array): Greeted {
-  const own = greeter.keys.find((one) => isSame(one.key, key)) ?? greeter.keys[0]!
+function toldKey(greeter: Greeter, key: Uint8Array, gate: Gate): Greeted {
+  const recent = greeter.keys.find((one) => isSame(one.key, key))
+  const own = recent ?? (isSame(key, NO_KEY) ? null : gate.formerKey(key)) ?? greeter.keys[0]!
   greeter.other!.knows = key
   greeter.own = own
   greeter.stage = 'key'

@@ -20,8 +20,8 @@ export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
 export const INBOXES_BYTES_MAX: number = 64 * WINDOW_BYTES
 /** How long a handler that threw is not called again at first; doubled each time. */
 export const RETRY_MS: Millis = 50
-/** And at most this. */
-export const RETRY_MAX_MS: Millis = 10_000
+/** And at most this: a line that stands is tried every two minutes. */
+export const RETRY_MAX_MS: Millis = 120_000
 /** How long a letter waits whose handler had no room in an outbox. */
 export const POSTPONE_MS: Millis = 200
 /** Longest reason that is kept with a dead letter, in characters. */
@@ -226,13 +226,18 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
  * The letter cannot be handled now, by no fault of its own: it is handled again later, however
  * often.
  */
-export function postpone(box: Mailbox, now: Millis, from: string): void {
-  peerOf(box, from).retryAt = now + POSTPONE_MS
+export function postpone(box: Mailbox, now: Millis, from: string, ms: Millis = POSTPONE_MS): void {
+  peerOf(box, from).retryAt = now + ms
+}
+
+/** How long a letter waits that failed so often. */
+export function waitAfter(tries: number): Millis {
+  return Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (tries - 1))
 }
 
 /**
- * The letter's handler threw: it is handled again later, or becomes a dead letter together with its
- * number.
+ * The letter's handler threw: it is handled again later, or where that is `onPoison` becomes a dead
+ * letter, once it threw too often.
  *
  * @param spent  how often it failed besides, which no `tried` has recorded
  */
@@ -245,14 +250,25 @@ export function failed(
   spent = 0,
 ): void {
   const peer = peerOf(box, from)
+  const { triesMax, onPoison } = box.limits
+  const tries = peer.tries + spent + 1
+  if (onPoison === 'setAside' && tries >= triesMax) return setAside(box, now, from, thrown, out)
+  peer.tries++
+  out.record({ kind: 'tried', peer: from, n: peer.heard + 1 })
+  peer.retryAt = now + waitAfter(tries)
+}
+
+/** The letter from `next` becomes a dead letter, together with its number. */
+export function setAside(
+  box: Mailbox,
+  now: Millis,
+  from: string,
+  thrown: string,
+  out: MailOut,
+): void {
+  const peer = peerOf(box, from)
   const n = peer.heard + 1
   const { body } = peer.inbox.get(n)!
-  peer.tries++
-  if (peer.tries + spent < box.limits.triesMax) {
-    out.record({ kind: 'tried', peer: from, n })
-    peer.retryAt = now + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (peer.tries - 1))
-    return
-  }
   const why = thrown.slice(0, WHY_MAX)
   out.record({ kind: 'dead', peer: from, n, body, why })
   done(box, now, from, out)

@@ -2,15 +2,15 @@
  * The keys of a mailbox's own, and the letter by which others learn of a new one.
  *
  * That letter is one like others: in order, repeated until it is acked, in the transaction of its
- * number. All keys from before sign the new one, so it is enough that a peer knows any of them.
+ * number. The newest keys from before sign the new one, so it is enough that a peer knows any of
+ * them; one that knows an older key gets the letters that lead from that to the newest.
  *
  *     alice's keys   B        B, A      B, A            B, A
  *     bob knows      B        B         A, durable      A
  *                    greeting | letter ->  | ack, lost  | greeting: bob says that he knows A
  *
  * As an ack may be lost, alice cannot know by which of her keys bob knows her. He says so in the
- * greeting, and she proves that one: the keys before her newest are kept for it, up to
- * MAIL_KEYS_MAX in all.
+ * greeting, and she proves that one: all of her keys are kept for it, each with its letter.
  */
 
 import { isSame } from '../wire/history.ts'
@@ -39,6 +39,30 @@ export interface Check {
   key: Uint8Array
   message: Uint8Array
   signature: Uint8Array
+}
+
+/**
+ * The letters that lead whoever knows us by an old key to the newest one, in order: keys that one
+ * of them is about sign the next.
+ *
+ * @param newest  the letter about our newest key
+ * @param about  the letter about one of our keys; null where none is kept
+ * @returns the newest alone where the old key is none of ours
+ */
+export function leading(
+  old: Uint8Array,
+  newest: Uint8Array,
+  about: (key: Uint8Array) => Uint8Array | null,
+): Uint8Array[] {
+  const letters = [newest]
+  for (;;) {
+    const before = readKeyLetter(letters[0]!)?.before.map(({ key }) => key) ?? []
+    if (before.some((key) => isSame(key, old))) return letters
+    let earlier: Uint8Array | null = null
+    while (!earlier && before.length > 0) earlier = about(before.pop()!)
+    if (!earlier) return [newest]
+    letters.unshift(earlier)
+  }
 }
 
 /** The keys that sign a new one. @param keys  of a mailbox, the newest first */

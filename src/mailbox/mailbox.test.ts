@@ -412,7 +412,7 @@ describe('what comes is', () => {
   })
 
   test('a handler that throws is tried again later, then its letter is set aside', () => {
-    const b = end('b', { triesMax: 3 })
+    const b = end('b', { triesMax: 3, onPoison: 'setAside' })
     mailbox.hear(b.box, 0, 'a', batch([1, 2]), b.shelf, b.out)
     mailbox.hear(b.box, 0, 'c', batch([1]), b.shelf, b.out)
     mailbox.failed(b.box, 0, 'a', 'no', b.out)

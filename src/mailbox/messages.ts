@@ -30,7 +30,7 @@ export const MAIL_VERSION = 3
 export const REFUSAL_MAX = 300
 /** Bytes of a nonce. */
 export const NONCE_BYTES = 16
-/** Most keys of its own that a mailbox keeps: that of now, and those before it. */
+/** Most keys that sign a letter about a key: that of now, and those before it. */
 export const MAIL_KEYS_MAX = 8
 /** The first byte of a letter by which a mailbox has another key. */
 export const KEY_LETTER = 4

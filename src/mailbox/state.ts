@@ -21,6 +21,14 @@ import type { Hello, MailMessage } from './messages.ts'
  */
 export type Policy = 'hello' | 'preemptive' | 'A' | 'B'
 
+/**
+ * What becomes of a letter whose handler threw too often.
+ *
+ *   stop      letters of its sender wait behind it until its handler works, or its owner decides
+ *   setAside  it becomes a dead letter, and those behind it go on
+ */
+export type OnPoison = 'stop' | 'setAside'
+
 /** The limits of a mailbox, and its policy. */
 export interface Limits {
   policy: Policy
@@ -28,8 +36,9 @@ export interface Limits {
   lettersMax: number
   /** Bytes of these letters. */
   bytesMax: number
-  /** How often a handler may throw at one letter before it becomes a dead letter. */
+  /** How often a handler may throw at one letter before that is poison. */
   triesMax: number
+  onPoison: OnPoison
 }
 
 /** A connection to a peer. */
@@ -154,6 +163,7 @@ export const LIMITS: Limits = {
   lettersMax: 1_000_000,
   bytesMax: 2 ** 30,
   triesMax: 5,
+  onPoison: 'stop',
 }
 
 /** A mailbox from the numbers in its store. */

@@ -104,7 +104,8 @@ export function atOnce<Result>(where: string, given: Result): Result {
   throw badValue(`${where} gave a promise: it answers at once`)
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether a value is a promise, or anything else with a `then`. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   const then = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return then && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -3,7 +3,8 @@
 // Method: types of another build as they stand in its text, states by hand.
 import { describe, expect, test } from 'vitest'
 import { converted, type Held, type Migration, type Ours, placeOf, typesOf } from './converting.ts'
-import { bool, i8, ranged, type Schema, schema, text, u16, u8 } from './schema.ts'
+import { bool, i8, list, optional, ranged, type Schema, schema } from './schema.ts'
+import { struct, text, u16, u8 } from './schema.ts'
 import type { Fields } from './nested.ts'
 
 function ours(fields: object, kept: Migration | null = null, secret = 0): Ours {
@@ -71,6 +72,17 @@ describe('a state', () => {
       const sentence = `type "card", field "n": ${n} is not from 10 to 20`
       expect(() => converted(to, theirs('n: u8'), held(n))).toThrow(sentence)
     }
+  })
+  test('grows within its fields as it does itself (N-11)', () => {
+    const to = ours({ at: list(struct({ y: u8, x: u16, new: optional(u8) }), 2) })
+    const from = theirs('at: list 2 struct (x: u8; y: u8; gone: bool)')
+    const given = { at: [{ x: 1, y: 2, gone: true }] }
+    const fields: Held['fields'] = []
+    from.schema.columns[0]!.field.quantise(given.at, fields, 0)
+    const made = converted(to, from, held(...fields))
+    expect(to.schema.columns[0]!.field.valueAt(made.fields, 0)).toEqual([{ y: 2, x: 1, new: null }])
+    const narrow = ours({ at: list(struct({ x: bool }), 2) })
+    expect(() => converted(narrow, from, held(...fields))).toThrow(/^type "card", field "at": /)
   })
   test('of another kind is refused by name (PR-2)', () => {
     expect(() => converted(ours({ n: bool }), theirs('n: u8'), held(1))).toThrow(

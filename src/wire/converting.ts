@@ -4,7 +4,8 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import { shown } from './fields.ts'
+import { type Field, shown } from './fields.ts'
+import { formerName } from './nested.ts'
 import { parseSchema } from './parsed.ts'
 import type { Column, Fields, Quantised, Schema } from './schema.ts'
 
@@ -121,11 +122,9 @@ function migrated(to: Ours, from: Theirs, state: object): Record<string, unknown
   throw new Error(`migrate of "${to.name}" gives ${shown(odd)}, which is no field`)
 }
 
-function sourceOf({ name, field }: Column, schema: Schema<Fields>): Column | undefined {
-  const { was } = field as { was?: string }
-  const find = (one: string): Column | undefined =>
-    schema.columns.find((column) => column.name === one)
-  return find(name) ?? (was === undefined ? undefined : find(was))
+function sourceOf(column: Column, { columns }: Schema<Fields>): Column | undefined {
+  const source = formerName(column, (one) => columns.some(({ name }) => name === one))
+  return columns.find(({ name }) => name === source)
 }
 
 // Where it is secret or not is no matter of its values.
@@ -133,20 +132,46 @@ function textOf({ field }: Column): string {
   return field.text.replace(/^secret /, '')
 }
 
-// Numbers beyond a range become its end where a game sets them; what was kept is not changed so.
 function put(where: string, { name, field, at }: Column, value: unknown, into: Quantised): void {
-  const refused = (why: string): HoldfastError =>
-    new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
-  if (typeof value === 'number' && (value < (field.min ?? value) || value > (field.max ?? value))) {
-    throw refused(`${value} is not from ${field.min} to ${field.max}`)
-  }
   try {
-    field.quantise(value, into, at)
+    quantiseKept(field, value, into, at)
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error))
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
   }
-  const now = field.valueAt(into, at)
-  if (typeof value === 'number' && Number.isInteger(value) && field.kind === 'integer') {
-    if (now !== value) throw refused(`${value} does not fit ${field.text}`)
+}
+
+/**
+ * Quantises a value that another build kept or posted: fields within it are taken over as those of
+ * a state are, by name, and a number that ours does not hold is refused.
+ *
+ * @throws Error that says why it does not fit
+ */
+export function quantiseKept(
+  field: Field<unknown>,
+  value: unknown,
+  into: Quantised,
+  at: number,
+): void {
+  field.quantise(grown(field, value), into, at)
+}
+
+function grown(field: Field<unknown>, value: unknown): unknown {
+  if (field.grown) return field.grown(value, grown)
+  if (typeof value === 'number') checkHeld(field, value)
+  return value
+}
+
+// Numbers beyond a range become its end where an application sets them; what was kept is not
+// changed so.
+function checkHeld(field: Field<unknown>, value: number): void {
+  const held: Quantised = []
+  field.quantise(value, held, 0)
+  if (field.valueAt(held, 0) === value) return
+  if (value < (field.min ?? value) || value > (field.max ?? value)) {
+    throw new Error(`${value} is not from ${field.min} to ${field.max}`)
+  }
+  if (field.kind === 'integer' && Number.isInteger(value)) {
+    throw new Error(`${value} does not fit ${field.text}`)
   }
 }

@@ -66,6 +66,11 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly depth?: number
   /** The value contains bytes, which cannot be frozen: each look at a state gives another value. */
   readonly copied?: boolean
+  /**
+   * For a field that holds others: a value of another build with what `each` makes of the values in
+   * it, by the fields that hold them now; a value of another kind as it is.
+   */
+  grown?(value: unknown, each: (field: Field<unknown>, value: unknown) => unknown): unknown
   /** @throws HoldfastError `bad-value` that names the wanted value; `into` may be partly written */
   quantise(value: Value, into: Quantised, at: number): void
   /** The value of quantised numbers; arrays are frozen. */

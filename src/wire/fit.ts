@@ -6,9 +6,10 @@
  * field has, and into its range. No value makes a function here throw.
  */
 
+import { quantiseKept } from './converting.ts'
 import { type Field, type Quantised, shown } from './fields.ts'
-import { type Fields, isRecord, quantiseInner, type StateOf } from './nested.ts'
-import type { Schema } from './schema.ts'
+import { type Fields, formerName, isRecord, quantiseInner, type StateOf } from './nested.ts'
+import type { Column, Schema } from './schema.ts'
 
 /** The accepted value, or the reason as a sentence. */
 export type Fitted<Value> =
@@ -33,6 +34,35 @@ export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<S
   })
 }
 
+/**
+ * What another build gave, as ours, by the rules of kept states: fields are taken over by name, or
+ * by what they were called; new ones have their initial value, others fall away. A number beyond a
+ * range of ours is refused.
+ *
+ * @returns the values, frozen; or a sentence that names the field
+ */
+export function fitGrown<F extends Fields>(type: Schema<F>, value: unknown): Fitted<StateOf<F>> {
+  return tried(() => {
+    if (!isRecord(value)) return { ok: false, why: noRecord(type, value) }
+    const made: Record<string, unknown> = {}
+    for (const column of type.columns) made[column.name] = grown(column, value)
+    return { ok: true, value: Object.freeze(made) as StateOf<F> }
+  })
+}
+
+function grown(column: Column, value: Readonly<Record<string, unknown>>): unknown {
+  const { name, field } = column
+  const source = formerName(column, (one) => Object.hasOwn(value, one))
+  if (source === undefined) return field.initial
+  const from: Quantised = []
+  try {
+    quantiseKept(field, value[source], from, 0)
+  } catch (error) {
+    throw new Error(`field ${name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return field.valueAt(from, 0)
+}
+
 /** One value of one field. @param what  its name in the sentence: `its answer` */
 export function fitField<Value>(what: string, field: Field<Value>, value: unknown): Fitted<Value> {
   return tried(() => ({ ok: true, value: taken(what, field, value) }))
@@ -45,13 +75,18 @@ function taken<Value>(what: string, field: Field<Value>, value: unknown): Value 
 }
 
 // An inherited property is never the value of a field.
-function unlike({ names, places }: Schema<Fields>, value: unknown): string {
+function unlike(type: Schema<Fields>, value: unknown): string {
+  if (!isRecord(value)) return noRecord(type, value)
+  const { names, places } = type
   const all = names.join(', ')
-  if (!isRecord(value)) return `it must be an object of the fields ${all}: ${shown(value)}`
   const odd = Object.keys(value).find((name) => !places.has(name))
   if (odd !== undefined) return `no field is called ${shown(odd)}, there is ${all}`
   const missing = names.find((name) => !Object.hasOwn(value, name))
   return missing === undefined ? '' : `field ${missing}: is missing`
+}
+
+function noRecord({ names }: Schema<Fields>, value: unknown): string {
+  return `it must be an object of the fields ${names.join(', ')}: ${shown(value)}`
 }
 
 // A getter or a proxy of a caller may throw anything.

@@ -60,6 +60,15 @@ export function namesOf(what: string, fields: Fields): string[] {
   return names
 }
 
+/** The name by which another build had a field of ours; undefined where it did not. */
+export function formerName(
+  { name, field }: { readonly name: string; readonly field: Field<unknown> },
+  has: (name: string) => boolean,
+): string | undefined {
+  const { was } = field as { was?: string }
+  return [name, was].find((one) => one !== undefined && has(one))
+}
+
 function checkField(name: string, field: unknown): void {
   if (!NAME.test(name) || name === '__proto__') {
     throw badValue(`"${name.slice(0, 64)}" is no name of a field: letters, digits, _, - and $`)
@@ -117,6 +126,7 @@ export function optional<Value>(field: Field<Value>): Field<Value | null, 'optio
     initial: null,
     size: 1 + size,
     bits: 1 + field.bits,
+    grown: (value, each) => (value === null ? null : each(field, value)),
     quantise: (value, into, at) => {
       if (value === null) putNull(into, at, size)
       else {
@@ -159,6 +169,8 @@ export function list<Value>(field: Field<Value>, max: number): Field<readonly Va
     initial: Object.freeze([]),
     size: 1,
     bits: countBits + max * field.bits,
+    grown: (value, each) =>
+      Array.isArray(value) ? value.map((one: unknown) => each(field, one)) : value,
     quantise: (value, into, at) => {
       if (!Array.isArray(value)) throw badValue(`must be a list: ${shown(value)}`)
       if (value.length > max) throw badValue(`takes ${max} values: ${value.length}`)
@@ -230,6 +242,12 @@ export function map<Value>(
     initial: emptyMap(),
     size: 1,
     bits: countBits + max * (KEY_BITS + 8 * KEY_BYTES_MAX + field.bits),
+    grown: (value, each) => {
+      if (!isRecord(value)) return value
+      const values = emptyMap<unknown>()
+      for (const [key, one] of Object.entries(value)) values[key] = each(field, one)
+      return values
+    },
     quantise: (value, into, at) => {
       into[at] = packMap(field, value, keysOf(value, max), countBits)
     },
@@ -337,7 +355,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>, 'struct'> {
   const names = namesOf('a struct', fields)
   const inner = names.map((name) => fields[name]!)
-  const held = holding('struct', inner)
   let size = 0
   const parts = names.map((name, i) => {
     const field = inner[i]!
@@ -348,10 +365,11 @@ export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>,
   return {
     kind: 'struct',
     text: `struct (${parts.map(({ name, field }) => `${name}: ${field.text}`).join('; ')})`,
-    ...held,
+    ...holding('struct', inner),
     initial: Object.freeze(initial) as Readonly<StateOf<F>>,
     size,
     bits: inner.reduce((sum, { bits }) => sum + bits, 0),
+    grown: (value, each) => grownStruct(parts, value, each),
     quantise: (value, into, at) => {
       if (!isRecord(value)) throw badValue(`must be an object of fields: ${shown(value)}`)
       const odd = Object.keys(value).find((name) => !names.includes(name))
@@ -373,4 +391,18 @@ export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>,
       for (const part of parts) part.field.read(reader, into, at + part.from)
     },
   }
+}
+
+function grownStruct(
+  parts: readonly { readonly name: string; readonly field: Field<unknown> }[],
+  value: unknown,
+  each: (field: Field<unknown>, value: unknown) => unknown,
+): unknown {
+  if (!isRecord(value)) return value
+  const entries = parts.map((part) => {
+    const source = formerName(part, (name) => Object.hasOwn(value, name))
+    const { field } = part
+    return [part.name, source === undefined ? field.initial : each(field, value[source])] as const
+  })
+  return Object.fromEntries(entries)
 }

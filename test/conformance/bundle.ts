@@ -3,6 +3,7 @@
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build, type Plugin } from 'vite'
+import { doorsAsSource } from '../../tools/doors.ts'
 
 /** A bug that is put in: in the module whose path ends so, another text for one that is there. */
 export interface Plant {
@@ -27,6 +28,8 @@ export async function bundle(
   await build({
     configFile: false,
     logLevel: 'error',
+    // Examples import the library by its name: it is this one.
+    resolve: { alias: doorsAsSource(resolve('.'), 'node') },
     plugins: plant ? [planting(plant)] : [],
     ssr: { noExternal: true },
     build: {

@@ -113,7 +113,7 @@ test('what is malformed is counted, to be seen, and ends the connection (MB-23)'
 })
 
 test('letters that were set aside are bounded, and read page by page (MB-22)', async () => {
-  const bob = await open({ id: 'bob', triesMax: 1, deadMax: 3 })
+  const bob = await open({ id: 'bob', triesMax: 1, onPoison: 'setAside', deadMax: 3 })
   bob.on('letter', () => {
     throw new Error('no')
   })

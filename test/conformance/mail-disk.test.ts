@@ -109,14 +109,14 @@ describe('a failed sync', () => {
       import { rmSync, writeFileSync } from 'node:fs'
       const [store, fail] = ${JSON.stringify([store, fail])}
       const post = (box, body) => box.to('bob').post(body).catch((error) => error.message)
-      let box = await openMailbox({ id: 'alice', store })
+      let box = await openMailbox({ id: 'alice', store, accept: { bob: null } })
       const said = [await post(box, 1)]
       writeFileSync(fail, '')
       said.push(await post(box, 2))
       rmSync(fail)
       said.push(await post(box, 3))
       await box.close()
-      box = await openMailbox({ id: 'alice', store })
+      box = await openMailbox({ id: 'alice', store, accept: { bob: null } })
       const { posted } = box.queues()[0]
       said.push((await post(box, 4)) - posted)
       console.log(JSON.stringify(said))
@@ -149,7 +149,7 @@ describe('a flipped bit', () => {
 
   test('in a letter that was set aside is named (MB-27)', async () => {
     const store = freshFile()
-    const bob = await open({ id: 'bob', store, triesMax: 1 })
+    const bob = await open({ id: 'bob', store, triesMax: 1, onPoison: 'setAside' })
     bob.on('letter', () => {
       throw new Error('no')
     })

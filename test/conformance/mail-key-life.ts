@@ -60,7 +60,7 @@ async function write(): Promise<void> {
 async function replace(): Promise<void> {
   while (!isResting) {
     await turn()
-    // Else the other, which may be dead for a while, would be too many keys behind.
+    // Else letters about keys would be all that waits for the other, which may be dead for a while.
     if (waiting() > 2) continue
     tell({ kind: 'replacing' })
     await box.replaceKey()

@@ -19,8 +19,6 @@ import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { turn, until } from './until.ts'
 import { toHex } from '../../src/wire/hex.ts'
 
-const MAIL_KEYS_MAX = 8
-
 const { add, close, freshFile, open } = openMailboxes('keys')
 
 /** One that listens, and what it took. */
@@ -119,28 +117,67 @@ test('keys that are replaced on both sides, several times, while nobody is there
   expect([bob.peer('alice').key, alice.peer('bob').key]).toEqual([alice.key, bob.key])
 })
 
-test('a key that is too many replacements old is asked for in vain, and trusted by hand', async () => {
+for (const times of [12, 40]) {
+  test(`a key that was replaced ${times} times while a peer was away is known to it then (N-10)`, async () => {
+    const [store, own] = [freshFile(), freshFile()]
+    const first = await listening({ store })
+    const port = Number(new URL(first.url).port)
+    let alice = await open({ id: 'alice', store: own, peers: { bob: first.url } })
+    await post(alice, 0)
+    await drained(alice, 'bob')
+    await close(first.bob)
+    const bodies = Array.from({ length: times }, (_, at) => at + 1)
+    for (const body of bodies) {
+      // What a process before knew of its keys is in its store.
+      if (body === 5) {
+        await close(alice)
+        alice = await open({ id: 'alice', store: own, peers: { bob: first.url } })
+      }
+      await alice.replaceKey()
+      await post(alice, body)
+    }
+    const { bob, took } = await listening({ store, listen: { port } })
+    await drained(alice, 'bob')
+    expect([took, bob.peer('alice').key, bob.dead()]).toEqual([bodies, alice.key, []])
+  })
+}
+
+test('a list that names a key from forty replacements before leads to the newest (N-10)', async () => {
+  const own = freshFile()
+  const before = await open({ id: 'alice', store: own })
+  const { key } = before
+  for (let times = 0; times < 40; times++) await before.replaceKey()
+  await close(before)
+  const { bob, took, url } = await listening({ accept: { alice: key } })
+  const alice = await open({ id: 'alice', store: own, peers: { bob: url } })
+  await post(alice, 1)
+  await drained(alice, 'bob')
+  // Nothing was kept of bob here until his first ack: he is told when the two meet again.
+  await close(alice)
+  const again = await open({ id: 'alice', store: own, peers: { bob: url } })
+  await knows(bob, 'alice', again.key)
+  await post(again, 2)
+  await drained(again, 'bob')
+  expect([took, bob.dead()]).toEqual([[1, 2], []])
+})
+
+test('a key that is no longer there is asked for in vain, and trusted by hand', async () => {
   const store = freshFile()
   const first = await listening({ store })
   const port = Number(new URL(first.url).port)
   const alice = await open({ id: 'alice', peers: { bob: first.url } })
   await post(alice, 1)
   await drained(alice, 'bob')
+  await close(alice)
   await close(first.bob)
-  for (let times = 1; times < MAIL_KEYS_MAX; times++) await alice.replaceKey()
-  await post(alice, 2)
-  const second = await listening({ store, listen: { port } })
-  await drained(alice, 'bob')
-  expect([second.took, second.bob.peer('alice').key]).toEqual([[2], alice.key])
-  await close(second.bob)
-  for (let times = 0; times < MAIL_KEYS_MAX; times++) await alice.replaceKey()
+  const anew = await open({ id: 'alice', peers: { bob: first.url } })
   const { bob, took } = await listening({ store, listen: { port } })
-  await post(alice, 3)
-  expect(await refusal(alice)).toContain('bob knows alice by another key than this')
-  await bob.peer('alice').trust(alice.key)
-  await drained(alice, 'bob')
-  // Letters about keys from between change nothing: the owner knew better.
-  expect([took, bob.peer('alice').key, bob.dead()]).toEqual([[3], alice.key, []])
+  expect(await refusal(anew)).toContain('bob knows alice by another key than this')
+  await bob.peer('alice').trust(anew.key)
+  await bob.peer('alice').forget()
+  await post(anew, 3)
+  await drained(anew, 'bob')
+  expect([took, bob.peer('alice').key]).toEqual([[3], anew.key])
 })
 
 test('a key that accept lists holds from the first letter on, and leads to those after it', async () => {

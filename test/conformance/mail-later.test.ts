@@ -136,7 +136,7 @@ test('a letter whose time has come waits on while its outbox is full (MB-28)', a
 
 test('what was set aside is kept for as long as deadMs says, over a restart (MB-22)', async () => {
   const [store, alice] = [freshFile(), await open({ id: 'alice' })]
-  const options = { id: 'bob', triesMax: 1, deadMs: 60_000 }
+  const options = { id: 'bob', triesMax: 1, onPoison: 'setAside' as const, deadMs: 60_000 }
   const bob = await open(options, store)
   bob.on('letter', () => {
     throw new Error('no')

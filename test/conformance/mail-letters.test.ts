@@ -3,6 +3,7 @@
 // Method: real mailboxes; a clock that the test moves.
 import { expect, test } from 'vitest'
 import { openIn } from '../../src/faces/mail-opening.ts'
+import { toBytes } from '../../src/runtime/mailbox/values.ts'
 import { PostKeys } from '../../src/runtime/mailbox/keys.ts'
 import { seal, unseal } from '../../src/runtime/mailbox/letters.ts'
 import { Values } from '../../src/runtime/mailbox/transaction.ts'
@@ -48,6 +49,9 @@ test('a post under a key is one letter, however often it is tried, over restarts
   alice = await openMailbox({ id: 'alice', store })
   add(alice)
   expect(await alice.to('bob').post('pay', { key: 'order 7' })).toBe(1)
+  await expect(alice.to('bob').post('pay again', { key: 'order 7' })).rejects.toMatchObject({
+    code: 'key-reused',
+  })
   expect(alice.queues().map(({ peer, waiting }) => [peer, waiting])).toEqual([
     ['bob', 2],
     ['carol', 1],
@@ -60,8 +64,15 @@ test('the last keys are remembered, and no more (MB-28)', () => {
   const changes: MailChange[] = []
   const store = createMailMemory()
   const keys = new PostKeys(new Values(store), 3)
-  for (let n = 1; n <= 10; n++) keys.add('bob', `key ${n}`, n, changes)
-  expect([6, 7, 8, 9, 10].map((n) => keys.find('bob', `key ${n}`))).toEqual([null, null, 8, 9, 10])
+  const body = toBytes('pay')
+  for (let n = 1; n <= 10; n++) keys.add('bob', `key ${n}`, { n, body }, changes)
+  expect([6, 7, 8, 9, 10].map((n) => keys.find('bob', `key ${n}`, body))).toEqual([
+    null,
+    null,
+    8,
+    9,
+    10,
+  ])
   store.commit(changes, () => {})
   expect(store.keys('\0').length).toBe(3 + 3 + 1)
 })
@@ -84,7 +95,10 @@ test('a letter that is wanted no more is acked, told and not handled (MB-28)', a
 })
 
 test('a letter says when it was posted, its attempt, and what it began with (MB-28)', async () => {
-  const boxes = [await open({ id: 'alice' }), await open({ id: 'bob', triesMax: 5 })]
+  const boxes = [
+    await open({ id: 'alice' }),
+    await open({ id: 'bob', triesMax: 5, onPoison: 'setAside' }),
+  ]
   const [alice, bob] = boxes as [Mailbox, Mailbox]
   const carol = await open({ id: 'carol' })
   const infos: LetterInfo[] = []

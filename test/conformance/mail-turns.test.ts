@@ -113,7 +113,13 @@ describe('SQL of a handler', () => {
 
   test('S31: that ends the transaction fails its letter alone, with the reason (MB-3)', async () => {
     const store = freshFile()
-    const bob = await open({ id: 'bob', store, listen: { port: 0 }, triesMax: 3 })
+    const bob = await open({
+      id: 'bob',
+      store,
+      listen: { port: 0 },
+      triesMax: 3,
+      onPoison: 'setAside',
+    })
     const runs: unknown[] = []
     bob.on('letter', (tx, from, body) => {
       tx.sql('CREATE TABLE IF NOT EXISTS once (n INTEGER PRIMARY KEY)')
@@ -143,7 +149,7 @@ describe('SQL of a handler', () => {
   })
 
   test('may catch the error, and still does not get away with it (MB-3)', async () => {
-    const bob = await open({ id: 'bob', triesMax: 1 })
+    const bob = await open({ id: 'bob', triesMax: 1, onPoison: 'setAside' })
     bob.on('letter', (tx, from) => {
       pay(tx, from, 100)
       tx.sql('CREATE TABLE once (n INTEGER PRIMARY KEY ON CONFLICT ROLLBACK)')
@@ -172,7 +178,7 @@ describe('SQL of a handler', () => {
   })
 
   test('of a transaction or a release that ends it costs nobody else anything (MB-3)', async () => {
-    const bob = await open({ id: 'bob', triesMax: 1 })
+    const bob = await open({ id: 'bob', triesMax: 1, onPoison: 'setAside' })
     bob.on('letter', (tx) => {
       tx.sql('CREATE TABLE IF NOT EXISTS once (n INTEGER PRIMARY KEY)')
       tx.sql('INSERT OR IGNORE INTO once VALUES (1)')
@@ -220,7 +226,7 @@ describe('SQL of a handler', () => {
 
 describe('a dead letter', () => {
   const dying = async (): Promise<{ bob: Mailbox; effects: unknown[]; mend: () => void }> => {
-    const bob = await open({ id: 'bob', triesMax: 1 })
+    const bob = await open({ id: 'bob', triesMax: 1, onPoison: 'setAside' })
     const effects: unknown[] = []
     let isMended = false
     bob.on('letter', (tx, _from, body) => {
@@ -259,7 +265,7 @@ describe('a dead letter', () => {
 
 describe('a listener that throws', () => {
   test('disturbs no letter, no other listener and no later event (MB-24)', async () => {
-    const bob = await open({ id: 'bob', listen: { port: 0 }, triesMax: 2 })
+    const bob = await open({ id: 'bob', listen: { port: 0 }, triesMax: 2, onPoison: 'setAside' })
     const alice = await open({ id: 'alice', peers: { bob: bob.url! } })
     const errors: string[] = []
     const heard: string[] = []
@@ -315,15 +321,22 @@ test('damaged letters for one peer disturb no other (MB-14)', async () => {
 })
 
 test('a promise or a thenable of a handler is refused, post rejects and never throws (MB-25)', async () => {
-  const bob = await open({ id: 'bob', triesMax: 1 })
+  const bob = await open({ id: 'bob' })
+  const stopped: string[] = []
+  bob.on('stopped', ({ peer }) => stopped.push(peer))
   const thenable: object = Object.fromEntries([[['th', 'en'].join(''), () => {}]])
   bob.on('letter', ((_tx, _from, body) =>
     body === 1 ? Promise.resolve() : thenable) as LetterHandler)
-  await bob.take('alice', await batchOf('bob', 1, 2))
-  expect(bob.dead().map(({ why }) => why)).toEqual([
-    expect.stringContaining('gave a promise'),
-    expect.stringContaining('gave a promise'),
-  ])
+  for (const [peer, body] of [
+    ['alice', 1],
+    ['carol', 2],
+  ] as const) {
+    const why = await failsWith(bob.take(peer, await batchOf('bob', body)))
+    expect(why).toContain(
+      `letter 1 of ${peer} waits: the handler of letters is async: it returned a promise`,
+    )
+  }
+  expect([bob.dead(), stopped]).toEqual([[], ['alice', 'carol']])
   expect(await failsWith(bob.transact(() => Promise.resolve(1)))).toContain('gave a promise')
   expect(await failsWith(bob.to('x').post((() => 1) as never))).toContain('what JSON has')
 })
@@ -338,7 +351,8 @@ describe('a process that dies in a handler', () => {
     const store = freshFile()
     const script = `
       const { openMailbox } = await import(${JSON.stringify(door.href)})
-      const bob = await openMailbox({ id: 'bob', store: ${JSON.stringify(store)}, triesMax: 2 })
+      const options = { id: 'bob', triesMax: 2, onPoison: 'setAside' }
+      const bob = await openMailbox({ ...options, store: ${JSON.stringify(store)} })
       bob.on('letter', (tx, _from, body) => {
         if (body === 'deadly') process.kill(process.pid, 'SIGKILL')
         tx.set('done', [...(tx.get('done') ?? []), body])

@@ -124,7 +124,7 @@ describe('letters', () => {
 
 describe('a handler', () => {
   test('S31: that throws leaves nothing, is tried again, and its letter is set aside', async () => {
-    const [alice, bob] = await pair({ bob: { triesMax: 3 } })
+    const [alice, bob] = await pair({ bob: { triesMax: 3, onPoison: 'setAside' } })
     bob.on('letter', (tx, from, body) => {
       tx.sql('CREATE TABLE IF NOT EXISTS hats (colour TEXT)')
       tx.sql('INSERT INTO hats VALUES (?)', String(body))
@@ -173,7 +173,7 @@ describe('a handler', () => {
 
   test('S31: that throws is counted, also over restarts', async () => {
     const store = freshFile()
-    const [alice, bob] = await pair({ bob: { store, triesMax: 3 } })
+    const [alice, bob] = await pair({ bob: { store, triesMax: 3, onPoison: 'setAside' } })
     const port = Number(new URL(bob.url!).port)
     const thrown: string[] = []
     const bad = (): void => {
@@ -186,7 +186,13 @@ describe('a handler', () => {
     await alice.to('bob').post('poison')
     await until(() => thrown.length === 2)
     await bob.close()
-    const again = await open({ id: 'bob', store, listen: { port }, triesMax: 3 })
+    const again = await open({
+      id: 'bob',
+      store,
+      listen: { port },
+      triesMax: 3,
+      onPoison: 'setAside',
+    })
     again.on('threw', () => thrown.push('after'))
     again.on('letter', bad)
     await drained(alice, 'bob')
@@ -195,7 +201,7 @@ describe('a handler', () => {
   })
 
   test('that was mended takes a letter that was set aside', async () => {
-    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    const [alice, bob] = await pair({ bob: { triesMax: 1, onPoison: 'setAside' } })
     let isMended = false
     bob.on('letter', (tx, _from, body) => {
       if (!isMended) throw new Error('not yet')
@@ -209,7 +215,7 @@ describe('a handler', () => {
   })
 
   test('that throws at one peer does not keep others waiting', async () => {
-    const [alice, bob] = await pair({ bob: { triesMax: 1_000 } })
+    const [alice, bob] = await pair({ bob: { triesMax: 1_000, onPoison: 'setAside' } })
     const carol = await open({ id: 'carol', peers: { bob: bob.url! } })
     bob.on('letter', (_tx, from) => {
       if (from === 'alice') throw new Error('not hers')
@@ -221,7 +227,7 @@ describe('a handler', () => {
   })
 
   test('S32: that posts to somebody who takes no more waits, however long, and loses nothing', async () => {
-    const [alice, bob] = await pair({ bob: { lettersMax: 1, triesMax: 1 } })
+    const [alice, bob] = await pair({ bob: { lettersMax: 1, triesMax: 1, onPoison: 'setAside' } })
     bob.on('letter', (tx, _from, body) => tx.post('carol', body))
     let full = 0
     bob.on('threw', () => full++)
@@ -251,21 +257,30 @@ describe('a handler', () => {
   })
 
   test('may not be async, nor use its transaction later', async () => {
-    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    const [alice, bob] = await pair({})
     let late: (() => unknown) | null = null
     const handler = async (tx: Transaction): Promise<void> => {
+      tx.sql('CREATE TABLE IF NOT EXISTS hats (colour TEXT)')
+      tx.set('a', 1)
       late = () => tx.get('a')
+      await Promise.reject(new Error('nobody waits for this'))
     }
     const off = bob.on('letter', handler as LetterHandler)
+    const stopped = new Promise<string>((done) => bob.on('stopped', ({ why }) => done(why)))
     await alice.to('bob').post(1)
-    await drained(alice, 'bob')
-    expect(bob.dead()[0]!.why).toContain('gave a promise')
+    expect(await stopped).toContain('the handler of letters is async')
     expect(() => late!()).toThrow('this transaction is over')
     off()
+    const tables = new Promise<unknown[]>((done) => {
+      bob.on('letter', (tx) => {
+        done([...tx.sql("SELECT name FROM sqlite_master WHERE name = 'hats'"), tx.get('a')])
+      })
+    })
+    expect(await tables).toEqual([undefined])
   })
 
   test('may not end the transaction, nor touch the tables of letters', async () => {
-    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    const [alice, bob] = await pair({ bob: { triesMax: 1, onPoison: 'setAside' } })
     bob.on('letter', (tx, _from, body) => void tx.sql(String(body)))
     for (const sql of ['COMMIT', ' pragma journal_mode=off', 'DELETE FROM mail_heads', 'no sql']) {
       await alice.to('bob').post(sql)
@@ -397,6 +412,8 @@ describe('on a full disk', () => {
       const { rmSync, writeFileSync } = await import('node:fs')
       writeFileSync('/mnt/ballast', new Uint8Array(300000))
       const alice = await openMailbox({ id: 'alice', store: '/mnt/a.db' })
+      const unseen = []
+      alice.on('unseen', ({ peer }) => unseen.push(peer))
       let posted = 0
       let why = ''
       while (why === '') {
@@ -412,6 +429,7 @@ describe('on a full disk', () => {
       alice.connect('bob', bob.url)
       await new Promise((done) => alice.on('acked', ({ waiting }) => waiting === 0 && done()))
       console.log(came === posted + 1)
+      console.log(unseen.join())
       await alice.close(); await bob.close()`
     const shell = 'mount -t tmpfs -o size=1m none /mnt && ip link set lo up; exec "$0" "$@"'
     const words = ['-rmn', 'sh', '-c', shell, process.execPath, '--input-type=module', '-e', script]
@@ -419,8 +437,8 @@ describe('on a full disk', () => {
     if (probe.status !== 0) context.skip('no mount namespaces here') // needs mount namespaces
     const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 25_000 })
     expect(child.stderr).toBe('')
-    const [why, room, all] = child.stdout.trim().split('\n')
+    const [why, room, all, unseen] = child.stdout.trim().split('\n')
     expect(why).toContain('the disk is full; nothing of this write was kept')
-    expect([room, all]).toEqual(['true', 'true'])
+    expect([room, all, unseen]).toEqual(['true', 'true', 'bob'])
   })
 })

@@ -70,6 +70,7 @@ class Replica {
       id: 'kernel',
       store: this.#store,
       triesMax: 2,
+      onPoison: 'setAside',
       replica: this.#isReplica,
     })
     this.#box.on('letter', (tx, from, body) => {

@@ -19,6 +19,7 @@ export function ownKey(byte: number, curves: Curves = toyCurves): OwnKey {
 export const OPEN_GATE: Gate = {
   refuses: () => null,
   keyOf: () => null,
+  formerKey: () => null,
   strange: (id) => `${id} is known by another key`,
 }
 

@@ -58,7 +58,7 @@ const VERBS = ['schema', 'allFields', 'quantise', 'quantiseInto', 'differing', '
 VERBS.push('putValue', 'updated', 'writeFields', 'readFields', 'initialState', 'encodeState')
 VERBS.push('decodeState', 'shown', 'namesOf', 'finite', 'frozen', 'checkLength', 'decoded')
 VERBS.push('readRun', 'checkSize', 'byUtf8', 'writeRun', 'encoder', 'decoder')
-VERBS.push('quantiseInner', 'isRecord', 'encodeValue', 'decodeValue')
+VERBS.push('quantiseInner', 'formerName', 'isRecord', 'encodeValue', 'decodeValue')
 
 const kinds = Object.keys(SAMPLES)
 const states = standard.examples.filter(({ what }) => what.startsWith('state '))

@@ -71,6 +71,15 @@ export async function usesTypes(box: Mailbox): Promise<void> {
   await box.to('bob').post(Gift, { hat: 'top', count: 'one' })
   // @ts-expect-error What comes in is not changed.
   box.on(Gift, (_tx, _from, gift) => (gift.count = 2))
+  box.handleAsync(Gift, async ({ id, from, body: { hat, count }, signal }) => {
+    const said: [string, string, string, number, boolean] = [id, from, hat, count, signal.aborted]
+    await Promise.resolve(said)
+  })
+  box.handleAsync('letter', ({ body }) => body, { timeoutMs: 9 })
+  // @ts-expect-error There is no transaction for what happens elsewhere.
+  box.handleAsync(Gift, (tx: Transaction) => tx.set('a', 1))
+  // @ts-expect-error A letter has no such field.
+  box.handleAsync(Gift, ({ body }) => body.hut)
   // @ts-expect-error No event of a mailbox is a function.
   box.on(letter, () => {})
 }

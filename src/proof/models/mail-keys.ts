@@ -199,10 +199,15 @@ function finish(scope: KeyScope, scene: KeyScene, at: number): void {
 function gateOf({ bug }: KeyScope, { box }: Side): Gate {
   if (bug === 'keys are not compared') return NOBODY
   const { keyOf: pinOf } = mailbox.pins
-  return { refuses: () => null, keyOf: (id) => pinOf(box, id), strange: () => 'strange' }
+  return { ...NOBODY, keyOf: (id) => pinOf(box, id) }
 }
 
-const NOBODY: Gate = { refuses: () => null, keyOf: () => null, strange: () => 'strange' }
+const NOBODY: Gate = {
+  refuses: () => null,
+  keyOf: () => null,
+  formerKey: () => null,
+  strange: () => 'strange',
+}
 
 /** The keys that a side has for a greeting. */
 function shown({ bug }: KeyScope, { seeds }: Side): number[] {

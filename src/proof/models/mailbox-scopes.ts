@@ -48,6 +48,11 @@ export const GOOD: readonly {
     says: 'connections on which all is sent just in case',
     states: 5_000,
   },
+  {
+    scope: { name: 'MB6', letters: 2, throws: 2, crashes: 1, losses: 0 },
+    says: 'a handler that throws twice at each letter, which is poison then',
+    states: 500,
+  },
 ]
 
 /** In each of these that claim breaks, after so many steps. */
@@ -80,5 +85,17 @@ export const PLANTED: readonly {
     scope: { name: 'MB-X5', letters: 1, crashes: 1, losses: 0, bug: 'sent before it is durable' },
     violates: 'mail.once',
     steps: 4,
+  },
+  {
+    scope: {
+      name: 'MB-X6',
+      letters: 2,
+      throws: 1,
+      crashes: 0,
+      losses: 0,
+      bug: 'a letter whose handler throws is set aside',
+    },
+    violates: 'mail.drain',
+    steps: 11,
   },
 ]

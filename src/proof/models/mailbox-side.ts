@@ -25,6 +25,7 @@ export type MailBug =
   | 'effect and number apart'
   | 'cleared when sent'
   | 'sent before it is durable'
+  | 'a letter whose handler throws is set aside'
 
 /** How much happens. */
 export interface MailScope {
@@ -33,6 +34,8 @@ export interface MailScope {
   letters: number
   /** The handler of b answers each letter with one. */
   replies?: boolean
+  /** So often the handler throws at each letter before it works; each letter is poison then. */
+  throws?: number
   crashes: number
   losses: number
   /** With connections under this policy, which break so often; else single batches. */
@@ -64,7 +67,7 @@ export interface Side {
 
 /** What a side does, and what happens to it. */
 export type SideInput =
-  | { kind: 'post' | 'commit' | 'send' | 'crash' | 'connected' | 'disconnected' }
+  | { kind: 'post' | 'commit' | 'send' | 'crash' | 'connected' | 'disconnected' | 'late' }
   /** Over a connection: what is due by then. */
   | { kind: 'pump'; now: number }
   | { kind: 'hear'; message: MailMessage }
@@ -80,19 +83,22 @@ export interface SideStep {
 const LIMITS = { ...mailbox.LIMITS, lettersMax: 3 }
 
 /** A side that has posted and heard nothing. */
-export function fresh({ connections }: MailScope, name: string, other: string): Side {
+export function fresh(scope: MailScope, name: string, other: string): Side {
   return {
     name,
     other,
-    box: boxOf([], connections?.policy),
+    box: boxOf(scope, []),
     disk: { heads: {}, letters: [], effects: [], posted: [] },
     pending: [],
     life: 0,
   }
 }
 
-function boxOf(heads: MailHead[], policy: Policy = 'hello'): Mailbox {
-  return mailbox.create(heads, { ...LIMITS, policy })
+function boxOf({ connections, throws, bug }: MailScope, heads: MailHead[]): Mailbox {
+  const { policy } = connections ?? LIMITS
+  const isSkipped = bug === 'a letter whose handler throws is set aside'
+  const onPoison = isSkipped ? 'setAside' : 'stop'
+  return mailbox.create(heads, { ...LIMITS, policy, triesMax: throws ?? 1, onPoison })
 }
 
 /** One side takes an input. */
@@ -117,6 +123,9 @@ export function step(scope: MailScope, before: Side, input: SideInput): SideStep
     case 'hear':
       hear(scope, side, input.message, out)
       done.idle = input.message.kind === 'batch' && side.pending.length === 0
+      break
+    case 'late':
+      handle(scope, side, Infinity, out)
       break
     case 'crash':
       crash(scope, side)
@@ -175,6 +184,8 @@ function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): vo
     head.postedDigest = change.digest
     disk.letters.push({ n, body: change.body, digest: change.digest })
     disk.posted.push(textOf(change.body))
+  } else if (change.kind === 'tried') {
+    head.tries++
   } else if (change.kind === 'acked') {
     head.acked = n
     head.bytes -= change.bytes
@@ -182,6 +193,7 @@ function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): vo
     disk.letters = disk.letters.filter((letter) => letter.n > n)
   } else if (change.kind === 'heard' && bug !== 'dedup in memory alone') {
     head.heard = n
+    head.tries = 0
     head.heardDigest = change.digest
   }
 }
@@ -224,7 +236,22 @@ export function batchOf(scope: MailScope, side: Side): MailMessage | null {
 // A side takes something from the network, and its handler does what it does.
 function hear(scope: MailScope, side: Side, message: MailMessage, out: MailOut): void {
   mailbox.hear(side.box, 0, side.other, message, shelfOf(scope, side), out)
-  for (let letter = mailbox.next(side.box, 0, side.other); letter;) {
+  handle(scope, side, 0, out)
+}
+
+/** Whether a letter waits to be handled again. */
+export function isLate({ throws }: MailScope, { box, other, pending }: Side): boolean {
+  const peer = box.peers.get(other)
+  return throws !== undefined && pending.length === 0 && peer !== undefined && mailbox.waits(peer)
+}
+
+function handle(scope: MailScope, side: Side, now: number, out: MailOut): void {
+  for (let letter = mailbox.next(side.box, now, side.other); letter;) {
+    if (mailbox.peerOf(side.box, side.other).tries < (scope.throws ?? 0)) {
+      mailbox.failed(side.box, 0, side.other, 'it threw', out)
+      letter = mailbox.next(side.box, 0, side.other)
+      continue
+    }
     out.record({ kind: 'set', key: 'effect', value: letter.body })
     if (scope.replies && side.name === 'b') {
       mailbox.post(side.box, side.other, bytesOf(`re ${textOf(letter.body)}`), out)
@@ -235,10 +262,10 @@ function hear(scope: MailScope, side: Side, message: MailMessage, out: MailOut):
 }
 
 // A process dies, and another begins with what the disk has.
-function crash({ connections }: MailScope, side: Side): void {
+function crash(scope: MailScope, side: Side): void {
   side.life++
   side.pending = []
-  side.box = boxOf(Object.values(side.disk.heads), connections?.policy)
+  side.box = boxOf(scope, Object.values(side.disk.heads))
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -32,10 +32,13 @@ describe('mailboxes, in every interleaving', () => {
   test('S31: MB3: effect, number and answer are one transaction', () => good('MB3'))
   test('S3, S8, S9: MB4: connections that break, under hello', () => good('MB4'))
   test('S5: MB5: connections that break, under preemptive', () => good('MB5'))
+  test('MB6: a handler that throws stops its line, and letters keep their order (N-23)', () => {
+    good('MB6')
+  })
   test('all scopes that are not deep are among these', () => {
     const names = GOOD.filter(({ deep }) => !deep).map(({ scope }) => scope.name)
-    expect(names).toEqual(['MB1', 'MB3', 'MB4', 'MB5'])
-    expect(PLANTED).toHaveLength(5)
+    expect(names).toEqual(['MB1', 'MB3', 'MB4', 'MB5', 'MB6'])
+    expect(PLANTED).toHaveLength(6)
   })
 })
 
@@ -49,6 +52,7 @@ describe('a planted bug is found', () => {
   test('S31: MB-X3: the effect in one transaction, its number in the next', () => found('MB-X3'))
   test('S1: MB-X4: a letter is gone when it was sent', () => found('MB-X4'))
   test('S31: MB-X5: a letter is sent before it is durable', () => found('MB-X5'))
+  test('MB-X6: a letter whose handler throws is set aside (N-23)', () => found('MB-X6'))
 })
 
 describe('restarts leave no trace', () => {

@@ -5,7 +5,7 @@
 
 import type { Model } from '../../sim/checker.ts'
 import * as memo from './memo.ts'
-import { maySend, type MailScope, type Side } from './mailbox-side.ts'
+import { isLate, maySend, type MailScope, type Side } from './mailbox-side.ts'
 import * as scenes from './mailbox-scene.ts'
 import type { MailAction, MailScene, MailTables } from './mailbox-scene.ts'
 
@@ -72,7 +72,7 @@ function isDrained(from: Side, to: Side): string | null {
 /** All steps, each made once; the two that go on, by the place of what is on its way. */
 interface Steps {
   post: MailAction
-  ofSide: Record<'commit' | 'send' | 'pump' | 'pumpInTime' | 'crash', MailAction>[]
+  ofSide: Record<'commit' | 'send' | 'pump' | 'pumpInTime' | 'late' | 'crash', MailAction>[]
   arrives(index: number): MailAction
   lost(index: number): MailAction
   connect: MailAction
@@ -110,6 +110,7 @@ function sideSteps(tables: MailTables, name: string, at: number): Steps['ofSide'
     send: doing(`${name} sends`, { kind: 'send' }),
     pump: doing(`${name} sends`, { kind: 'pump', now: 0 }),
     pumpInTime: doing(`${name} sends in time`, { kind: 'pump', now: 1_000 }),
+    late: doing(`${name} handles its first letter again`, { kind: 'late' }),
     crash: {
       label: `${name} crashes`,
       environment: true,
@@ -159,9 +160,10 @@ function actions(tables: MailTables, all: Steps, scene: MailScene): MailAction[]
   if (a.disk.posted.length < scope.letters && a.pending.length === 0) steps.push(all.post)
   const isConnected = scene[place.connected] === 1
   const { crashes, breaks } = scenes.leftOf(tables, scene)
-  for (const [at, { commit, send, pump, pumpInTime, crash }] of all.ofSide.entries()) {
+  for (const [at, { commit, send, pump, pumpInTime, late, crash }] of all.ofSide.entries()) {
     const side = scenes.sideOf(tables, scene, at)
     if (side.pending.length > 0) steps.push(commit)
+    if (isLate(scope, side)) steps.push(late)
     if (maySend(scope, side)) {
       if (!connections && scenes.hasBatch(tables, scene, at)) steps.push(send)
       if (isConnected) steps.push(pump, pumpInTime)

@@ -2,44 +2,12 @@
 // let go, and backing off is not reset by a greeting that leads nowhere.
 // Method: a clock that the test moves, and streams in memory that can fall silent.
 import { describe, expect, test } from 'vitest'
-import type { Alarm, Loop, Stream, StreamEvents } from '../../ports.ts'
+import { Clock } from '../../../test/mailbox/clock.ts'
+import type { Stream, StreamEvents } from '../../ports.ts'
 import { ownKey, Side as Greets } from '../../../test/mailbox/greeters.ts'
 import type { Curves, Later } from '../../ports.ts'
 import { toyCurves } from '../../sim/toy-ciphers.ts'
 import { Connections } from './connections.ts'
-
-/** A clock that stands still until it is told. */
-class Clock {
-  now = 0
-  #alarms: { at: number; run: () => void }[] = []
-  #chance = 0
-
-  readonly loop: Loop = {
-    now: () => this.now,
-    random: (count) => new Uint8Array(count).fill((this.#chance += 51) % 255),
-    soon: (run) => queueMicrotask(run),
-    alarm: (run) => this.#alarm(run),
-  }
-
-  #alarm(run: () => void): Alarm {
-    const mine = { at: Infinity, run }
-    this.#alarms.push(mine)
-    return { set: (at) => void (mine.at = at), cancel: () => void (mine.at = Infinity) }
-  }
-
-  async to(instant: number): Promise<void> {
-    for (;;) {
-      // What was said arrives before time goes on.
-      for (let i = 0; i < 200; i++) await Promise.resolve()
-      const [next] = this.#alarms.toSorted((a, b) => a.at - b.at)
-      if (!next || next.at > instant) break
-      this.now = Math.max(this.now, next.at)
-      next.at = Infinity
-      next.run()
-    }
-    this.now = instant
-  }
-}
 
 /** Two ends; while `dead` is set nothing comes and nobody is told. */
 interface Wire {
@@ -76,6 +44,7 @@ function side(
     {
       refuses: () => null,
       keyOf: () => null,
+      formerKey: () => null,
       strange: () => 'it is strange',
       connected: (peer) => {
         connected.push(peer)

@@ -140,6 +140,11 @@ export class Connections {
     return this.#open.has(peer)
   }
 
+  /** Whether that peer is dialled, or connected. */
+  expects(peer: string): boolean {
+    return this.#dialled.has(peer) || this.#open.has(peer)
+  }
+
   /** Ends the connection to one peer; a peer that is dialled is dialled again. */
   hangUp(peer: string, why: string): void {
     const line = this.#open.get(peer)

@@ -9,8 +9,24 @@ import type { MailChange } from '../../ports.ts'
 export type TurnEvent =
   | MailEvent
   | { kind: 'threw'; peer: string; n: number; why: string }
+  | ({ kind: 'stopped' } & Stopped)
+  | { kind: 'unseen'; peer: string }
   | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
+
+/** The line of a peer stands: letters behind this one wait. */
+export interface Stopped {
+  /** Whose letters wait. */
+  peer: string
+  /** The number of the first, which failed. */
+  n: number
+  /** Why this letter is not handled, a sentence. */
+  why: string
+  /** How often it was tried. */
+  tries: number
+  /** Milliseconds until it is tried again; null for not before it has another handler. */
+  ms: number | null
+}
 
 /** All that a turn would change; if the draft is dropped, nothing has changed. */
 export interface Draft {

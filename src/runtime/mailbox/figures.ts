@@ -30,6 +30,7 @@ const OF_PEERS: readonly Metric[] = [
   ['heard_total', 'counter', 'Number of the last letter of a peer that took effect', 'heard'],
   ['connected', 'gauge', 'Whether a connection to a peer stands', 'connected'],
   ['fault', 'gauge', 'Whether histories do not fit, so that letters rest', 'fault'],
+  ['stopped', 'gauge', 'Whether letters of a peer wait for a handler that fails', 'stopped'],
 ]
 
 /** The figures in the text format of Prometheus. */

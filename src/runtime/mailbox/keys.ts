@@ -1,9 +1,11 @@
-/** Letters that were posted under a key of the caller's: which number each got, durably. */
+/** Letters that were posted under a key of the caller's: which one each is, durably. */
 
-import { badValue } from '../../machine.ts'
+import { badValue, HoldfastError } from '../../machine.ts'
 import type { MailChange } from '../../ports.ts'
 import type { Values } from './transaction.ts'
-import { toBytes, toValue } from './values.ts'
+import { readLetter, toBytes, toValue } from './values.ts'
+import { digest } from '../../wire/digest.ts'
+import { toHex } from '../../wire/hex.ts'
 
 /** How many keys are remembered, the newest ones. */
 export const KEYS_MAX = 100_000
@@ -13,6 +15,15 @@ const NAME_MAX = 200
 const nameOf = (to: string, key: string): string => `\0key ${to} ${key}`
 const placeOf = (place: number): string => `\0key# ${place}`
 const COUNT = '\0keys'
+
+/** What is remembered: the number, and what the body was; older versions kept the number alone. */
+type Remembered = number | { readonly n: number; readonly body: string }
+
+/** A letter that a key is for: its number, 0 for none yet, and its body. */
+export interface Keyed {
+  readonly n: number
+  readonly body: Uint8Array
+}
 
 /** See the head of this file. */
 export class PostKeys {
@@ -25,24 +36,32 @@ export class PostKeys {
   }
 
   /**
-   * The number of the letter posted under that key; null for none. @throws HoldfastError
-   * `bad-value`
+   * The number of the letter posted under that key; null for none.
+   *
+   * @throws HoldfastError `bad-value`; `key-reused` if that letter had another body
    */
-  find(to: string, key: string): number | null {
+  find(to: string, key: string, body: Uint8Array): number | null {
     if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
       throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)
     }
-    return this.#read(nameOf(to, key)) as number | null
+    const known = this.#read(nameOf(to, key)) as Remembered | null
+    if (known === null || typeof known === 'number') return known
+    if (known.body === digestOf(body)) return known.n
+    throw new HoldfastError(
+      'key-reused',
+      `the key ${JSON.stringify(key)} named another letter to ${to}` +
+        `${known.n > 0 ? `, number ${known.n}` : ''}: a key is for one letter, of one body`,
+    )
   }
 
   /** Remembers a key, and forgets the oldest one over the limit. */
-  add(to: string, key: string, n: number, changes: MailChange[]): void {
+  add(to: string, key: string, { n, body }: Keyed, changes: MailChange[]): void {
     const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
     const place = placeOf(count % this.#most)
     const oldest = this.#read(place) as string | null
     if (oldest !== null) this.#write(oldest, null, changes)
     this.#write(place, nameOf(to, key), changes)
-    this.#write(nameOf(to, key), n, changes)
+    this.#write(nameOf(to, key), { n, body: digestOf(body) }, changes)
     this.#write(COUNT, count, changes)
   }
 
@@ -56,4 +75,18 @@ export class PostKeys {
     this.#values.set(key, bytes)
     changes.push({ kind: 'set', key, value: bytes })
   }
+}
+
+/** Of a body, in whichever order its names stand: who asks a database again may get another. */
+function digestOf(bytes: Uint8Array): string {
+  const { type, body } = readLetter(bytes)
+  const plain = body instanceof Uint8Array ? bytes : toBytes([type, sorted(body)])
+  return toHex(digest(plain))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return { of: entries.map(([name, inner]) => [name, sorted(inner)]) }
 }

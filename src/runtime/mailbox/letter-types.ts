@@ -19,6 +19,8 @@ export interface LetterDefinition {
 export interface LetterType<F extends Fields = Fields> extends LetterDefinition {
   /** Its fields. */
   readonly schema: Schema<F>
+  /** What it was called in builds before; '' for the same. */
+  readonly was: string
 }
 
 /** Whether it was made by `letter`. */
@@ -43,4 +45,15 @@ export function typesByName(given: unknown): ReadonlyMap<string, LetterType> {
     types.set(type.name, type)
   }
   return types
+}
+
+/** By what they were called. @throws HoldfastError `bad-value` for two that were called the same */
+export function typesBefore(types: readonly LetterType[]): ReadonlyMap<string, LetterType> {
+  const before = new Map<string, LetterType>()
+  for (const type of types) {
+    if (type.was === '') continue
+    if (before.has(type.was)) throw badValue(`two types of letters were called "${type.was}"`)
+    before.set(type.was, type)
+  }
+  return before
 }

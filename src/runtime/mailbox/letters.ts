@@ -6,6 +6,9 @@
  */
 
 import { badValue } from '../../machine.ts'
+import type { Letter } from '../../ports.ts'
+import { toHex } from '../../wire/hex.ts'
+import { digest } from '../../wire/digest.ts'
 import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'
 import { toBytes, toTyped } from './values.ts'
@@ -25,6 +28,18 @@ export interface LetterInfo {
   readonly trace: string
 }
 
+/**
+ * The name of a letter for those who do its effect: its number, and 32 digits that nobody finds
+ * twice. They are of its bytes too, for a store that is begun anew counts from 1 again.
+ */
+export function letterId(from: string, to: string, { n, body }: Letter): string {
+  const whose = encoder.encode(`${from}\0${to}\0${n}\0`)
+  const bytes = new Uint8Array(whose.length + body.length)
+  bytes.set(whose)
+  bytes.set(body, whose.length)
+  return `${n}-${toHex(digest(bytes))}`
+}
+
 /** When a letter is posted, and until when it is wanted. */
 export interface LetterOptions {
   /**
@@ -39,8 +54,9 @@ export interface LetterOptions {
 /** Further options of `post`. */
 export interface PostOptions extends LetterOptions {
   /**
-   * A name of the caller's, durable: a second post to that peer under the same key does nothing,
-   * and returns the number of the first. The last 100,000 are remembered.
+   * A name of the caller's, durable: a second post of the same body to that peer under the same key
+   * does nothing, and returns the number of the first; one with another body is refused
+   * (`key-reused`). The last 100,000 are remembered.
    */
   readonly key?: string
   /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */

@@ -1,8 +1,15 @@
 /** The options and the events of a mailbox. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { type Limits, LIMITS, type Listed, type Policy } from '../../mailbox/mailbox.ts'
+import {
+  type Limits,
+  LIMITS,
+  type Listed,
+  type OnPoison,
+  type Policy,
+} from '../../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
+import type { Stopped } from './draft.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
@@ -56,8 +63,14 @@ export interface MailboxOptions {
    * a thread of its own, even if the handler never ends. Default: no watchdog.
    */
   watchdogMs?: number
-  /** How often a handler may throw at one letter before it becomes a dead letter. Default 5. */
+  /** How often a handler may throw at one letter before that is poison. Default 5. */
   triesMax?: number
+  /**
+   * What becomes of a letter that is poison. `stop`: letters of its sender wait behind it, it is
+   * tried again after 0.8 s, 1.6 s … 2 min, and `stopped` tells each time. `setAside`: it becomes
+   * a dead letter, and those behind it go on. Default `stop`.
+   */
+  onPoison?: OnPoison
 }
 
 /** Handles a letter. It may not be async: its effects are one transaction. */
@@ -69,6 +82,31 @@ export type LetterHandler<Body = MailValue> = (
   letter: LetterInfo,
 ) => void
 
+/** A letter whose effect is elsewhere. */
+export interface EffectLetter<Body = MailValue> extends LetterInfo {
+  /**
+   * Names this letter for ever, in 49 characters of ASCII at most: the same for each attempt, in
+   * each process, and no other letter's. The other side should remember it, and do nothing if it
+   * comes again.
+   */
+  readonly id: string
+  /** The id of its sender. */
+  readonly from: string
+  /** What was posted, as its type has it. */
+  readonly body: Body
+  /** Aborts when the time is over, its owner set the letter aside, or the mailbox closes. */
+  readonly signal: AbortSignal
+}
+
+/** Has the effect of a letter somewhere else; the letter is acknowledged once that has settled. */
+export type EffectHandler<Body = MailValue> = (letter: EffectLetter<Body>) => unknown
+
+/** What `handleAsync` takes besides. */
+export interface EffectOptions {
+  /** After so many milliseconds without an end an attempt has failed. Default 60,000. */
+  readonly timeoutMs?: number
+}
+
 /** The events of a mailbox. */
 export interface MailboxEvents {
   /** A connection to a peer is open. */
@@ -79,10 +117,21 @@ export interface MailboxEvents {
   acked: { peer: string; n: number; waiting: number }
   /** A handler threw; the letter is handled again. */
   threw: { peer: string; n: number; why: string }
+  /**
+   * A handler threw too often, or is async: letters of that peer wait behind this one. It is tried
+   * again after `ms`; null for when it has another handler. Without a listener it is reported as
+   * the platform does.
+   */
+  stopped: Stopped
   /** A letter became a dead letter: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
   /** A dead letter was dropped, for there were too many, or its time was over. */
   dropped: { peer: string; n: number }
+  /**
+   * A letter was posted to a mailbox that was never seen here, and is not in `peers` or `accept`:
+   * its id may be wrong. Once for each; without a listener the platform warns.
+   */
+  unseen: { peer: string }
   /** A letter of a peer had expired: it was not handled. */
   expired: { peer: string; n: number }
   /** A handler blocked the loop so long, in ms; nothing else was done meanwhile. */
@@ -107,7 +156,9 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
     'disconnected',
     'acked',
     'threw',
+    'stopped',
     'dead',
+    'unseen',
     'dropped',
     'expired',
     'slow',
@@ -133,6 +184,8 @@ export interface QueueFigures {
   heard: number
   /** Why letters rest, as a sentence; null if they do not. */
   fault: string | null
+  /** Why letters of theirs wait for their handler, as a sentence; null if they do not. */
+  stopped: string | null
 }
 
 /** The limits that options ask for. @throws HoldfastError `bad-value` */
@@ -143,7 +196,11 @@ export function limitsOf(options: MailboxOptions): Limits {
     if (value === undefined) continue
     limits[name] = wholeNumber(name, value)
   }
-  return { ...limits, policy: options.policy ?? limits.policy }
+  const { onPoison = limits.onPoison } = options
+  if (onPoison !== 'stop' && onPoison !== 'setAside') {
+    throw badValue(`onPoison is "stop" or "setAside": ${shown(onPoison)}`)
+  }
+  return { ...limits, onPoison, policy: options.policy ?? limits.policy }
 }
 
 /** Returns the value if it is a whole number. @throws HoldfastError `bad-value` */

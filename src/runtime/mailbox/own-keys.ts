@@ -10,8 +10,13 @@ import { toHex } from '../../wire/hex.ts'
 
 /** A key of the library's own: those of users have no NUL. Seeds, the newest first. */
 const SEEDS = '\0seeds'
+/** Each key that is not the first one, or is none of the newest: its seed, the letter about it. */
+const nameOf = (key: Uint8Array): string => `\0own key ${toHex(key)}`
 
-/** A mailbox's keys, the newest first, and the letter about that one; null for the first of all. */
+/**
+ * The newest of a mailbox's keys, the newest of all first, and the letter about that one; null for
+ * the first of all.
+ */
 interface Keys {
   readonly keys: readonly keys.OwnKey[]
   readonly letter: Uint8Array | null
@@ -42,6 +47,14 @@ export async function openKeys(
   return { identity: { keys: own, letter, curves }, changes: kept ? [] : [keysKept(own)] }
 }
 
+/** A key from before, and the letter about it: who was away for long may know no newer one. */
+function keyKept({ seed, key }: keys.OwnKey, letter: Uint8Array | null): MailChange {
+  const value = new Uint8Array(KEY_BYTES + (letter?.length ?? 0))
+  value.set(seed)
+  if (letter) value.set(letter, KEY_BYTES)
+  return { kind: 'set', key: nameOf(key), value }
+}
+
 function keysKept(own: readonly keys.OwnKey[]): MailChange {
   const value = new Uint8Array(own.length * KEY_BYTES)
   for (const [at, { seed }] of own.entries()) value.set(seed, at * KEY_BYTES)
@@ -67,6 +80,7 @@ export class OwnKeys {
   /** What greets: only keys that are durable. */
   readonly self: Self
   readonly #curves: Curves
+  readonly #store: Pick<MailStore, 'get'>
   readonly #random: Chance
   /** The newest, which may be in a turn that is not durable yet. */
   #newest: Keys
@@ -77,7 +91,8 @@ export class OwnKeys {
   /** Keys are replaced one after the other. */
   #replacing: Promise<unknown> = Promise.resolve()
 
-  constructor(id: string, identity: Identity, random: Chance) {
+  constructor(id: string, identity: Identity, store: Pick<MailStore, 'get'>, random: Chance) {
+    this.#store = store
     this.self = { id, keys: identity.keys }
     this.#curves = identity.curves
     this.#random = random
@@ -87,6 +102,12 @@ export class OwnKeys {
   /** The newest that is durable, as text. */
   get text(): string {
     return toHex(this.self.keys[0]!.key)
+  }
+
+  /** A durable key of before; null for none. */
+  formerKey(key: Uint8Array): keys.OwnKey | null {
+    const kept = this.#store.get(nameOf(key))
+    return kept && { seed: kept.slice(0, KEY_BYTES), key }
   }
 
   /** Draws another key. @param put  makes it the newest, in a turn; kept when that is durable */
@@ -114,7 +135,13 @@ export class OwnKeys {
     anew: (told: ReadonlyMap<string, number>) => void,
   ): void {
     const told = keys.announce(box, next.letter!, draft.out)
-    draft.changes.push(keysKept(next.keys))
+    const [now] = next.keys
+    draft.changes.push(keysKept(next.keys), keyKept(now!, next.letter))
+    // Older versions kept neither the letter about the newest before nor keys beyond the newest.
+    const { keys: before, letter } = this.#newest
+    for (const [own, about] of [[before[0]!, letter] as const, [before.at(-1)!, null] as const]) {
+      if (this.#store.get(nameOf(own.key)) === null) draft.changes.push(keyKept(own, about))
+    }
     this.#newest = next
     draft.promises.push({
       // Before the letters leave: who takes one calls at once, and asks for the new key.
@@ -138,8 +165,15 @@ export class OwnKeys {
     const { letter, keys: own } = this.#newest
     const next = keys.afterProof(box, peer, proof, own[0]!.key, this.#told.get(peer))
     if (next !== 'tell') return next === 'go on'
-    const n = keys.tell(box, peer, letter!, draft.out)
+    const letters = keys.leading(proof.own, letter!, (key) => this.#letterAbout(key))
+    const numbers = letters.map((one) => keys.tell(box, peer, one, draft.out))
+    const n = numbers.at(-1)!
     draft.promises.push({ keep: () => void this.#told.set(peer, n), break: () => {} })
     return true
+  }
+
+  #letterAbout(key: Uint8Array): Uint8Array | null {
+    const letter = this.#store.get(nameOf(key))?.slice(KEY_BYTES)
+    return letter && letter.length > 0 ? letter : null
   }
 }

@@ -57,6 +57,14 @@ export interface MailPeer {
   /** Letters that wait for its ack, in order: those behind number `after`, `most` of them (100). */
   outbox(page?: { after?: number; most?: number }): WaitingLetter[]
   /**
+   * Sets the first letter of it that waits here aside (`dead`), so that those behind it go on: for
+   * a line that stands, where nothing but this letter is wrong. Resolves with its number when that
+   * is durable.
+   *
+   * It rejects with a HoldfastError: `not-found` if no letter of it waits; `store`.
+   */
+  setAside(): Promise<number>
+  /**
    * Posts all letters that wait for the peer to another one instead, and forgets the peer. Letters
    * on their way may have taken effect there too.
    *
@@ -162,6 +170,15 @@ export function outbox(
     from = letters.at(-1)!.n
   }
   return found
+}
+
+/** See MailPeer. */
+export async function setAside({ turns, ask }: PeerDesk, id: string): Promise<number> {
+  return ask((draft) => {
+    const n = turns.setAside(draft, id)
+    if (n !== null) return n
+    throw new HoldfastError('not-found', `no letter of ${id} waits here to be handled`)
+  })
 }
 
 /** See MailPeer. */

@@ -20,6 +20,8 @@ export interface TurnsHost {
   curves: Curves
   /** The only ids that may come, with their keys. */
   listed: Listed | null
+  /** Whether that peer is dialled, or connected. */
+  expects(peer: string): boolean
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
   /** Something became durable. */

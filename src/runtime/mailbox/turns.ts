@@ -18,25 +18,20 @@ import { type Batch, mailLayout } from '../../mailbox/messages.ts'
 import type { Alarm, DeadLetter, Letter } from '../../ports.ts'
 import { decode } from '../../wire/layout.ts'
 import { isSame, NO_LIFE } from '../../wire/history.ts'
-import { NO_HANDLER, Unhandled } from './handlers.ts'
+import { AsyncHandler, type Found, type Handling, NO_HANDLER, Unhandled } from './handlers.ts'
 import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
-import type { LetterHandler } from './options.ts'
-import {
-  type Desk,
-  LetterTransaction,
-  type Posted,
-  type Transaction,
-  Values,
-} from './transaction.ts'
+import { type Transaction, Values } from './transaction.ts'
+import { Attempts } from './attempts.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
+import { type Effect, Effects } from './effects.ts'
 import { Ended } from './ended.ts'
 import { begin, type Draft, movedIn, peersOf } from './draft.ts'
 import { Later } from './later.ts'
-import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
+import { Lines } from './lines.ts'
+import { letterId, type LetterInfo, unseal } from './letters.ts'
 import { atOnce } from '../reports.ts'
-import { checkLater, checkRoom, RESERVE } from './room.ts'
 import type { TurnsHost } from './turns-host.ts'
 
 /** A handler that takes longer than this is reported. */
@@ -71,6 +66,10 @@ export class Turns {
   readonly #alarm: Alarm
   readonly #deaths: Deaths
   readonly #keyLetters: KeyLetters
+  readonly #effects: Effects
+  readonly attempts: Attempts
+  /** Which lines stand, and why. */
+  readonly lines = new Lines()
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
@@ -91,8 +90,10 @@ export class Turns {
     this.#isReplica = isSame(life, NO_LIFE)
     this.box = mailbox.create(host.store.heads(), limits, life, host.listed)
     this.#keyLetters = new KeyLetters(host.curves, (peer) => this.#wake(peer))
+    this.#effects = new Effects(host.loop, (peer) => this.#wake(peer))
     this.values = new Values(host.store)
     this.later = new Later(this.values, host.store)
+    this.attempts = new Attempts(host, this)
     this.#deaths = new Deaths(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
     this.#resume(host)
@@ -100,7 +101,7 @@ export class Turns {
   }
 
   /** Letters of that type, or of none, have a handler from now on. @throws HoldfastError */
-  handle(type: LetterDefinition | null, handler: LetterHandler): void {
+  handle(type: LetterDefinition | null, handler: Handling): void {
     this.#host.handlers.add(type, handler)
     for (const id of this.box.peers.keys()) this.#wake(id)
     this.#soon()
@@ -200,7 +201,7 @@ export class Turns {
   /** Runs a transaction that a caller asked for. @throws what the transaction throws */
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
-    const error = this.#attempt(draft, null, null, (tx) => {
+    const error = this.attempts.attempt(draft, null, null, (tx) => {
       result = atOnce(what, act(tx))
     })
     if (error) throw error
@@ -215,10 +216,36 @@ export class Turns {
     throw new HoldfastError('failed', how + error.message)
   }
 
+  /**
+   * Has the handler of a dead letter do what it does elsewhere, if that is so.
+   *
+   * @throws HoldfastError `failed` if it throws
+   */
+  async effectOfDead(id: string, n: number): Promise<void> {
+    const letter = this.#host.store.deadOne(id, n)
+    const found = letter && this.#host.handlers.find(unseal(letter.body).body)
+    if (!found || found instanceof Unhandled || found.how.kind === 'turn') return
+    const error = await this.#effects.once(this.#effectOf(id, letter, found))
+    if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
+  }
+
+  /** Sets the first letter that waits of a peer aside. @returns its number, or null for none */
+  setAside({ out }: Draft, id: string): number | null {
+    const peer = this.box.peers.get(id)
+    if (!peer || !mailbox.waits(peer)) return null
+    const why = this.lines.why(id) ?? 'its owner set it aside'
+    mailbox.setAside(this.box, this.#host.loop.now(), id, why, out)
+    this.lines.goesOn(id)
+    this.#effects.drop(id)
+    this.#wake(id)
+    return peer.heard
+  }
+
   /** Makes pending work durable, and does nothing more. */
   async end(): Promise<void> {
     await this.ask(() => {}).catch(() => {})
     this.#isOver = true
+    this.#effects.close()
     this.#alarm.cancel()
   }
 
@@ -381,8 +408,10 @@ export class Turns {
       draft.handled++
       const { n } = letter
       const error = this.#blamed.get(`${peer} ${n}`) ?? this.#tryLetter(draft, peer, letter)
-      if (error === null) mailbox.done(box, now, peer, draft.out)
-      else this.#threw(draft, now, peer, n, error)
+      if (error === null) {
+        mailbox.done(box, now, peer, draft.out)
+        this.lines.goesOn(peer)
+      } else this.#threw(draft, now, peer, n, error)
     }
     this.#deaths.forget(peer, known.heard, draft.changes)
     if (mailbox.waits(known)) this.#late.add(peer)
@@ -390,12 +419,8 @@ export class Turns {
   }
 
   #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
-    const { tries } = mailbox.peerOf(this.box, peer)
-    const deaths = this.#deaths.of(peer, n)
-    if (deaths > 0 && tries + deaths >= this.#limits.triesMax) {
-      const why = `the process ended while it was handled: ${deaths} times`
-      return new HoldfastError('failed', why)
-    }
+    const died = this.lines.afterDeaths(this.box, peer, n, this.#deaths.of(peer, n))
+    if (died) return died
     if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
     return this.#handle(draft, peer, { n, body }, false)
@@ -403,11 +428,9 @@ export class Turns {
 
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
-    draft.events.push({ kind: 'threw', peer, n, why: error.message })
-    // An outbox that the letter's handler posts to is full: that is no fault of this letter.
-    const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
-    if (isFull) mailbox.postpone(this.box, now, peer)
-    else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
+    if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
+    const deaths = this.#deaths.of(peer, n)
+    this.lines.failed(draft, this.box, now, { peer, n, deaths }, error)
   }
 
   // What does not fit never will; what has no handler waits for it.
@@ -417,74 +440,57 @@ export class Turns {
       return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
     }
     this.box.counters.unfit++
-    mailbox.failed(this.box, now, peer, message, out, this.#limits.triesMax)
+    mailbox.setAside(this.box, now, peer, message, out)
+    this.lines.goesOn(peer)
   }
 
   #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
     const { n } = letter
-    const { at, until, trace, body } = unseal(letter.body)
-    const { date, loop } = this.#host
+    const { until, body } = unseal(letter.body)
+    const { date } = this.#host
     if (until !== null && date && date() > until && !isReleased) {
       draft.events.push({ kind: 'expired', peer, n })
       return null
     }
-    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
-    const info = { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
+    const found = this.#host.handlers.find(body)
+    if (found instanceof Unhandled) return found
+    if (found.how.kind === 'turn') return this.#handleNow(draft, peer, letter, found, isReleased)
+    // What was released has been done elsewhere by now.
+    return isReleased ? null : this.#effects.outcome(draft, this.#effectOf(peer, letter, found))
+  }
+
+  #handleNow(
+    draft: Draft,
+    peer: string,
+    letter: Letter,
+    found: Found,
+    isReleased: boolean,
+  ): Error | null {
+    const { n } = letter
+    const { loop, handlers, watchdog } = this.#host
+    const info = this.#infoOf(peer, letter)
     const begun = loop.now()
-    this.#host.watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
+    watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
     const blame = isReleased ? null : { peer, n }
-    const error = this.#attempt(draft, blame, info.trace, (tx) => {
-      this.#host.handlers.handle(tx, peer, body, info)
+    const error = this.attempts.attempt(draft, blame, info.trace, (tx) => {
+      handlers.handle(tx, peer, found, info)
     })
-    this.#host.watchdog?.end()
+    watchdog?.end()
     const ms = loop.now() - begun
     if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
     return error
   }
 
-  /** @returns the error it threw, or null; then its effects are in the draft @throws Ended */
-  #attempt(
-    draft: Draft,
-    letter: Ended['letter'],
-    trace: string | null,
-    act: (tx: Transaction) => void,
-  ): Error | null {
-    const tx = new LetterTransaction(this.#desk(trace))
-    let error: Error | null = null
-    try {
-      act(tx)
-    } catch (thrown) {
-      error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    }
-    const ended = this.#host.store.sql?.ended
-    if (ended) throw new Ended(ended, letter)
-    if (error) {
-      tx.undo()
-      return error
-    }
-    draft.changes.push(...tx.keep())
-    for (const post of tx.posts) this.#post(draft, post)
-    return null
+  #infoOf(peer: string, { n, body }: Letter): LetterInfo {
+    const { at, trace } = unseal(body)
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
+    return { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
   }
 
-  // Letters of handlers have room of their own, which was checked when they were posted.
-  #post({ changes, out }: Draft, { to, body, due }: Posted): void {
-    if (due === null) mailbox.add(this.box, to, body, out)
-    else this.later.add(due, { kind: 'post', peer: to, body }, changes)
-  }
-
-  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
-  seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
-    return toLetter(this.#host.date?.() ?? null, body, options, trace)
-  }
-
-  #desk(trace: string | null): Desk {
-    return {
-      seal: (body, options) => this.seal(body, options, trace),
-      store: this.#host.store,
-      values: this.values,
-      checkRoom: (to, letters, bytes) => checkRoom(this.box, to, letters, bytes, RESERVE),
-      checkLater: (letters) => checkLater(this.later, letters),
-    }
+  #effectOf(peer: string, letter: Letter, { how, body }: Found): Effect {
+    const id = letterId(peer, this.#id, letter)
+    const given = { ...this.#infoOf(peer, letter), id, from: peer, body }
+    const { run, ms } = how as Handling & { kind: 'effect' }
+    return { peer, id, ms, run: (signal) => run({ ...given, signal }) }
   }
 }
