@@ -133,6 +133,8 @@ export interface Caller {
   join: Uint8Array
   /** It was told that it may not come in. */
   refused: boolean
+  /** What it asks for, while the old row of its player is on its way out; else null. */
+  waits: Join | null
   /** Then it is forgotten. */
   until: Millis
 }

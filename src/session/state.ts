@@ -258,6 +258,8 @@ export interface SessionRules {
   recalls(session: Session, answers: Gathering['answers']): Conduct
   /** Which player of those who were here it is that joins; null for a new one (S-5). */
   comesBackAs(durable: Durable, wish: Join): Player | null
+  /** Whether a player may come in, beside rows of theirs that are still here (S-5). */
+  mayReturn(session: Session, player: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** The number of the allowance out of which an operation is paid. */
