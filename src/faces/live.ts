@@ -83,9 +83,7 @@ export class Live implements Running {
   #code: ErrorCode | null = null
   #token = ''
 
-  /**
-   * @param options  what `join` was given
-   */
+  /** @param options  what `join` was given */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
@@ -389,6 +387,8 @@ export class Live implements Running {
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
         return this.#fail(event.code, event.why)
+      case 'threw':
+        return this.#reports.report(event.error, `holdfast, at ${event.where},`, this)
       case 'part':
         return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
       case 'invited':

@@ -418,6 +418,11 @@ export function giveUp(run: Runtime): void {
   fail(run, 'unreachable', 'the server and its backup are gone: what they held is lost')
 }
 
+/** Our state cannot be trusted any more. */
+export function breakDown(run: Runtime, why: string): void {
+  fail(run, 'broken', why)
+}
+
 function fail(run: Runtime, code: ErrorCode, why: string): void {
   run.member.phase = 'out'
   run.ports.emit({ kind: 'failed', code, why })

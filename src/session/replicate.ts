@@ -35,9 +35,11 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   assert(serves(session), 'only a serving primary records')
   const { server } = session
   const bytes = encode(deltaLayout, delta)
+  session.steps++
   const index = commit.append(server.log, now, bytes)
-  keeping.note(server.lead, now, bytes)
   make(session, delta, out)
+  session.steps--
+  keeping.note(server.lead, now, bytes)
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
   else settle(server)
@@ -103,8 +105,11 @@ export function takeSnapshot(
   server.incoming = null
   const restored = durable.restore(bytes)
   if (!restored) return
+  session.steps++
   // A copy that a part rejects is not acked: as the next primary we would lose that part's state.
-  if (!out.parts.restore(restored.parts)) {
+  const isWhole = out.parts.restore(restored.parts)
+  session.steps--
+  if (!isWhole) {
     if (server.role === 'sync')
       become(session, now, 'unrestored', { ...blank(), incoming: null }, out)
     return
@@ -139,8 +144,10 @@ export function follow(
   if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
     if (!delta) return
+    session.steps++
     commit.pass(log)
     make(session, delta, out)
+    session.steps--
   }
   const length = commit.lengthOf(log)
   session.server.ackedAt = now

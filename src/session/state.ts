@@ -304,6 +304,11 @@ export interface Session {
   requests: number
   /** The member is leaving: nothing new is begun. */
   leaving: boolean
+  /**
+   * Steps under way that are done wholly or not at all. Between calls it is 0, unless one threw:
+   * then this state is not to be trusted.
+   */
+  steps: number
   /** Since when our loop stalls again and again, Infinity if it does not; and the last stall. */
   stalls: { since: Millis; last: Millis }
   /** As primary: how often something waited or was turned away, by the quota of its player. */
@@ -365,7 +370,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     watches: new Map(),
     hub: { up: false, since: now },
     requests: 0,
-    leaving: false,
+    ...{ leaving: false, steps: 0 },
     stalls: { since: Infinity, last: -Infinity },
     pushedBack: 0,
     rules: options.rules,

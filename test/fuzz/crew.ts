@@ -104,6 +104,8 @@ export class Fuzzed {
       ],
       conditions: null,
       onEvent: (event) => {
+        // What the boundary of a member caught is a fault that was found.
+        if (event.kind === 'threw') throw event.error
         if (event.kind === 'done') self?.done(event.outcome)
         if (event.kind === 'view' && self) self.views++
         if (event.kind === 'part') self?.heard(event.event as objects.ObjectEvent)
