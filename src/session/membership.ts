@@ -161,7 +161,10 @@ function fullFor(session: Session, wish: Join): string {
     return sameBytes(key, wish.key) && !mayPlay(rights)
   })
   const isBack = resumed(session, wish) !== null && !watched
-  return taken < playersMax || isBack ? '' : `the session is full: ${playersMax} players`
+  // Who comes back finds room though its place was taken meanwhile, as long as there is a row.
+  const hasRow = others.length < MEMBERS_MAX
+  if (taken < playersMax || (isBack && hasRow)) return ''
+  return `the session is full: ${playersMax} players`
 }
 
 /** Most members that watch a session, by its terms; with its players they are no more than fit. */

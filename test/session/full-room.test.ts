@@ -9,11 +9,27 @@ import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { world } from '../../src/proof/world.ts'
 import { sessionRules } from '../../src/proof/twists.ts'
 import * as membership from '../../src/session/membership.ts'
-import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
+import {
+  type Join,
+  type Joined,
+  type PeerMessage,
+  SESSION_VERSION,
+} from '../../src/session/messages.ts'
+import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
+import * as machine from '../../src/session/session.ts'
 import { viewOf } from '../../src/session/output.ts'
 import type { Session, SessionOut } from '../../src/session/state.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
-import { ackOf, backedUpOf, type One, primaryOf, registerOf, silent } from './scene.ts'
+import {
+  ackOf,
+  backedUpOf,
+  listening,
+  memberOf,
+  type One,
+  primaryOf,
+  registerOf,
+  silent,
+} from './scene.ts'
 
 const bytesOf = (count: number, from: number): Uint8Array => {
   return Uint8Array.from({ length: count }, (_, at) => (from >> (8 * (at & 1))) & 0xff)
@@ -87,6 +103,16 @@ describe('in a full room', () => {
     expect(one.session.server).toMatchObject({ lead: { yields: true } })
   })
 
+  test('of 256 who comes back after its place was taken is told that it is full (N-3)', () => {
+    const one = full(MEMBERS_MAX)
+    const { key } = one.session.server.durable.members.get(9)!
+    membership.remove(one.session, 0, 9, 'timeout', silent)
+    membership.join(one.session, 0, 9, wishOf(3_000), silent)
+    expect(sizes(one)[0]).toBe(MEMBERS_MAX)
+    expect(asks(one.session, wishOf(2_000, key))).toMatchObject({ kind: 'denied', code: 'full' })
+    expect(sizes(one)[0]).toBe(MEMBERS_MAX)
+  })
+
   test('alone, it gets in beside: nobody else could take the role (N-3)', () => {
     const own = primaryOf(1).session
     const { key } = own.server.durable.members.get(1)!
@@ -99,6 +125,36 @@ describe('in a full room', () => {
     const { key } = one.session.server.durable.members.get(2)!
     asks(one.session, wishOf(2_000, key))
     expect(one.session.server.durable.members.size).toBe(MEMBERS_MAX + 1)
+  })
+})
+
+describe('what a member was told of those who came and went', () => {
+  const ask = (own: Session, whole: boolean): PeerMessage[] => {
+    const { out, messages } = listening()
+    machine.receive(own, 0, 1, { kind: 'inquire', epoch: 9, whole }, out)
+    return messages
+  }
+  const news = (own: Session, player: number, index = player): void => {
+    const said = { kind: 'news', index, player, seq: 1, part: 5, bytes: new Uint8Array(1) } as const
+    machine.receive(own, 0, 1, said, silent)
+  }
+  test('fits what it says to who recovers the session, however many they were (N-3)', () => {
+    const { own } = memberOf(3)
+    for (let player = 1; player <= PLAYERS_KEPT_MAX + 300; player++) news(own, player)
+    expect(ask(own, true).map(({ kind }) => kind)).toContain('testimony')
+    expect(own.client.published.seqs.size).toBe(PLAYERS_KEPT_MAX)
+    // Those who are here are not forgotten.
+    expect([1, 2, 3].map((player) => own.client.published.seqs.has(player))).toEqual([
+      true,
+      true,
+      true,
+    ])
+  })
+  test('has no number to which nothing can be added (N-3)', () => {
+    const { own } = memberOf(3)
+    news(own, 2, 7)
+    news(own, 2, 2 ** 53 - 1)
+    expect(ask(own, false)).toMatchObject([{ kind: 'witness', index: 7 }])
   })
 })
 
