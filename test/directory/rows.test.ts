@@ -87,7 +87,7 @@ describe('rows of members (N-24)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(8)
     const sent = new Set<Uint8Array>()
-    const { send } = desk.out
+    const send = desk.out.send.bind(desk.out)
     desk.out.send = (connection, bytes) => {
       if (connection !== streams[7]) sent.add(bytes)
       send(connection, bytes)
