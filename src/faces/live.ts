@@ -372,11 +372,8 @@ export class Live implements Running {
     switch (event.kind) {
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
-      case 'recovered': {
-        const { epoch, gone, silent } = event
-        const witness = this.#roster.find(event.witness)
-        return this.#emit('recovered', { epoch, witness, gone, silent })
-      }
+      case 'recovered':
+        return this.#emit('recovered', this.#roster.recoveryOf(event))
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':

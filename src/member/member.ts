@@ -189,22 +189,9 @@ function happened(run: Runtime, event: SessionEvent): void {
       // Who leads from now on is asked for the time from now on.
       if (!member.clock.set && member.phase === 'in') steerClock(run)
       break
-    case 'view': {
-      const { view } = event
-      member.untended = true
-      const { id, me, topology, terms } = member.session
-      member.watchers = watchersOf(view)
-      saving.forget(run, view)
-      const left = event.why === 'left'
-      const mesh = topology === 'mesh'
-      const seen: PartView = { session: id, me, mesh, terms, left, ...view }
-      member.session.steps++
-      for (const { part, state } of member.slots) {
-        part.view?.(state, run.now, seen, partOut(run, part.channel))
-      }
-      member.session.steps--
+    case 'view':
+      viewed(run, event)
       break
-    }
     case 'welcome':
       return welcome(run, event.to)
     case 'unheard':
@@ -221,6 +208,22 @@ function happened(run: Runtime, event: SessionEvent): void {
       break
   }
   run.ports.emit(event)
+}
+
+function viewed(run: Runtime, { view, why }: SessionEvent & { kind: 'view' }): void {
+  const { member } = run
+  member.untended = true
+  const { id, me, topology, terms } = member.session
+  member.watchers = watchersOf(view)
+  saving.forget(run, view)
+  const left = why === 'left'
+  const mesh = topology === 'mesh'
+  const seen: PartView = { session: id, me, mesh, terms, left, ...view }
+  member.session.steps++
+  for (const { part, state } of member.slots) {
+    part.view?.(state, run.now, seen, partOut(run, part.channel))
+  }
+  member.session.steps--
 }
 
 function watchersOf({ members }: View): Set<PeerId> {

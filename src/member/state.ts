@@ -430,8 +430,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     resume: wish.resume,
     home: '',
     recorded: 0,
-    roundAt: now,
-    ...{ broken: '', breaks: [], calmUntil: -Infinity },
+    ...{ roundAt: now, broken: '', breaks: [], calmUntil: -Infinity },
     counters: nothingCounted(),
   }
 }

@@ -1,9 +1,9 @@
 /**
  * A full room whose members and strangers say well-formed things at the wrong time: every message,
  * JOIN, operation and answer that there is, from anybody, in any state, with every list as long as
- * it may be. Three of the 256 are real sessions, of which one serves and others stand by, take over,
- * hand over and recover; a register answers what they ask. All that they say is encoded, so whatever
- * fits no message throws.
+ * it may be. Three of the 256 are real sessions, of which one serves and others stand by, take
+ * over, hand over and recover; a register answers what they ask. All that they say is encoded, so
+ * whatever fits no message throws.
  */
 
 import type { FromHub, Register, ToHub } from '../../src/directory/messages.ts'
@@ -399,7 +399,7 @@ function deliver(made: Crowd): void {
   }
 }
 
-// Where all lost their roles the hub has the room anew, with the first of them: else nothing is left.
+// Where all lost their roles the hub names one of them anew: else nothing is left.
 function again(made: Crowd): void {
   if (server(made) || made.asked.length > 0 || !chance(made.chaos, 0.05)) return
   const who = pick(made.chaos, [...made.sessions.keys()])

@@ -31,15 +31,8 @@ test.each([
   restore(run, { state, parts: [], changes: [] } as unknown as Read)
   expect([state.players.size, state.players.has(1)]).toEqual([left, us === 1])
   const key = new Uint8Array(32)
-  const member = {
-    inc: us,
-    player: us,
-    name: '',
-    kind: 'node',
-    addresses: [],
-    link: key,
-    key,
-  } as const
+  const named = { inc: us, player: us, name: '', kind: 'node' as const, addresses: [] }
+  const member = { ...named, link: key, key }
   const registerHash = new Uint8Array(16)
   durable.apply(state, { kind: 'add', member: { ...member, rights: 1, registerHash }, settled: 0 })
   expect(() => durable.snapshot(state, [])).not.toThrow()

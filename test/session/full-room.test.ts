@@ -3,7 +3,7 @@
 // Method: the shipped verbs of membership by hand, in a room of 256 and in small ones; whole
 // sessions in virtual time.
 import { describe, expect, test } from 'vitest'
-import { action } from '../../src/index.ts'
+import { action, type Session } from '../../src/index.ts'
 import { MEMBERS_MAX } from '../../src/machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { world } from '../../src/proof/world.ts'
@@ -18,7 +18,7 @@ import {
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as machine from '../../src/session/session.ts'
 import { viewOf } from '../../src/session/output.ts'
-import type { Session, SessionOut } from '../../src/session/state.ts'
+import type { Session as Machine, SessionOut } from '../../src/session/state.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import {
   ackOf,
@@ -45,7 +45,7 @@ function wishOf(number: number, key: Uint8Array = bytesOf(KEY_BYTES, number)): J
 }
 
 /** What the primary answers; null if nothing yet. */
-function asks(own: Session, wish: Join): Joined | null {
+function asks(own: Machine, wish: Join): Joined | null {
   let said: Joined | null = null
   const out: SessionOut = { ...silent, answer: (_to, answer) => void (said = answer) }
   membership.join(own, 0, 9, wish, out)
@@ -129,12 +129,12 @@ describe('in a full room', () => {
 })
 
 describe('what a member was told of those who came and went', () => {
-  const ask = (own: Session, whole: boolean): PeerMessage[] => {
+  const ask = (own: Machine, whole: boolean): PeerMessage[] => {
     const { out, messages } = listening()
     machine.receive(own, 0, 1, { kind: 'inquire', epoch: 9, whole }, out)
     return messages
   }
-  const news = (own: Session, player: number, index = player): void => {
+  const news = (own: Machine, player: number, index = player): void => {
     const said = { kind: 'news', index, player, seq: 1, part: 5, bytes: new Uint8Array(1) } as const
     machine.receive(own, 0, 1, said, silent)
   }
@@ -165,7 +165,7 @@ describe('a tab that serves as backup and is loaded again', () => {
     async (most) => {
       const w = world({ seed: 41 + most, conditions: 'rtt=40' })
       const duel = { game: 'duel', types: [add], playersMax: most }
-      const all = []
+      const all: Session[] = []
       for (let at = 0; at < most; at++) all.push(await w.join({ ...duel, name: `p${at}` }))
       await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
       const [ada, backup] = [all[0]!, all.find((one) => one.figures().role === 'backup')!]
