@@ -21,68 +21,54 @@ interface Scene {
   members: number
 }
 
-function said({ chaos, id, desk }: Scene): ToHub {
-  const n = (): number => pick(chaos, NUMBERS)
-  const session = pick(chaos, [id, id, id, '', 'nowhere', 'x'.repeat(8)])
-  const request = n()
+const n = (chaos: Prng): number => pick(chaos, NUMBERS)
+
+// What anybody may ask.
+function asked({ chaos, desk, id }: Scene, session: string): ToHub {
+  const request = n(chaos)
   const inc = pick(chaos, [1, 2, 3, MOST, 257])
   const epoch = desk.hub.directory.rows.get(id)?.entry.register.epoch ?? 1
-  const bytes = new Uint8Array(pick(chaos, [0, 1, 16_000]))
-  const rows = pick(chaos, [0, 1, 2, MOST])
   const place = { game: pick(chaos, ['g', 'h']), room: pick(chaos, ['main', 'side', '']) }
   const who = { hash: listed(inc).hash, link: linkOf(inc), key: keyOf(inc) }
-  const flags = {
-    recovers: chance(chaos, 0.5),
-    hosts: chance(chaos, 0.2),
-    fresh: chance(chaos, 0.2),
-  }
+  const [recovers, hosts, fresh] = [chance(chaos, 0.5), chance(chaos, 0.2), chance(chaos, 0.2)]
   const terms = pick(chaos, ['', 'keep=5', 'entry=invite', 'listed=no', 'x'.repeat(100)])
   const ticket = pick(chaos, ['', '', 'toy', 'invite.00'])
+  const wish = { ...place, playersMax: n(chaos), topology: 'star', terms, ...OPEN, ...who } as const
   const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
-  const change = { expect: pick(chaos, [epoch, n()]), primary: inc, backup: n(), why }
-  const all: ToHub[] = [
-    { kind: 'hello', version: chance(chaos, 0.9) ? HUB_VERSION : n() },
+  const change = { expect: pick(chaos, [epoch, n(chaos)]), primary: inc, backup: n(chaos), why }
+  return pick<ToHub>(chaos, [
+    { kind: 'hello', version: chance(chaos, 0.9) ? HUB_VERSION : n(chaos) },
     { kind: 'list', request, game: place.game, after: pick(chaos, ['', '1', 'x']) },
     { kind: 'get', request, session },
-    {
-      kind: 'add',
-      request,
-      ...place,
-      playersMax: n(),
-      topology: 'star',
-      terms,
-      ...OPEN,
-      ...who,
-      ...flags,
-      ticket,
-    },
+    { kind: 'add', request, ...wish, recovers, hosts, fresh, ticket },
     { kind: 'change', request, session, inc, proof: proof(inc), ...change },
     { kind: 'attach', request, session, inc, proof: proof(inc) },
-    {
-      kind: 'members',
-      session,
-      members: Array.from({ length: rows }, (_, at) => listed(at + 1)),
-      players: n(),
-    },
-    { kind: 'yes', session, epoch: pick(chaos, [epoch, n()]), nonce: 1, players: n() },
-    { kind: 'ping', count: n() },
-    { kind: 'invite', request, digest: who.hash, uses: n(), rights: below(chaos, 256) },
-    {
-      kind: 'keep',
-      session,
-      number: n(),
-      from: chance(chaos, 0.5) ? null : n(),
-      index: n(),
-      time: n(),
-      next: n(),
-      lone: chance(chaos, 0.5),
-      piece: pick(chaos, [0, 0, n()]),
-      of: pick(chaos, [1, 1, n()]),
-      bytes,
-    },
-    { kind: 'alive', session, epoch: pick(chaos, [epoch, n()]), nonce: 1 },
-  ]
-  return pick(chaos, all)
+    { kind: 'ping', count: n(chaos) },
+  ])
+}
+
+// What only members say, and mostly the primary alone.
+function told({ chaos, desk, id }: Scene, session: string): ToHub {
+  const epoch = pick(chaos, [desk.hub.directory.rows.get(id)?.entry.register.epoch ?? 1, n(chaos)])
+  const members = Array.from({ length: pick(chaos, [0, 1, 2, MOST]) }, (_, at) => listed(at + 1))
+  const { hash: digest } = listed(2)
+  const of = { number: n(chaos), from: chance(chaos, 0.5) ? null : n(chaos), index: n(chaos) }
+  const when = { time: n(chaos), next: n(chaos), lone: chance(chaos, 0.5) }
+  const piece = { piece: pick(chaos, [0, 0, n(chaos)]), of: pick(chaos, [1, 1, n(chaos)]) }
+  const bytes = new Uint8Array(pick(chaos, [0, 1, 16_000]))
+  return pick<ToHub>(chaos, [
+    { kind: 'members', session, members, players: n(chaos) },
+    { kind: 'yes', session, epoch, nonce: 1, players: n(chaos) },
+    { kind: 'invite', request: n(chaos), digest, uses: n(chaos), rights: below(chaos, 256) },
+    { kind: 'keep', session, ...of, ...when, ...piece, bytes },
+    { kind: 'alive', session, epoch, nonce: 1 },
+  ])
+}
+
+function said(scene: Scene): ToHub {
+  const { chaos, id } = scene
+  const session = pick(chaos, [id, id, id, '', 'nowhere', 'x'.repeat(8)])
+  return chance(chaos, 0.6) ? asked(scene, session) : told(scene, session)
 }
 
 function stream({ chaos, streams, desk }: Scene): number {
