@@ -25,6 +25,11 @@ export const ERRORS = {
     happened: 'no',
     todo: 'show the sentence; who may put out can `pardon`',
   },
+  broken: {
+    when: 'an error in Holdfast itself left this member without a state that it can trust',
+    happened: 'nobody knows',
+    todo: 'report the sentence, with the event `error` before it; join again with the token',
+  },
   elsewhere: {
     when: 'the same player is open in a newer place',
     happened: 'no',

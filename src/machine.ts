@@ -48,6 +48,11 @@ export function mayPlay(rights: number): boolean {
   return (rights & RIGHTS.play) !== 0
 }
 
+/** Whether who has these rights was admitted as a host, by a ticket. */
+export function isHost(rights: number): boolean {
+  return (rights & RIGHTS.host) !== 0
+}
+
 /** The sink of one call. Effects leave after the call has returned: records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
   /**
@@ -63,11 +68,10 @@ export interface Out<Message, Delta, Event, To = PeerId> {
   emit(event: Event): void
 }
 
-/** A member as parts see it: hosts are on Node; who has no rights named plays (RIGHTS). */
+/** A member as parts see it; who has no rights named plays (RIGHTS). */
 export interface PartMember {
   inc: PeerId
   player: number
-  kind?: 'node' | 'browser' | 'guest'
   rights?: number
 }
 

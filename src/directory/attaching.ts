@@ -25,6 +25,9 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
+  // It is told of all who are here, and all of it.
+  const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
+  if (crowd) return refusals.answer(call, request, crowd)
   const full = sit(call, session)
   if (full) return refusals.answer(call, request, full)
   standDown(call, session, inc)

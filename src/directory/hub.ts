@@ -180,6 +180,7 @@ function answer(call: Call, message: ToHub): void {
         return sessions.wait(call, message.session, message)
       return attach(call, message)
     case 'members': {
+      if (!refusals.spendRows(call, message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
       return

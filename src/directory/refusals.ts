@@ -33,6 +33,15 @@ export function spend(call: Call, what: What, cost: number, session?: string): E
   return budgets.spend(hub.budgets, now, by, what, cost)
 }
 
+/** Rows of members cost. @returns false if they were too many, and the stream is closed */
+export function spendRows(call: Call, count: number): boolean {
+  const met = spend(call, 'rows', count)
+  if (!met) return true
+  call.hub.counters.flooding++
+  close(call, met, 'refused')
+  return false
+}
+
 /** A message costs. @returns false if that was too much, and the stream is closed */
 export function spendMessage(call: Call, cost: number): boolean {
   const met = spend(call, 'messages', cost)

@@ -348,6 +348,9 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   // Of who is attached by this stream nothing older is under way.
   const attaches = message.why === 'recover' || message.why === 'takeover'
   if (attaches && !speaks) return say(connection, no, out)
+  // All who are here are told of it.
+  const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
+  if (crowd) return refusals.answer(call, request, crowd)
   if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
     hub.asked.set(session, { connection, message, kind: 'change' })
     return

@@ -316,8 +316,10 @@ export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
 
 /** Sends a message to all attached members of a session. */
 export function tell(hub: Hub, session: string, news: FromHub, out: HubOut, but: PeerId = 0): void {
+  // One message to many is encoded once.
+  const bytes = frameMessage(encode(fromHub, news))
   for (const [inc, connection] of hub.attached.get(session) ?? []) {
-    if (inc !== but) say(connection, news, out)
+    if (inc !== but) out.send(connection, bytes)
   }
 }
 

@@ -142,6 +142,11 @@ export interface SessionFigures {
    * player asked for more than `operationsPerSecond`.
    */
   pushedBack: number
+  /**
+   * How often something that came made Holdfast itself throw, which is a bug of ours; the event
+   * `error` names each.
+   */
+  threw: number
   /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
   suspectMs: number | null
 }

@@ -22,6 +22,7 @@ export function figuresOf(runner: Runner | null, view: View, inc: PeerId): Sessi
     returns: member?.counters.returns ?? 0,
     bytesPerSecond: runner?.bytesPerSecond ?? { in: 0, out: 0 },
     hub: member?.hub === 'attached',
+    threw: member?.counters.threw ?? 0,
     pushedBack: member?.session.pushedBack ?? 0,
     suspectMs: member ? patience(member.session) : null,
   }

@@ -78,7 +78,8 @@ export interface JoinOptions {
   watchersMax?: number
   /**
    * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
-   * default 2,500. Hosts, and a player who is alone, make as many as there is room for.
+   * default 2,500. Who came in by a ticket of a host, and a player who is alone, make as many as
+   * there is room for.
    */
   objectsPerPlayer?: number
   /**

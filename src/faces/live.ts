@@ -84,9 +84,7 @@ export class Live implements Running {
   #code: ErrorCode | null = null
   #token = ''
 
-  /**
-   * @param options  what `join` was given
-   */
+  /** @param options  what `join` was given */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
@@ -379,11 +377,8 @@ export class Live implements Running {
     switch (event.kind) {
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
-      case 'recovered': {
-        const { epoch, gone, silent } = event
-        const witness = this.#roster.find(event.witness)
-        return this.#emit('recovered', { epoch, witness, gone, silent })
-      }
+      case 'recovered':
+        return this.#emit('recovered', this.#roster.recoveryOf(event))
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -394,6 +389,8 @@ export class Live implements Running {
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
         return this.#fail(event.code, event.why)
+      case 'threw':
+        return this.#reports.report(event.error, `holdfast, at ${event.where},`, this)
       case 'part':
         return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
       case 'invited':

@@ -100,6 +100,20 @@ describe('a ticket', () => {
     expect(await read(await signed(claims, { kid }))).toBe(FOREIGN)
   })
 
+  test('of a key that took the place of another counts beside it, and alone once that is out (N-28)', async () => {
+    const old = await mintTicket(own.secret, { game: 'duel' })
+    const later = await newTicketKey()
+    const fresh = await mintTicket(later.secret, { game: 'duel' })
+    const keys = [own, later].map(({ key }) => ({ key, games: ['duel'] }))
+    const both = ticketReader('tickets', keys)!
+    const after = ticketReader('tickets', keys.slice(1))!
+    expect(await both.read(old)).toMatchObject({ game: 'duel' })
+    for (const reader of [both, after]) {
+      expect(await reader.read(fresh)).toMatchObject({ game: 'duel' })
+    }
+    await expect(after.read(old)).rejects.toThrow(FOREIGN)
+  })
+
   test('whose time is over is told so', async () => {
     const late = await signed({ game: 'duel', rights: ['play'] }, {}, { exp: 1_000_000_000 })
     expect(await read(late)).toBe('the time of the ticket is over')

@@ -9,8 +9,8 @@ import { admissionOf } from '../directory/messages.ts'
 import { type Millis, RIGHTS } from '../machine.ts'
 import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
-import { join, otherVersion } from '../session/membership.ts'
-import { claimOf, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
+import { isReturning, join, otherVersion } from '../session/membership.ts'
+import { claimOf, type Join, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
 import { SESSION_VERSION } from '../session/messages.ts'
 import { takes } from '../session/state.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
@@ -48,7 +48,7 @@ export function admit(run: Runtime, { peer: key, address, join: blob }: Request)
   const peer = peers.blank(run, key, false)
   const number = member.nextCaller++
   const until = now + CALLER_MS
-  const caller = { peer, address, number, join: blob!, refused: false, until }
+  const caller = { peer, address, number, join: blob!, refused: false, waits: null, until }
   member.callers.set(key, caller)
   member.dueAt = Math.min(member.dueAt, caller.until)
   return null
@@ -125,10 +125,25 @@ export function admitted(
   { of: caller, join: wish }: CurveJob & { kind: 'admission' },
   isRight: boolean,
 ): void {
-  const { member, now, out } = run
   if (!isCurrent(run, caller)) return
   if (!isRight || (wish.rights & (RIGHTS.play | RIGHTS.watch)) === 0) return forged(run, caller)
-  if (!join(member.session, now, caller.number, wish, out)) drop(run, caller)
+  ask(run, caller, wish)
+}
+
+// Whoever comes back waits on its link until its old row is out.
+function ask(run: Runtime, caller: Caller, wish: Join): void {
+  const { member, now, out } = run
+  caller.waits = null
+  if (join(member.session, now, caller.number, wish, out)) return
+  if (isReturning(member.session, wish)) caller.waits = wish
+  else drop(run, caller)
+}
+
+/** Something changed: those who wait for their old rows are asked about again. */
+export function askAgain(run: Runtime): void {
+  for (const caller of [...run.member.callers.values()]) {
+    if (caller.waits) ask(run, caller, caller.waits)
+  }
 }
 
 function isCurrent({ member }: Runtime, { peer, number }: Caller): boolean {

@@ -7,11 +7,13 @@ import type { PartOut, PeerId } from '../machine.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import { peerLayout } from '../session/messages.ts'
 import { grantOf } from '../directory/messages.ts'
+import type { Arrival } from '../link/arrivals.ts'
 import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/quotas.ts'
 import * as session from '../session/session.ts'
 import { wantsGrant } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { guard } from './boundary.ts'
 import { compute } from './curves.ts'
 import { type CurveJob, type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
 
@@ -92,25 +94,27 @@ export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uin
  * @param first  how many were taken before
  */
 export function takeArrivals(run: Runtime, from: PeerId, first = 0): void {
-  const { arrivals, member } = run
+  const { arrivals } = run
   for (let i = first; i < arrivals.count; i++) {
-    const { what, number, bytes } = arrivals.list[i]!
-    switch (what) {
-      case 'message':
-        takeMessage(run, from, bytes)
-        break
-      case 'frame':
-        takeFrame(run, from, number, bytes)
-        break
-      case 'acked':
-        for (const { part, state } of member.slots) part.acked?.(state, from, number)
-        break
-      case 'lost':
-        for (const { part, state } of member.slots) part.lost?.(state, from, number)
-        break
-      case 'delivered':
-        for (const { part, state } of member.slots) part.delivered?.(state, from, number)
-    }
+    guard(run, 'a message', () => takeArrival(run, from, arrivals.list[i]!))
+  }
+}
+
+function takeArrival(run: Runtime, from: PeerId, { what, number, bytes }: Arrival): void {
+  const { slots } = run.member
+  switch (what) {
+    case 'message':
+      return takeMessage(run, from, bytes)
+    case 'frame':
+      return takeFrame(run, from, number, bytes)
+    case 'acked':
+      for (const { part, state } of slots) part.acked?.(state, from, number)
+      return
+    case 'lost':
+      for (const { part, state } of slots) part.lost?.(state, from, number)
+      return
+    case 'delivered':
+      for (const { part, state } of slots) part.delivered?.(state, from, number)
   }
 }
 

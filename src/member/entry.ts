@@ -29,7 +29,7 @@ import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import { type Joined, joinedLayout } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
-import type { Member as SessionMember } from '../replication/layouts.ts'
+import { type Member as SessionMember, RISEN_MAX } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
@@ -288,6 +288,8 @@ export function answered(run: Runtime, peer: Peer, blob: Uint8Array): void {
   const answer = decode(joinedLayout, blob)
   if (!answer || member.phase !== 'asking') return void member.counters.malformed++
   if (answer.kind === 'joined') {
+    const { view, lastSeq } = answer
+    if (Math.max(view.mv, lastSeq) > RISEN_MAX) return void member.counters.malformed++
     welcome(run, answer)
     member.entrance = null
     return peers.name(run, peer, member.named!.inc)
@@ -416,6 +418,11 @@ export function elsewhere(run: Runtime): void {
 /** Nobody serves the session any more, and nobody will. */
 export function giveUp(run: Runtime): void {
   fail(run, 'unreachable', 'the server and its backup are gone: what they held is lost')
+}
+
+/** Our state cannot be trusted any more. */
+export function breakDown(run: Runtime, why: string): void {
+  fail(run, 'broken', why)
 }
 
 function fail(run: Runtime, code: ErrorCode, why: string): void {

@@ -187,6 +187,7 @@ function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
 export function tend(run: Runtime): void {
   const { member } = run
   member.untended = false
+  callers.askAgain(run)
   const needed = session.wanted(member.session)
   const meshed = session.meshed(member.session)
   for (const inc of needed) {

@@ -24,6 +24,8 @@ import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, granted, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
+import { guard, guarded } from './boundary.ts'
+import * as breaking from './breaking.ts'
 import * as callers from './callers.ts'
 import * as curves from './curves.ts'
 import * as entrance from './entrance.ts'
@@ -86,7 +88,10 @@ function partsOf(run: Runtime): Parts {
   return {
     perform: (part, body, by) => {
       const slot = slotOf(member, part)
-      const done = slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player)
+      // It changes nothing: where it throws, the operation is one that nobody performs.
+      const done = guarded(run, 'an operation', null, () => {
+        return slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player) ?? null
+      })
       if (!done) return null
       const { outcome, refused = false } = done
       return { outcome, refused, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
@@ -184,20 +189,9 @@ function happened(run: Runtime, event: SessionEvent): void {
       // Who leads from now on is asked for the time from now on.
       if (!member.clock.set && member.phase === 'in') steerClock(run)
       break
-    case 'view': {
-      const { view } = event
-      member.untended = true
-      const { id, me, topology, terms } = member.session
-      member.watchers = watchersOf(view)
-      saving.forget(run, view)
-      const left = event.why === 'left'
-      const mesh = topology === 'mesh'
-      const seen: PartView = { session: id, me, mesh, terms, left, ...view }
-      for (const { part, state } of member.slots) {
-        part.view?.(state, run.now, seen, partOut(run, part.channel))
-      }
+    case 'view':
+      viewed(run, event)
       break
-    }
     case 'welcome':
       return welcome(run, event.to)
     case 'unheard':
@@ -214,6 +208,22 @@ function happened(run: Runtime, event: SessionEvent): void {
       break
   }
   run.ports.emit(event)
+}
+
+function viewed(run: Runtime, { view, why }: SessionEvent & { kind: 'view' }): void {
+  const { member } = run
+  member.untended = true
+  const { id, me, topology, terms } = member.session
+  member.watchers = watchersOf(view)
+  saving.forget(run, view)
+  const left = why === 'left'
+  const mesh = topology === 'mesh'
+  const seen: PartView = { session: id, me, mesh, terms, left, ...view }
+  member.session.steps++
+  for (const { part, state } of member.slots) {
+    part.view?.(state, run.now, seen, partOut(run, part.channel))
+  }
+  member.session.steps--
 }
 
 function watchersOf({ members }: View): Set<PeerId> {
@@ -237,28 +247,28 @@ function welcome(run: Runtime, those: readonly PeerId[]): void {
 /** A datagram came. The bytes are valid only during the call. */
 export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Array): void {
   begin(run, now)
-  links.datagram(run, from, bytes)
+  guard(run, 'a datagram', () => links.datagram(run, from, bytes))
   end(run)
 }
 
 /** The system reports that nobody listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
-  paths.refused(run, address)
+  guard(run, 'a refusal of the system', () => paths.refused(run, address))
   end(run)
 }
 
 /** The stream to the hub opened. */
 export function hubOpened(run: Runtime, now: Millis): void {
   begin(run, now)
-  entry.hubOpened(run)
+  guard(run, 'the stream to the hub', () => entry.hubOpened(run))
   end(run)
 }
 
 /** The stream to the hub closed, or would not open. */
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
-  entry.hubClosed(run)
+  guard(run, 'the stream to the hub', () => entry.hubClosed(run))
   end(run)
 }
 
@@ -267,15 +277,17 @@ export function hubClosed(run: Runtime, now: Millis): void {
  */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
-  arrival.met(run, met)
+  guard(run, 'what is at the address of the hub', () => arrival.met(run, met))
   end(run)
 }
 
 /** Curves have computed what was asked for by `compute`. */
 export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
   begin(run, now)
-  const found = curves.take(run, job)
-  if (found) useful(run, found, answer)
+  guard(run, 'an answer of curves', () => {
+    const found = curves.take(run, job)
+    if (found) useful(run, found, answer)
+  })
   end(run)
 }
 
@@ -299,14 +311,14 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
 /** The hub sent a message. */
 export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
-  entry.hubSaid(run, bytes)
+  guard(run, 'a message of the hub', () => entry.hubSaid(run, bytes))
   end(run)
 }
 
 /** Our own store did not take a sheet. */
 export function untaken(run: Runtime, now: Millis, why: string): void {
   begin(run, now)
-  keeping.untaken(run.member.session, now, why, run.out)
+  guard(run, 'an answer of the store', () => keeping.untaken(run.member.session, now, why, run.out))
   end(run)
 }
 
@@ -327,7 +339,10 @@ export function touched(run: Runtime, now: Millis): void {
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */
 export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   begin(run, now)
-  const begun = session.handOver(run.member.session, now, run.out, atOnce)
+  const { session: own } = run.member
+  const begun = guarded(run, 'a hand-over', false, () => {
+    return session.handOver(own, now, run.out, atOnce)
+  })
   end(run)
   return begun
 }
@@ -354,7 +369,9 @@ export function invite(
 export function leave(run: Runtime, now: Millis): void {
   begin(run, now)
   const { member } = run
-  if (member.phase === 'in' && !member.session.leaving) session.leave(member.session, now, run.out)
+  if (member.phase === 'in' && !member.session.leaving) {
+    guard(run, 'a goodbye', () => session.leave(member.session, now, run.out))
+  }
   end(run)
 }
 
@@ -370,30 +387,34 @@ export function stop(run: Runtime, now: Millis): void {
 export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   begin(run, now)
   const { member } = run
-  if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt, run.out)
-  entry.wake(run)
-  if (now >= member.roundAt) {
+  // What throws keeps nothing else from its turn.
+  guard(run, 'the clock', () => {
+    if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt, run.out)
+    entry.wake(run)
+    if (now < member.roundAt) return
     member.roundAt = now + ROUND_MS
     links.round(run)
-  }
-  session.wake(member.session, now, run.out)
+  })
+  guard(run, 'the clock', () => session.wake(member.session, now, run.out))
   for (const { part, state } of member.slots) {
-    part.wake?.(state, now, partOut(run, part.channel))
+    guard(run, 'the clock', () => part.wake?.(state, now, partOut(run, part.channel)))
   }
-  links.wake(run)
+  guard(run, 'the clock', () => links.wake(run))
   end(run)
 }
 
 /** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
-  return Math.min(
+  const due = Math.min(
     entry.deadline(run),
     member.phase === 'in' ? member.roundAt : Infinity,
     session.deadline(member.session),
     links.deadline(run),
     ...member.slots.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
+  // What threw may be due for ever.
+  return Math.max(due, member.calmUntil)
 }
 
 /** Session time: the primary's clock, which goes on over a change of primary (L9). */
@@ -436,6 +457,12 @@ function begin(run: Runtime, now: Millis): void {
 }
 
 function end(run: Runtime): void {
+  guard(run, 'the end of a call', () => settle(run))
+  // Of what broke nothing is sent.
+  if (breaking.settle(run)) guard(run, 'the end of a call', () => settle(run))
+}
+
+function settle(run: Runtime): void {
   const { member } = run
   hearOurselves(run)
   if (member.untended && member.phase === 'in') links.tend(run)
@@ -455,6 +482,6 @@ function hearOurselves(run: Runtime): void {
   for (let count = 0; member.loopback.length > 0; count++) {
     assert(count < LOOPBACK_MAX, 'messages to ourselves come to an end')
     const { bytes } = member.loopback.shift()!
-    takeMessage(run, member.session.me, bytes)
+    guard(run, 'a message to ourselves', () => takeMessage(run, member.session.me, bytes))
   }
 }

@@ -12,7 +12,8 @@ import type { Saved } from '../directory/saved-room.ts'
 import { SHEET_PIECES_MAX, UNREADABLE } from '../directory/messages.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
-import type { Durable } from '../replication/durable.ts'
+import { apply, type Durable } from '../replication/durable.ts'
+import { PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import * as sheets from '../session/sheets.ts'
 import { nextRequest, type SheetKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
@@ -165,12 +166,21 @@ export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
 
 /** The parts go on from what was kept. @returns the state without members; or null if none fits */
 export function restore(run: Runtime, found: sheets.Read): Durable | null {
-  const { out } = run
+  const { out, member } = run
   const { state, parts, changes } = found
   if (!out.parts.reopen(parts, changes)) return null
   state.mv += state.members.size
   state.members.clear()
+  makeRoom(state, member.session.player)
   return state
+}
+
+// A room that was left full of players has a row for whoever opens it.
+function makeRoom(state: Durable, us: number): void {
+  for (const player of [...state.players.keys()]) {
+    if (state.players.size < PLAYERS_KEPT_MAX) return
+    if (player !== us) apply(state, { kind: 'forget', player })
+  }
 }
 
 /** Session time goes on as it was when the room was left; never back, if we were in it. */

@@ -133,6 +133,8 @@ export interface Caller {
   join: Uint8Array
   /** It was told that it may not come in. */
   refused: boolean
+  /** What it asks for, while the old row of its player is on its way out; else null. */
+  waits: Join | null
   /** Then it is forgotten. */
   until: Millis
 }
@@ -269,6 +271,11 @@ export interface Member {
   /** The last of our operations that the session had published as recorded, before we came back. */
   recorded: number
   roundAt: Millis
+  /** What left this state changed by half, as a sentence; or empty. And when that was of late. */
+  broken: string
+  breaks: Millis[]
+  /** Something threw: nothing is due before that. */
+  calmUntil: Millis
   counters: MemberCounters
 }
 
@@ -293,6 +300,8 @@ export interface MemberCounters {
   unrestored: number
   /** How often the member came back with a new incarnation. */
   returns: number
+  /** How often an input made the machine throw, which is a bug of ours (boundary.ts). */
+  threw: number
 }
 
 /** Why a room cannot be read here, and as which room it is kept; '' if that is unknown. */
@@ -308,6 +317,8 @@ export type MemberEvent =
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
+  /** An input made the machine throw: a bug of ours, which cost that input. */
+  | { kind: 'threw'; error: unknown; where: string }
   /** What was kept of the room could not be read; it is kept under another name, if we know it. */
   | ({ kind: 'aside' } & Aside)
   /** Of the room as a file: all, a piece that came with more to come, or why there is none. */
@@ -352,6 +363,8 @@ export interface MemberPorts {
   ownStore?: OwnStore
   /** Leaves this hub for the next address that was given. @returns false if there is none */
   elsewhere?(): boolean
+  /** An input made the machine throw. Left out, it throws. */
+  threw?(error: unknown, where: string): void
   /** Has curves compute; the answer is `computed`, after the current call. */
   compute(job: number, question: CurveQuestion): void
   /**
@@ -417,7 +430,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     resume: wish.resume,
     home: '',
     recorded: 0,
-    roundAt: now,
+    ...{ roundAt: now, broken: '', breaks: [], calmUntil: -Infinity },
     counters: nothingCounted(),
   }
 }
@@ -433,6 +446,7 @@ function nothingCounted(): MemberCounters {
     doubted: 0,
     unrestored: 0,
     returns: 0,
+    threw: 0,
     foreign: 0,
   }
 }

@@ -30,8 +30,8 @@ export function madeBy({ made, here, went }: Objects, player: number): number {
 }
 
 /**
- * Why that member may make no more; null if it may. Hosts, and a player who is alone, have no
- * quota.
+ * Why that member may make no more; null if it may. Hosts, which the hub admitted as such by a
+ * ticket, and a player who is alone, have no quota.
  */
 export function lackOf(objects: Objects, creator: PeerId): Lack | null {
   const { living, here, went, hosts, quota } = objects

@@ -179,7 +179,7 @@ export interface Objects {
   made: Map<PeerId, number>
   /** Most objects that one player makes, by the session's terms. */
   quota: number
-  /** Members that are hosts: they may make as many as there is room for. */
+  /** Members that were admitted as hosts: they may make as many as there is room for. */
   hosts: Set<PeerId>
   /** Members that only watch: they own nothing. */
   watching: Set<PeerId>

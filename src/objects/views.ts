@@ -3,7 +3,7 @@
  * what must be sent to whom because of a change.
  */
 
-import { mayPlay, type Millis, type PartView, type PeerId, RIGHTS } from '../machine.ts'
+import { isHost, mayPlay, type Millis, type PartView, type PeerId, RIGHTS } from '../machine.ts'
 import { LOOK_MS } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
 import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
@@ -132,7 +132,8 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
     objects.went.delete(inc)
   }
   objects.here = here
-  objects.hosts = new Set(view.members.flatMap(({ inc, kind }) => (kind === 'node' ? [inc] : [])))
+  const hosting = view.members.filter(({ rights }) => isHost(rights ?? RIGHTS.play))
+  objects.hosts = new Set(hosting.map(({ inc }) => inc))
   const watching = view.members.filter(({ rights }) => !mayPlay(rights ?? RIGHTS.play))
   objects.watching = new Set(watching.map(({ inc }) => inc))
   objects.quota = quotaOf(view.terms ?? '')

@@ -88,6 +88,7 @@ export type SessionBug =
   | 'votes-of-one-count'
   | 'votes-of-who-is-out'
   | 'player-by-its-word'
+  | 'beside-its-row'
   | 'recalls-its-own'
   | 'recalls-the-newest'
   | 'recalls-of-anybody'
@@ -157,6 +158,8 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
   'player-by-its-word': {
     comesBackAs: (own, wish) => wish.resume && RULES.comesBackAs(own, wish),
   },
+  // Whoever comes back gets in at once, beside a row that waits for the register.
+  'beside-its-row': { mayReturn: () => true },
   'recalls-its-own': { recalls: ({ server }) => server.durable.conduct },
   'recalls-the-newest': {
     recalls: (_session, answers) => {

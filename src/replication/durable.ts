@@ -8,7 +8,8 @@ import { mayPlay, type PeerId } from '../machine.ts'
 import * as conduct from './conduct.ts'
 import type { Conduct } from './conduct.ts'
 import { decode, encode, type ValueOf } from '../wire/layout.ts'
-import { type Delta, type Member, OUTCOMES_MAX, type Player, snapshotLayout } from './layouts.ts'
+import { type Delta, type Member, OUTCOMES_MAX, type Player } from './layouts.ts'
+import { RISEN_MAX, snapshotLayout } from './layouts.ts'
 
 /** Members, players and their last outcomes. */
 export interface Durable {
@@ -119,7 +120,7 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
 /** Reads such bytes; null if they are malformed. */
 export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
   const value: ValueOf<typeof snapshotLayout> | null = decode(snapshotLayout, bytes)
-  if (!value) return null
+  if (!value || Math.max(value.mv, value.nextInc) > RISEN_MAX) return null
   const durable: Durable = {
     mv: value.mv,
     nextInc: value.nextInc,

@@ -33,6 +33,13 @@ export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
 /** Outcomes kept for each player, and most operations a client has under way. */
 export const OUTCOMES_MAX = 64
 
+/**
+ * Numbers that only rise, such as versions, indexes of the log and those of operations, end here.
+ * Nobody counts so far: who says more lies, and would leave us a number to which nothing can be
+ * added.
+ */
+export const RISEN_MAX: number = 2 ** 48
+
 const hash = fixed(DIGEST_BYTES)
 const inc = varint
 

@@ -6,10 +6,10 @@
  * member that finds itself outside comes back with a new incarnation, as the same player (T34).
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
 import type { PeerMessage, View } from './messages.ts'
-import { type Gone, type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
 import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'
@@ -46,7 +46,8 @@ export function takeView(
 ): void {
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
-  if (view.primary !== from || !newer || view.epoch > EPOCH_MAX) return
+  if (view.primary !== from || !newer) return
+  if (view.epoch > EPOCH_MAX || view.mv > RISEN_MAX) return
   if (!granted && !mayLead(session, from)) return
   // Who recovers the session may know less of who is out, and is about to ask us.
   const { cv, banned, votes } = known
@@ -69,6 +70,7 @@ export function takeChange(
   }
   const members = view.members.filter((member) => member.inc !== change.remove)
   if (change.add) members.push(change.add)
+  if (members.length > MEMBERS_MAX) return
   follow(session, now, { ...view, mv: change.mv, members }, change.why, out)
 }
 
@@ -151,10 +153,18 @@ export function takeNews(
     if (published.waiting) published.askAt = Math.max(published.askAt, now + TELL_AGAIN_MS)
     return
   }
-  if (published.waiting) return
+  if (published.waiting || Math.max(index, player, seq) > RISEN_MAX) return
   published.index = Math.max(published.index, index)
   published.seqs.set(player, Math.max(published.seqs.get(player) ?? 0, seq))
+  if (published.seqs.size > PLAYERS_KEPT_MAX) forgetOne(session)
   out.parts.news(part, from, bytes)
+}
+
+// In a long session more players act than are kept: of those who are not here the first goes.
+function forgetOne({ client: { view, published } }: Session): void {
+  const here = new Set(view.members.map(({ player }) => player))
+  const gone = [...published.seqs.keys()].find((player) => !here.has(player))
+  published.seqs.delete(gone ?? 0)
 }
 
 /** The snapshot is complete: all parts are brought up to date. */
@@ -165,9 +175,10 @@ export function takeStanding(
   out: SessionOut,
 ): void {
   const { client } = session
-  if (from !== client.view.primary) return
+  if (from !== client.view.primary || index > RISEN_MAX) return
   for (const { part, bytes } of client.published.coming) out.parts.news(part, from, bytes)
-  const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
+  const counted = seqs.filter(({ seq }) => seq <= RISEN_MAX)
+  const upTo = new Map(counted.map(({ player, seq }) => [player, seq]))
   client.published = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
   out.emit({ kind: 'caught-up' })
 }

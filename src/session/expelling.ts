@@ -7,7 +7,7 @@
  * hands its role over first. Its link keys end with the view that it is not in.
  */
 
-import { mayPlay, type Millis, RIGHTS } from '../machine.ts'
+import { isHost, mayPlay, type Millis } from '../machine.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import { EXPELLED_MAX, type Expulsion, type Member } from '../replication/layouts.ts'
@@ -41,7 +41,7 @@ export function mayExpel(
   { player, rights }: Pick<Member, 'player' | 'rights'>,
 ): boolean {
   if (!mayPlay(rights)) return false
-  return (rights & RIGHTS.host) !== 0 || (expellersOf(terms) === 'founder' && player === FOUNDER)
+  return isHost(rights) || (expellersOf(terms) === 'founder' && player === FOUNDER)
 }
 
 /** Whether a member has a say in who goes: none who was put out has, even while it is here. */
@@ -71,7 +71,6 @@ export function judge(
 
 function refusalOf(session: Session, wish: ConductWish, by: Member): string {
   const { durable } = session.server
-  const isHost = (by.rights & RIGHTS.host) !== 0
   const expellers = expellersOf(session.terms)
   if (!session.rules.hasVoice(durable, by)) return 'you were put out yourself'
   if (wish.kind === 'vote') {
@@ -84,8 +83,8 @@ function refusalOf(session: Session, wish: ConductWish, by: Member): string {
   if (player === by.player) return 'nobody puts themselves out: leave instead'
   if (!durable.players.has(player)) return `no player ${player} is here`
   const theirs = [...durable.members.values()].filter((member) => member.player === player)
-  const isHostly = theirs.some(({ rights }) => (rights & RIGHTS.host) !== 0)
-  if (isHostly && !isHost) return 'hosts are put out by hosts alone'
+  const isHostly = theirs.some(({ rights }) => isHost(rights))
+  if (isHostly && !isHost(by.rights)) return 'hosts are put out by hosts alone'
   if (wish.kind === 'expel' && wish.ban) return roomFor(durable)
   return ''
 }

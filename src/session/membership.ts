@@ -47,7 +47,8 @@ export function enter(
 /**
  * JOIN: a process, whose signature is right, asks to become a member (T14, T15).
  *
- * @returns whether it is answered, now or once it is safe; else it may ask again
+ * @returns whether it is answered, now or once it is safe; else it may ask again, or wait while
+ *   `isReturning`
  */
 export function join(
   session: Session,
@@ -73,11 +74,31 @@ export function join(
     // Nobody removes the primary: it hands its role over, and the new primary removes it.
     const isOurs = before.some(({ inc }) => inc === session.me)
     if (isOurs && serves(session)) session.server.lead.yields = true
+    if (!session.rules.mayReturn(session, member.player)) return false
     const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
     enter(session, now, member, settled, out)
   }
   hold(session, now, { kind: 'reply', to: asker, member, lastSeq }, out)
   return true
+}
+
+/**
+ * Whether a player may come in, beside rows of theirs that are still here. A registered backup's
+ * stays until the register has dropped it, which takes a moment: the player waits for that. The row
+ * of the primary itself goes by a hand-over, for which a lone primary needs whoever comes; so it
+ * stands beside, unless the room has no row left.
+ */
+export function mayReturn(session: Session, player: number): boolean {
+  const { members } = session.server.durable
+  const olds = [...members.values()].filter((member) => member.player === player)
+  return olds.every(({ inc }) => inc === session.me && members.size < MEMBERS_MAX)
+}
+
+/** Whether that player's old row is on its way out, so that a JOIN of theirs may wait for it. */
+export function isReturning(session: Session, wish: Join): boolean {
+  if (!takes(session)) return false
+  const row = resumed(session, wish)
+  return row !== null && !knownAs(session, wish) && !mayReturn(session, row.player)
 }
 
 function refusal(session: Session, wish: Join): Joined | null {
@@ -140,7 +161,10 @@ function fullFor(session: Session, wish: Join): string {
     return sameBytes(key, wish.key) && !mayPlay(rights)
   })
   const isBack = resumed(session, wish) !== null && !watched
-  return taken < playersMax || isBack ? '' : `the session is full: ${playersMax} players`
+  // Who comes back finds room though its place was taken meanwhile, as long as there is a row.
+  const hasRow = others.length < MEMBERS_MAX
+  if (taken < playersMax || (isBack && hasRow)) return ''
+  return `the session is full: ${playersMax} players`
 }
 
 /** Most members that watch a session, by its terms; with its players they are no more than fit. */

@@ -34,7 +34,13 @@ export function hold(session: Session, now: Millis, effect: Effect, out: Session
 export function releaseHeld(session: Session, now: Millis, out: SessionOut): void {
   const { log } = session.server
   if (log.held.length === 0 || !mayTell(session, now)) return
-  commit.release(log, safeLength(session), (effect) => leave(session, now, effect, out))
+  release(session, now, safeLength(session), out)
+}
+
+function release(session: Session, now: Millis, upTo: number, out: SessionOut): void {
+  session.steps++
+  commit.release(session.server.log, upTo, (effect) => leave(session, now, effect, out))
+  session.steps--
 }
 
 /** Whether we may publish, for nobody can have recovered the session without us. */
@@ -50,8 +56,7 @@ export function mayTell(session: Session, now: Millis): boolean {
 
 /** Releases all held effects: the next primary has the whole log. */
 export function releaseAll(session: Session, now: Millis, out: SessionOut): void {
-  const { log } = session.server
-  commit.release(log, commit.lengthOf(log), (effect) => leave(session, now, effect, out))
+  release(session, now, commit.lengthOf(session.server.log), out)
 }
 
 function safeLength(session: Session): number {
@@ -76,8 +81,10 @@ export function become<On extends Cause>(
   const role = roleAfter(before, on)
   assert(role, `no role follows on ${before} when it ${on}`)
   const common = { role, epoch, durable, log, publishedMv, published, conduct }
+  session.steps++
   session.server = { ...common, ...own } as Server
   out.emit({ kind: 'role', role })
+  session.steps--
   if (serves(session)) releaseHeld(session, now, out)
 }
 

@@ -26,7 +26,8 @@ import {
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from './messages.ts'
-import { EXPELLED_MAX, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import { EXPELLED_MAX, type Member, type Player } from '../replication/layouts.ts'
+import { PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { attempt } from './attempts.ts'
 import * as keeping from './keeping.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
@@ -116,7 +117,7 @@ export function gather(
 // The dead may have given numbers to members unknown to us: these are not given again.
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
-  const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
+  const last = Math.max(0, ...members.map(({ inc }) => inc), ...session.client.former.keys())
   const rows = [...formerOf(session), ...members].map(({ player, key }): [number, Player] => {
     return [player, { player, key, lastSeq: 0, outcomes: [] }]
   })
@@ -125,7 +126,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
     nextInc: Math.min(INC_MAX, last + MEMBERS_MAX),
     pointer: session.me,
     members: new Map(here.map((member) => [member.inc, member])),
-    players: new Map(rows),
+    players: new Map(rows.slice(-PLAYERS_KEPT_MAX)),
     conduct: conductOf(session.client.view),
   }
 }
@@ -234,7 +235,8 @@ export function witnessed(
   if (message.epoch !== server.epoch) return
   // Who only watches is no witness: all would go on with what it says.
   const isWitness = mayPlay(server.published.get(from)!.rights)
-  const { index, settled } = isWitness ? message : { index: 0, settled: 0 }
+  const isCounted = Math.max(message.index, message.settled) <= RISEN_MAX
+  const { index, settled } = isWitness && isCounted ? message : { index: 0, settled: 0 }
   const conduct = conductOf(message.cv <= CV_MAX ? message : session.client.view)
   server.answers.set(from, { index, settled, conduct })
   decide(session, now, out)
@@ -314,10 +316,11 @@ function conclude(
 ): void {
   const { durable, lead } = gathering
   const copy = decode(testimonyLayout, bytes)
-  const isRestored = copy !== null && out.parts.restore(copy.parts)
+  const isCounted = copy !== null && copy.index <= RISEN_MAX
+  const isRestored = isCounted && out.parts.restore(copy.parts)
   // If a part rejects our own copy, it goes on with its present state: nobody is left to ask.
   const isOwn = gathering.witness === 0
-  if (!copy || !(isRestored || isOwn)) {
+  if (!isCounted || !(isRestored || isOwn)) {
     return giveUpWitness(session, gathering.until, gathering, out)
   }
   const witness = gathering.witness || session.me
@@ -346,7 +349,7 @@ function conclude(
 
 function countUpTo({ players }: Durable, player: number, seq: number): void {
   const row = players.get(player)
-  if (row) row.lastSeq = Math.max(row.lastSeq, seq)
+  if (row && seq <= RISEN_MAX) row.lastSeq = Math.max(row.lastSeq, seq)
 }
 
 function dismiss(session: Session, now: Millis, inc: PeerId, out: SessionOut): void {

@@ -4,12 +4,12 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, type Millis, type PeerId } from '../machine.ts'
+import { assert, INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
 import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
-import { type Delta, deltaLayout } from '../replication/layouts.ts'
+import { type Delta, deltaLayout, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import * as keeping from './keeping.ts'
 import { become } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
@@ -35,9 +35,11 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   assert(serves(session), 'only a serving primary records')
   const { server } = session
   const bytes = encode(deltaLayout, delta)
+  session.steps++
   const index = commit.append(server.log, now, bytes)
-  keeping.note(server.lead, now, bytes)
   make(session, delta, out)
+  session.steps--
+  keeping.note(server.lead, now, bytes)
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
   else settle(server)
@@ -93,7 +95,7 @@ export function takeSnapshot(
   const newer = server.role === 'idle' || message.epoch >= server.epoch
   if (!newer || from === session.me || !mayLead(session, from)) return
   const { epoch, length } = message
-  if (epoch > EPOCH_MAX || message.of > SNAPSHOT_PIECES_MAX) return
+  if (epoch > EPOCH_MAX || length > RISEN_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
   const same = incoming?.from === from && incoming.epoch === epoch && incoming.length === length
   const taken = chunks.take(same ? incoming.pieces : null, message)
@@ -103,8 +105,11 @@ export function takeSnapshot(
   server.incoming = null
   const restored = durable.restore(bytes)
   if (!restored) return
+  session.steps++
   // A copy that a part rejects is not acked: as the next primary we would lose that part's state.
-  if (!out.parts.restore(restored.parts)) {
+  const isWhole = out.parts.restore(restored.parts)
+  session.steps--
+  if (!isWhole) {
     if (server.role === 'sync')
       become(session, now, 'unrestored', { ...blank(), incoming: null }, out)
     return
@@ -138,13 +143,27 @@ export function follow(
   }
   if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
-    if (!delta) return
+    if (!delta || isTooMany(server.durable, delta)) return
+    session.steps++
     commit.pass(log)
     make(session, delta, out)
+    session.steps--
   }
   const length = commit.lengthOf(log)
   session.server.ackedAt = now
   out.send(from, { kind: 'acknowledge', epoch: message.epoch, length })
+}
+
+// What no primary records would fit no view and no snapshot of ours: it is not acknowledged.
+function isTooMany({ members, players }: durable.Durable, delta: Delta): boolean {
+  if (delta.kind !== 'add') return false
+  const { inc, player } = delta.member
+  const hasRow = members.has(inc) || members.size < MEMBERS_MAX
+  return (
+    !hasRow ||
+    Math.max(inc, player) > INC_MAX ||
+    (!players.has(player) && players.size >= PLAYERS_KEPT_MAX)
+  )
 }
 
 /** The register names us as backup. */

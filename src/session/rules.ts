@@ -8,7 +8,7 @@ import * as durable from '../replication/durable.ts'
 import { enforce, hasVoice } from './expelling.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
-import { comesBackAs } from './membership.ts'
+import { comesBackAs, mayReturn } from './membership.ts'
 import { recalls } from './recovery.ts'
 import type { SessionRules } from './state.ts'
 
@@ -26,6 +26,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   enforce,
   hasVoice,
   comesBackAs,
+  mayReturn,
   recalls,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,

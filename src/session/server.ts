@@ -3,7 +3,7 @@
  * backup.
  */
 
-import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { ask, ATTEMPT_MS, retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as keeping from './keeping.ts'
@@ -174,8 +174,8 @@ function graceOf({ server }: Serving): Millis {
 
 /**
  * T37: the members in order, cycling on from the last one that was asked; without ourselves, and
- * without members that are silent or did not answer lately. A Node process is asked before a
- * browser.
+ * without members that are silent or did not answer lately. A host is asked before other members,
+ * and a Node process before a browser.
  */
 function seekBackup(
   session: Session,
@@ -201,10 +201,16 @@ export function nextCandidate(session: Session, now: Millis): PeerId {
   if (!serves(session)) return 0
   const { server } = session
   const able = [...server.published.values()].filter((member) => isAble(session, now, member))
-  const best = able.some((member) => member.kind === 'node') ? 'node' : 'browser'
-  const incs = able.filter((member) => member.kind === best).map((member) => member.inc)
+  const best = Math.max(...able.map(rankOf))
+  const incs = able.filter((member) => rankOf(member) === best).map((member) => member.inc)
   incs.sort((left, right) => left - right)
   return incs.find((inc) => inc > server.durable.pointer) ?? incs[0] ?? 0
+}
+
+// Who was admitted as a host is asked first. Beside that, what a process says of itself moves it up
+// among those who may serve anyway, and lets nobody serve who may not.
+function rankOf({ rights, kind }: Member): number {
+  return (isHost(rights) ? 2 : 0) + (kind === 'node' ? 1 : 0)
 }
 
 function isAble(session: Serving, now: Millis, member: Member): boolean {

@@ -5,7 +5,7 @@
 
 import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
-import { type Change, type Delta, deltaLayout } from '../replication/layouts.ts'
+import { type Change, type Delta, deltaLayout, RISEN_MAX } from '../replication/layouts.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { blob, decode, list, record, text, u32, varint } from '../wire/layout.ts'
@@ -93,7 +93,7 @@ export function read(sheets: readonly Sheet[]): Read | null {
   const [first, ...rest] = sheets
   const whole = first && decode(wholeLayout, first.bytes)
   const from = whole && durable.restore(whole.snapshot)
-  if (!whole || !from || !stands(first!, whole.index)) return null
+  if (!whole || whole.index > RISEN_MAX || !from || !stands(first!, whole.index)) return null
   if (from.durable.nextInc >= INC_MAX) return null
   const { schema, types, index } = whole
   const { durable: state, parts } = from

@@ -258,6 +258,8 @@ export interface SessionRules {
   recalls(session: Session, answers: Gathering['answers']): Conduct
   /** Which player of those who were here it is that joins; null for a new one (S-5). */
   comesBackAs(durable: Durable, wish: Join): Player | null
+  /** Whether a player may come in, beside rows of theirs that are still here (S-5). */
+  mayReturn(session: Session, player: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** The number of the allowance out of which an operation is paid. */
@@ -302,6 +304,11 @@ export interface Session {
   requests: number
   /** The member is leaving: nothing new is begun. */
   leaving: boolean
+  /**
+   * Steps under way that are done wholly or not at all. Between calls it is 0, unless one threw:
+   * then this state is not to be trusted.
+   */
+  steps: number
   /** Since when our loop stalls again and again, Infinity if it does not; and the last stall. */
   stalls: { since: Millis; last: Millis }
   /** As primary: how often something waited or was turned away, by the quota of its player. */
@@ -363,7 +370,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     watches: new Map(),
     hub: { up: false, since: now },
     requests: 0,
-    leaving: false,
+    ...{ leaving: false, steps: 0 },
     stalls: { since: Infinity, last: -Infinity },
     pushedBack: 0,
     rules: options.rules,

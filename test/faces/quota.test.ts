@@ -4,6 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import type { JoinOptions, Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { RIGHTS } from '../../src/machine.ts'
+import { toyTicket } from '../../src/proof/toy-tickets.ts'
 import { storedBefore } from '../../src/directory/records.ts'
 import * as register from '../../src/directory/register.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -56,10 +58,31 @@ describe('objectsPerPlayer', () => {
     w.kill(all[0]!)
     await w.runUntil(() => all[1]!.members.length === 2, 20_000)
     expect(refusal(() => all[1]!.create(Rock))).toBe(full(3, 3))
-    const host = await w.join({ ...garden, name: 'host' })
+  })
+
+  test('binds a process on Node as any other: what it says of itself gives it no more (N-4)', async () => {
+    const { w, all } = await pages([{ objectsPerPlayer: 3 }, {}])
+    const node = await w.join({ ...garden, name: 'node' }, { kind: 'node' })
+    make(node, 3)
+    expect(refusal(() => node.create(Rock))).toBe(full(3, 3))
+    // One whose program does not ask itself is told by whoever serves.
+    const { session } = node.member!
+    const own = (node.member!.slots[0]!.state as { hosts: Set<number> }).hosts
+    own.add(session.me)
+    make(node, 4)
+    await w.run(1_000)
+    expect(sizes([...all, node])).toEqual([3, 3, 3])
+  })
+
+  test('does not bind who was admitted as a host, wherever it runs (N-4)', async () => {
+    const w = world({ seed: 8, conditions: 'rtt=20' })
+    await w.join({ ...garden, objectsPerPlayer: 3 }, { kind: 'browser' })
+    const said = { game: 'garden', room: null, id: 'h', uses: 1 }
+    const ticket = toyTicket({ ...said, rights: RIGHTS.play | RIGHTS.host })
+    const host = await w.join({ ...garden, name: 'host', ticket }, { kind: 'browser' })
     make(host, 10)
     await w.run(1_000)
-    expect(host.all(Rock).length).toBeGreaterThanOrEqual(16)
+    expect(sizes([host])).toEqual([10])
   })
 
   test('B23: who came back by a token, and does not know what it made, is told by the primary (OB-2)', async () => {

@@ -15,6 +15,8 @@ import {
   type TakeOutcome,
   u8,
 } from '../../src/index.ts'
+import { RIGHTS } from '../../src/machine.ts'
+import { toyTicket } from '../../src/proof/toy-tickets.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import type { Fields } from '../../src/wire/schema.ts'
 import { settled } from './crew.ts'
@@ -368,7 +370,7 @@ describe('an object tells', () => {
 
 describe('a session that has no room for more objects', () => {
   test('B23: keeps none of its maker alone: two make 6,000 each at once (OB-2)', async () => {
-    const { w, all } = await crew('pab')
+    const { w, all } = await crew('pab', { objectsPerPlayer: 10_000 })
     const [p, a, b] = all as [Session, Session, Session]
     const gone: string[] = []
     for (const session of [a, b]) {
@@ -397,11 +399,13 @@ describe('a session that has no room for more objects', () => {
     const sizes = new Set(all.map((session) => session.all(Free).length))
     expect(sizes.size).toBe(1)
   })
-  test('lets no page use it up: a quarter of it, unless it is alone (OB-2)', async () => {
+  test('lets no player use it up: a quarter of it, unless they are alone, or a host (OB-2)', async () => {
     const w = world({ seed: 4, conditions: 'rtt=20', linesMax: 0 })
     const page = await w.join({ game: 'ask', types, name: 'page' }, { kind: 'browser' })
     for (let n = 0; n < 2_600; n++) page.create(Free)
-    const host = await w.join({ game: 'ask', types, name: 'host' })
+    const said = { game: 'ask', room: null, id: 'h', uses: 1 }
+    const ticket = toyTicket({ ...said, rights: RIGHTS.play | RIGHTS.host })
+    const host = await w.join({ game: 'ask', types, name: 'host', ticket })
     await w.run(5_000)
     expect(() => page.create(Free)).toThrow(
       /in this room a player makes 2500 objects at most \(objectsPerPlayer\): 2600/,

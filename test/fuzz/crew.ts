@@ -14,7 +14,7 @@ import * as link from '../../src/link/link.ts'
 import type { Part } from '../../src/machine.ts'
 import * as links from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
-import type { Peer, Runtime } from '../../src/member/state.ts'
+import type { MemberEvent, Peer, Runtime } from '../../src/member/state.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Datagrams } from '../../src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
@@ -104,9 +104,9 @@ export class Fuzzed {
       ],
       conditions: null,
       onEvent: (event) => {
-        if (event.kind === 'done') self?.done(event.outcome)
-        if (event.kind === 'view' && self) self.views++
-        if (event.kind === 'part') self?.heard(event.event as objects.ObjectEvent)
+        // What the boundary of a member caught is a fault that was found.
+        if (event.kind === 'threw') throw event.error
+        self?.told(event)
       },
       onSettled: () => {},
     })
@@ -135,6 +135,12 @@ export class Fuzzed {
   /** Whether all that was asked is answered. */
   idle(): boolean {
     return this.#asked === this.acked
+  }
+
+  private told(event: MemberEvent): void {
+    if (event.kind === 'done') this.done(event.outcome)
+    if (event.kind === 'view') this.views++
+    if (event.kind === 'part') this.heard(event.event as objects.ObjectEvent)
   }
 
   private heard(event: objects.ObjectEvent): void {

@@ -1,8 +1,11 @@
 // Goal: who opens a kept room goes on with its time, whatever session it was in before.
 import { expect, test } from 'vitest'
 import { createClock, timeAt } from '../../src/link/clock.ts'
-import { goOn } from '../../src/member/opening.ts'
+import { goOn, restore } from '../../src/member/opening.ts'
 import type { Runtime } from '../../src/member/state.ts'
+import * as durable from '../../src/replication/durable.ts'
+import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
+import type { Read } from '../../src/session/sheets.ts'
 
 test.each([
   ['of that session, whose clock is ahead, does not go back', 's', 90_000],
@@ -13,4 +16,24 @@ test.each([
   const run = { member: { home, clock }, now: 100 } as unknown as Runtime
   goOn(run, 's', 5_000)
   expect([timeAt(run.member.clock, 100), run.member.clock.set]).toEqual([time, true])
+})
+
+test.each([
+  ['somebody new', PLAYERS_KEPT_MAX + 9, PLAYERS_KEPT_MAX - 1],
+  ['one of them', 1, PLAYERS_KEPT_MAX - 1],
+])('a room that was left full of players takes %s who opens it (N-3)', (_who, us, left) => {
+  const state = durable.create()
+  for (let player = 1; player <= PLAYERS_KEPT_MAX; player++) {
+    state.players.set(player, { player, key: new Uint8Array(32), lastSeq: 0, outcomes: [] })
+  }
+  const out = { parts: { reopen: () => true } }
+  const run = { member: { session: { player: us } }, out } as unknown as Runtime
+  restore(run, { state, parts: [], changes: [] } as unknown as Read)
+  expect([state.players.size, state.players.has(1)]).toEqual([left, us === 1])
+  const key = new Uint8Array(32)
+  const named = { inc: us, player: us, name: '', kind: 'node' as const, addresses: [] }
+  const member = { ...named, link: key, key }
+  const registerHash = new Uint8Array(16)
+  durable.apply(state, { kind: 'add', member: { ...member, rights: 1, registerHash }, settled: 0 })
+  expect(() => durable.snapshot(state, [])).not.toThrow()
 })

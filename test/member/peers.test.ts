@@ -59,6 +59,7 @@ describe('who is asked for a link', () => {
       number: 1,
       join: new Uint8Array(0),
       refused: false,
+      waits: null,
       until: 9,
     }
     own.callers.set('b', caller)

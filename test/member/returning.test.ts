@@ -176,6 +176,7 @@ describe('a member that comes back', () => {
       number: 1,
       join: new Uint8Array(0),
       refused: false,
+      waits: null,
       until: 9,
     })
     own.named = { inc: 4, key: 'aa' }

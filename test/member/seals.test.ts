@@ -180,6 +180,7 @@ describe('a link that stands', () => {
         number: 1,
         join: new Uint8Array(0),
         refused: false,
+        waits: null,
         until: 999,
       }
       hand.run.member.callers.set(peer.key!, caller)
@@ -337,6 +338,7 @@ describe('by the clock links', () => {
       number: 1,
       join: new Uint8Array(0),
       refused: false,
+      waits: null,
       until: 500,
     }
     bare.run.member.callers.set('aa', caller)

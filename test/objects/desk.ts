@@ -40,7 +40,8 @@ function fields(named: object): Schema<Fields> {
 
 /** Places of the types. */
 export const TYPE = { plain: 0, word: 1, near: 2, eyes: 3, timed: 4 } as const
-const TYPES: objects.Types = [
+/** The types of its objects. */
+export const TYPES: objects.Types = [
   { ...PLAIN, schema: fields({ n: u8 }) },
   { ...PLAIN, schema: fields({ word: text(8) }), take: 'ask' },
   {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'
+import { RIGHTS } from '../../src/machine.ts'
 import * as server from '../../src/session/server.ts'
 import { isGone } from '../../src/session/session.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
@@ -149,6 +150,14 @@ describe('who is asked to stand by', () => {
     made.server.published = new Map([...made.server.published].toReversed())
     made.server.durable.pointer = 0
     expect(server.nextCandidate(made, 0)).toBe(2)
+  })
+  test('T37: is who was admitted as a host before who says that it is on Node (N-4)', () => {
+    const made = own()
+    kinds(made, 'browser', 'browser', 'browser', 'node')
+    expect(server.nextCandidate(made, 0)).toBe(4)
+    const host = { ...made.server.published.get(3)!, rights: RIGHTS.play | RIGHTS.host }
+    made.server.published.set(3, host)
+    expect(server.nextCandidate(made, 0)).toBe(3)
   })
   test('T37: is a Node process where there is one, and a guest never (PR-2)', () => {
     const made = own()

@@ -91,12 +91,25 @@ export function* finding(tables: Tables, scene: Scene, i: number): Iterable<Step
 
 /** What holds in every state of a scope in which somebody is put out. */
 export function always(tables: Tables): Claims {
-  const { kick, vote, pardons } = tables.scope
+  const { kick, vote, pardons, returns } = tables.scope
   return {
+    ...(returns && { 'row.once': (scene) => oneRow(tables, scene) }),
     ...(kick && { 'kick.once': (scene) => once(tables, scene, kick) }),
     ...(kick && pardons && { 'pardon.kept': (scene) => pardoned(tables, scene, kick) }),
     ...(vote && { 'vote.fair': (scene) => votes.fair(tables, scene, vote) }),
   }
+}
+
+// A player has one row where somebody serves, but for the player of whoever serves (S-5).
+function oneRow(tables: Tables, scene: Scene): true | string {
+  for (let i = 0; i < tables.members; i++) {
+    const { session, me, serves } = faceOf(tables, scene, i)
+    if (!serves || !isUp(tables, scene, i)) continue
+    const others = [...session.server.durable.members.values()].filter(({ inc }) => inc !== me)
+    const players = new Set(others.map(({ player }) => player))
+    if (players.size < others.length) return `${me} serves, and has two rows of one player`
+  }
+  return true
 }
 
 /** What holds where nothing more happens. */

@@ -61,6 +61,11 @@ const VOTE_ALONE = {
   ...{ ...VOTING, members: 3, lies: 2, returns: 1 },
   vote: { against: 2, by: [], liar: 3 },
 } as const
+// The registered backup comes back by its key, while its row is still here.
+const RETURN_BACKUP = {
+  ...{ ...VOTING, members: 3, lies: 1, returns: 1 },
+  vote: { against: 3, by: [], liar: 2 },
+} as const
 // The backup is put out, which the register has yet to drop.
 const VOTE_OUT = {
   ...{ ...VOTING, members: 4, kicks: 1, lies: 2 },
@@ -199,6 +204,12 @@ export const GOOD: Record<string, GoodScope> = {
     says: 'one whose program lies votes again and again, and joins again to vote as another',
     scope: { name: 'vote-liar', ...VOTE_ALONE },
     states: 196_000,
+    deep: false,
+  },
+  'return-backup': {
+    says: 'the registered backup comes back by its key, which the register has yet to drop',
+    scope: { name: 'return-backup', ...RETURN_BACKUP },
+    states: 6_900,
     deep: false,
   },
   'vote-out': {
@@ -418,6 +429,11 @@ export const PLANTED: Record<string, PlantedScope> = {
     says: 'who joins again by its key, and says that it is new, has a second vote',
     scope: { name: 'player-by-its-word', ...VOTE_ALONE, variant: 'player-by-its-word' },
     violates: [['vote.fair', 3]],
+  },
+  'beside-its-row': {
+    says: 'who comes back is let in beside its row, which the register has yet to drop',
+    scope: { name: 'beside-its-row', ...RETURN_BACKUP, variant: 'beside-its-row' },
+    violates: [['row.once', 1]],
   },
   'votes-of-who-is-out': {
     says: 'a backup that was put out votes until the register has dropped it',

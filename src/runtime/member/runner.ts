@@ -107,6 +107,7 @@ export class Runner {
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
       emit: (event) => void this.#queue.push(event),
+      threw: (error, where) => void this.#queue.push({ kind: 'threw', error, where }),
     })
     this.#didAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
