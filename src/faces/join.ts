@@ -206,7 +206,9 @@ function wishOf(
   const { watch = false, fresh = false } = options
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
-  const { ticket, key: carried } = readTicket(options.ticket ?? '')
+  const { ticket, key: ofTicket } = readTicket(options.ticket ?? '')
+  const came = token === undefined ? null : parseToken(token)
+  const carried = ofTicket ?? came?.roomKey ?? null
   const hides = hasSecrets(definitions)
   const kept = keepingOf(options.keepRoom, { hides, carried, atHost })
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
@@ -229,7 +231,7 @@ function wishOf(
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
-    token: token === undefined ? null : parseToken(token),
+    token: came,
   }
 }
 

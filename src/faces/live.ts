@@ -17,7 +17,7 @@ import * as conduct from './conduct.ts'
 import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
-import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { RolledBack, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
@@ -79,6 +79,7 @@ export class Live implements Running {
   #status: Status = 'live'
   #safety: Safety = 'alone'
   #laidAside: LaidAside | null = null
+  #rolledBack: RolledBack | null = null
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -166,11 +167,18 @@ export class Live implements Running {
   }
 
   get token(): string {
+    // It names the newest that is stored.
+    const token = this.#runner?.token
+    if (token) this.#token = formatToken(token)
     return this.#token
   }
 
   get laidAside(): LaidAside | null {
     return this.#laidAside
+  }
+
+  get rolledBack(): RolledBack | null {
+    return this.#rolledBack
   }
 
   get safety(): Safety {
@@ -365,6 +373,7 @@ export class Live implements Running {
   }
 
   #ended(why: string): void {
+    this.#token = this.token
     this.#runner = null
     this.#lose('left', why)
   }
@@ -378,6 +387,11 @@ export class Live implements Running {
         const { epoch, gone, silent } = event
         const witness = this.#roster.find(event.witness)
         return this.#emit('recovered', { epoch, witness, gone, silent })
+      }
+      case 'rolledBack': {
+        const { entries, imported } = event
+        this.#rolledBack = { entries, imported }
+        return this.#emit('rolledBack', this.#rolledBack)
       }
       case 'view':
         return this.#viewed(event.view, event.before)
@@ -418,8 +432,6 @@ export class Live implements Running {
   #joined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
     Object.assign(this.#roster, { inc, player })
-    const token = this.#runner?.token
-    if (token) this.#token = formatToken(token)
   }
 
   #viewed(view: View, before: View | null): void {

@@ -35,6 +35,7 @@ import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as saving from './saving.ts'
 import * as sending from './sending.ts'
+import * as settings from './settings.ts'
 import { steerClock } from './steering.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } from './state.ts'
 import { CLOSE, slotOf } from './state.ts'
@@ -187,6 +188,7 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'view': {
       const { view } = event
       member.untended = true
+      settings.follow(run, view, event.before)
       const { id, me, topology, terms } = member.session
       member.watchers = watchersOf(view)
       saving.forget(run, view)

@@ -15,6 +15,7 @@ import type { Saved } from '../directory/saved-room.ts'
 import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
+import type { Point } from '../session/lineage.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
@@ -61,8 +62,9 @@ export interface Wish {
   topology: Topology
   /** The player that we are, in every session of this process. */
   identity: Identity
-  /** The former player, if the process comes back by a token. */
+  /** The former player, if the process comes back by a token; and what it knew to be stored. */
   resume: Resume | null
+  point: Point | null
 }
 
 /** Whether a process opens a session that nobody serves: if the hub admits it so. */
@@ -383,10 +385,12 @@ export const JOIN_MS: Millis = 15_000
 /** A process that is not in a session yet. @param seed  16 random bytes or more */
 export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[]): Member {
   const entropy = { seed, count: 0 }
+  const own = freshSession(now, wish, entropy)
+  own.point = wish.point
   return {
     wish,
     phase: 'finding',
-    session: freshSession(now, wish, entropy),
+    session: own,
     ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
     ...{ seal: null, sealed: '', keys: new Map() },

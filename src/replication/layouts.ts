@@ -128,6 +128,25 @@ export const deltaLayout = message({
 /** One entry of the log: the result of a durable change. */
 export type Delta = ValueOf<typeof deltaLayout>
 
+/** Most leaders that a lineage names, the last ones. */
+export const LINEAGE_MAX = 32
+/** Since when a member led, and from what it went on, in bytes. */
+export const startLayout = record({
+  epoch: varint,
+  /** The length of the log that it went on from. */
+  index: varint,
+  /** Drawn by the member for this. */
+  mark: hash,
+  /** Of its predecessor, if it went on from what that kept; else 0. */
+  sheets: varint,
+  /** Whoever runs the hub put that there. */
+  imported: flag,
+})
+/** Since when a member led, and from what it went on. */
+export type Start = ValueOf<typeof startLayout>
+/** All who led, in bytes, oldest first. */
+export const lineageLayout = list(startLayout, LINEAGE_MAX)
+
 /** The durable state of all parts, in bytes. */
 export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 

@@ -36,7 +36,8 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   const { server } = session
   const bytes = encode(deltaLayout, delta)
   const index = commit.append(server.log, now, bytes)
-  keeping.note(server.lead, now, bytes)
+  const acts = delta.kind === 'operation'
+  keeping.note(server.lead, now, bytes, { length: index + 1, acts })
   make(session, delta, out)
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import { act } from '../faces/acting.ts'
+import { putBack } from './disks.ts'
 import { OF_02, type StoredBy02 } from './room-of-02.ts'
 
 const { add, Pawn, Stroke } = OF_02
@@ -17,11 +18,7 @@ const rooms = JSON.parse(
 /** A hub on the disk of one of 0.2. */
 async function hubOf(disk: StoredBy02['disk']): Promise<SessionWorld> {
   const w = world({ seed: 3, conditions: 'rtt=20' })
-  const changes = disk.map(([key, value]) => [key, bytesOf(value)] as const)
-  w.sim.node('hub').store.write(changes, () => {})
-  await w.run(100)
-  w.killHub()
-  w.restartHub()
+  await putBack(w, new Map(disk.map(([key, value]) => [key, bytesOf(value)])))
   return w
 }
 

@@ -96,7 +96,8 @@ export function record(peer: Peer, op: number): void {
   session.server.log = commit.create(peer.ops.length)
   const changes = [{ part: PART, bytes: Uint8Array.of(op) }]
   const delta = { kind: 'operation', player: PLAYER, seq: op, outcome: NOBODY, changes } as const
-  keeping.note(session.server.lead, 0, encode(deltaLayout, delta))
+  const length = peer.ops.length
+  keeping.note(session.server.lead, 0, encode(deltaLayout, delta), { length, acts: true })
 }
 
 /** When something is to be written; later than 0 if only for want of an answer. */
