@@ -204,11 +204,8 @@ function added(run: Runtime, answer: Added): void {
   member.aside = null
   member.found = entry.session
   member.admission = answer.admission
-  const { saved, roomKey } = member.wish
-  // Who founds a room with a key knows what it set.
-  const isOwn = roomKey !== null && answer.created && !answer.opened
-  const { terms, topology, playersMax } = isOwn ? member.wish : entry
-  Object.assign(member.session, { terms, topology, playersMax })
+  const { saved } = member.wish
+  settings.told(run, answer)
   if (saved && (answer.opened || !answer.created))
     return fail(run, 'exists', opening.isThere(member.wish))
   if (answer.opened) return opening.begin(run, answer)

@@ -3,6 +3,7 @@
  * the hub. Where the room has a key, the primary must show that it has it (room-key.ts).
  */
 
+import type { FromHub } from '../directory/messages.ts'
 import type { View } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import { settingsOf } from '../session/output.ts'
@@ -10,6 +11,17 @@ import { sameBytes } from '../wire/digest.ts'
 import * as ownStore from './own-store.ts'
 import { fits, isSealed, proofOf } from './room-key.ts'
 import type { Runtime } from './state.ts'
+
+/** The hub says in what session we are. */
+export function told(
+  { member: { session, wish } }: Runtime,
+  { created, opened, entry }: Pick<FromHub & { kind: 'added' }, 'created' | 'opened' | 'entry'>,
+): void {
+  // Who founds a room with a key knows what it set.
+  const isOwn = wish.roomKey !== null && created && !opened
+  const { terms, topology, playersMax } = isOwn ? wish : entry
+  Object.assign(session, { terms, topology, playersMax })
+}
 
 /** We found or open the session. */
 export function found(run: Runtime): void {
@@ -22,17 +34,11 @@ export function found(run: Runtime): void {
 export function follow(run: Runtime, view: View, before: View | null): void {
   const { session, wish, linkKey } = run.member
   if (view.primary === session.me || view.primary === before?.primary) return
-  const { roomKey } = wish
-  const { terms, topology, playersMax } = session
+  // Also of one that does not show the key: the hub's word would go on to whoever follows us.
   if (before === null) Object.assign(session, view.settings)
-  if (!roomKey) {
-    session.keeps = mayKeep(run)
-    return
-  }
-  const shown = proofOfPrimary(run, roomKey, view)
-  session.keeps &&= shown && mayKeep(run)
-  if (session.keeps) session.proof = proofBy(run, roomKey, linkKey.point!)
-  else if (!shown) Object.assign(session, { terms, topology, playersMax })
+  const { roomKey } = wish
+  session.keeps &&= mayKeep(run) && (!roomKey || isShown(run, roomKey, view))
+  if (roomKey && session.keeps) session.proof = proofBy(run, roomKey, linkKey.point!)
 }
 
 // Who has a key keeps nothing that is not sealed with it.
@@ -50,7 +56,7 @@ function proofBy({ member, ports }: Runtime, key: Uint8Array, link: Uint8Array):
 }
 
 // By the key of the link that it speaks on: what the view says of it may be another's.
-function proofOfPrimary({ member, ports }: Runtime, key: Uint8Array, view: View): boolean {
+function isShown({ member, ports }: Runtime, key: Uint8Array, view: View): boolean {
   const { entrance, peers, session } = member
   const peer = entrance ?? peers.get(view.primary)
   const link = view.members.find(({ inc }) => inc === view.primary)?.link
