@@ -117,8 +117,8 @@ export interface Recovery {
  */
 export interface RolledBack {
   /**
-   * So much is missing at least: actions and changes of pieces, and who came and went. With 0 only
-   * kept objects are older.
+   * So much is missing at least: actions, changes of pieces, who came and went. 0 where kept objects
+   * alone are older, or where others have done as much in the copy that is there now.
    */
   readonly entries: number
   /**

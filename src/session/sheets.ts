@@ -27,7 +27,7 @@ import {
   type ValueOf,
   varint,
 } from '../wire/layout.ts'
-import { only, said, type Versions } from '../wire/versions.ts'
+import { agreed, only, said, type Versions } from '../wire/versions.ts'
 import { type Settings, settingsLayout } from './messages.ts'
 
 /** Most bytes of a sheet, as it is read. */
@@ -156,7 +156,10 @@ export function readWhole(
 ):
   | (Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions' | 'settings'> & Pick<Read, 'settings'>)
   | null {
-  if (versionsOf(bytes) !== null) return decode(wholeLayout, bytes)
+  const versions = versionsOf(bytes)
+  if (versions !== null) {
+    return agreed(SHEET_VERSIONS, versions) === null ? null : decode(wholeLayout, bytes)
+  }
   const old = decode(oldWholeLayout, bytes)
   return old && { ...old, settings: null, lineage: [], sheets: 0 }
 }
