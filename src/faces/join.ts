@@ -38,7 +38,9 @@ export interface JoinOptions {
    * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
    *
    * Several, at most 8, are tried in turn: ways to one hub, or to one that takes its place with its
-   * file. A member stays with the hub of its session.
+   * file. A member stays with the hub of its session. A hub with a file of its own is another hub,
+   * with other rooms: after a minute without its own a member founds the room anew there, without
+   * what was in it, and hears `rolledBack`.
    */
   server?: string | readonly string[]
   /** Most players, if this call creates the session: 1 to 256. Default 16. */

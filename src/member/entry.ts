@@ -31,6 +31,7 @@ import { type Joined, joinedLayout } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
+import * as lineage from '../session/lineage.ts'
 import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
 import type { Read } from '../session/sheets.ts'
@@ -339,6 +340,7 @@ function inside(run: Runtime, lost: number): void {
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   if (member.home !== '' && member.home !== own.id) {
     for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
+    lineage.move(own, run.out)
   }
   member.home = own.id
   ask(run)

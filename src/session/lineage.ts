@@ -62,6 +62,14 @@ export function follow(session: Session, lineage: readonly Start[], out: Session
   out.emit({ kind: 'rolledBack', ...loss })
 }
 
+/** We were in another session, and that is not where we are now: all that was stored is not here. */
+export function move(session: Session, out: SessionOut): void {
+  const { point } = session
+  if (!point || point.session === session.id) return
+  session.point = null
+  out.emit({ kind: 'rolledBack', entries: point.index, imported: false })
+}
+
 /** What that lineage lacks of a point; null if nothing, or if it does not go back so far. */
 export function lacks(
   lineage: readonly Start[],

@@ -148,6 +148,27 @@ test('an older copy that whoever runs the hub imports is named as such, to all (
   expect([again.losses, losses]).toMatchObject([[{ imported: true }], [{ imported: true }]])
 })
 
+test('members whose hub is gone for good meet at another one, and are told what they left (N-9)', async () => {
+  const w = world({ seed: 7, conditions: 'rtt=20' })
+  const ada = await joining(w, { ...sealed, name: 'Ada' })
+  const grace = await joining(w, { ...sealed, name: 'Grace' })
+  await w.runUntil(() => ada.session.safety === 'backed-up', 10_000)
+  await acts(w, ada.session, 'one', 'two', 'three')
+  await w.run(3_000)
+  const before = ada.session.member!.session.id
+  // The hub that listens there now has another file, and so another key.
+  await putBack(w, new Map())
+  const isThere = (): boolean => w.hub()!.hub.directory.rows.size > 0
+  expect(await w.runUntil(isThere, 120_000)).toBe(true)
+  await w.run(5_000)
+  for (const { session, losses } of [ada, grace]) {
+    expect([session.status, session.member!.session.id === before]).toEqual(['live', false])
+    expect(session.table.get('one')).toBe(undefined)
+    expect(losses).toMatchObject([{ imported: false }])
+    expect(session.rolledBack!.entries).toBeGreaterThanOrEqual(3)
+  }
+})
+
 test('a token says what is stored, and with the key of the room opens it (N-2)', async () => {
   const w = world({ seed: 6, conditions: 'rtt=20' })
   const { session: ada } = await joining(w, { ...sealed, name: 'Ada' })
