@@ -2,7 +2,7 @@
 
 // Behind the player stand the key of the room, and what is stored of it, which changes.
 const SHAPE =
-  /^(?<player>(?<session>[0-9a-z-]+)\.[1-9]\d*\.[0-9a-f]+)(?:\.(?<key>[0-9a-f]{64})?(?:\.[0-9a-f-]+)?)?$/
+  /^(?<player>(?<session>[\da-z-]+)\.[1-9]\d*\.[\da-f]+)(\.(?<key>[\da-f]{64})?(\.[\da-f-]+)?)?$/
 
 /** How two tokens stand to each other: `unknown` if one of them cannot be read. */
 export type Kin = 'same' | 'other' | 'unknown'

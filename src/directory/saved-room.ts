@@ -30,6 +30,7 @@ export const SAVED_MAX: number = 4 * 1024 * 1024
 export const MARK = 'HOLDFAST ROOM'
 /** Which version this build writes, and which it reads. */
 export const SAVED_VERSION = 1
+/** The same as a range. */
 export const SAVED_VERSIONS: Versions = only(SAVED_VERSION)
 
 const HEAD_BYTES = MARK.length + 1 + DIGEST_BYTES

@@ -6,6 +6,7 @@ import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from '../runtime/reports.ts'
 import type { ByteRates } from '../runtime/member/traffic.ts'
 import type { Ballot, Banned } from './conduct.ts'
+import type { Recovered } from '../session/messages.ts'
 import type { MemberInfo } from './member-info.ts'
 
 export type { Listen } from './emitter.ts'
@@ -117,8 +118,8 @@ export interface Recovery {
  */
 export interface RolledBack {
   /**
-   * So much is missing at least: actions, changes of pieces, who came and went. 0 where kept objects
-   * alone are older, or where others have done as much in the copy that is there now.
+   * So much is missing at least: actions, changes of pieces, who came and went. 0 where kept
+   * objects alone are older, or where others have done as much in the copy that is there now.
    */
   readonly entries: number
   /**
@@ -126,6 +127,14 @@ export interface RolledBack {
    * room from a file, and the room says so. Else nobody knows how it came.
    */
   readonly imported: boolean
+}
+
+/** As it is said, with whose copy it is. */
+export function recoveryOf(
+  { epoch, gone, silent }: Recovered,
+  witness: MemberInfo | null,
+): Recovery {
+  return { epoch, witness, gone, silent }
 }
 
 /** We were out of touch, and are back. */

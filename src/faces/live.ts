@@ -14,10 +14,11 @@ import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
-import { type LaidAside, notKept } from './keep-room.ts'
+import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
-import type { RolledBack, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import { recoveryOf, type RolledBack, type Safety, type SessionEvents } from './events.ts'
+import type { SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
@@ -78,8 +79,7 @@ export class Live implements Running {
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
-  #laidAside: LaidAside | null = null
-  #rolledBack: RolledBack | null = null
+  readonly #stored = new Stored()
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -167,18 +167,17 @@ export class Live implements Running {
   }
 
   get token(): string {
-    // It names the newest that is stored.
     const token = this.#runner?.token
     if (token) this.#token = formatToken(token)
     return this.#token
   }
 
   get laidAside(): LaidAside | null {
-    return this.#laidAside
+    return this.#stored.laidAside
   }
 
   get rolledBack(): RolledBack | null {
-    return this.#rolledBack
+    return this.#stored.rolledBack
   }
 
   get safety(): Safety {
@@ -383,16 +382,10 @@ export class Live implements Running {
     switch (event.kind) {
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
-      case 'recovered': {
-        const { epoch, gone, silent } = event
-        const witness = this.#roster.find(event.witness)
-        return this.#emit('recovered', { epoch, witness, gone, silent })
-      }
-      case 'rolledBack': {
-        const { entries, imported } = event
-        this.#rolledBack = { entries, imported }
-        return this.#emit('rolledBack', this.#rolledBack)
-      }
+      case 'recovered':
+        return this.#emit('recovered', recoveryOf(event, this.#roster.find(event.witness)))
+      case 'rolledBack':
+        return this.#emit('rolledBack', this.#stored.rollBack(event))
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -413,7 +406,7 @@ export class Live implements Running {
       case 'file':
         return this.#exports.came(event, this.#runner)
       case 'aside':
-        return this.#setAside(event)
+        return this.#stored.layAside(event)
       case 'role':
       case 'slow':
       case 'leased':
@@ -423,10 +416,6 @@ export class Live implements Running {
       default:
         return
     }
-  }
-
-  #setAside({ as, why }: { as: string; why: string }): void {
-    this.#laidAside = { room: as === '' ? null : as, why }
   }
 
   #joined(inc: PeerId, player: number, lost: number): void {

@@ -398,8 +398,7 @@ export function comeBack(run: Runtime): void {
   if (member.resume) member.resume.settled = settledOf(member.session.client)
   member.recorded = published.seqs.get(member.session.player) ?? 0
   const { point } = member.session
-  member.session = freshSession(now, member.wish, member.entropy)
-  member.session.point = point
+  member.session = freshSession(now, member.wish, member.entropy, point)
   member.linkKey = freshKey(member.entropy)
   member.seal = null
   member.sealed = ''

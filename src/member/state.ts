@@ -14,8 +14,7 @@ import type { Admission, FromHub, Topology } from '../directory/messages.ts'
 import type { Saved } from '../directory/saved-room.ts'
 import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
-import type { MemberKind } from '../replication/layouts.ts'
-import type { Point } from '../session/lineage.ts'
+import type { MemberKind, Point } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
@@ -385,12 +384,10 @@ export const JOIN_MS: Millis = 15_000
 /** A process that is not in a session yet. @param seed  16 random bytes or more */
 export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[]): Member {
   const entropy = { seed, count: 0 }
-  const own = freshSession(now, wish, entropy)
-  own.point = wish.point
   return {
     wish,
     phase: 'finding',
-    session: own,
+    session: freshSession(now, wish, entropy, wish.point),
     ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
     ...{ seal: null, sealed: '', keys: new Map() },
@@ -442,11 +439,16 @@ function nothingCounted(): MemberCounters {
 }
 
 /** A session for a new incarnation: with a secret of its own. */
-export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
+export function freshSession(
+  now: Millis,
+  wish: Wish,
+  entropy: Entropy,
+  point: Point | null,
+): Session {
   const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = wish
   const secret = draw(entropy)
   const mayRecover = recovers && kind !== 'guest' && !watches
-  return session.create(now, {
+  const own = session.create(now, {
     secret,
     playersMax,
     types,
@@ -455,6 +457,8 @@ export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session
     hosts,
     rules: RULES,
   })
+  own.point = point
+  return own
 }
 
 /** 16 bytes that were not drawn before. */

@@ -11,31 +11,11 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import { LINEAGE_MAX, type Start } from '../replication/layouts.ts'
+import { LINEAGE_MAX, type Loss, type Point, type Start } from '../replication/layouts.ts'
 import type * as commit from '../replication/log.ts'
 import { proofOf, sameBytes } from '../wire/digest.ts'
 import type { Keeping } from './sheets.ts'
 import type { Effect, Session, SessionOut } from './state.ts'
-
-/** What is on the disk of the hub, for certain. */
-export interface Point {
-  readonly session: string
-  /** Of its leader, and since which epoch that led. */
-  readonly mark: Uint8Array
-  readonly epoch: number
-  /** The length of the log with the last operation. */
-  readonly index: number
-  /** How many sheets its leader had written. */
-  readonly sheets: number
-}
-
-/** What a room lacks that was on the disk of the hub. */
-export interface Loss {
-  /** So many entries of the log at least: of operations, and who came and went. */
-  readonly entries: number
-  /** An older copy was put there by who runs the hub, and said so. */
-  readonly imported: boolean
-}
 
 /** From what a leader goes on, where not from a log of its own. */
 export interface From {
@@ -62,7 +42,7 @@ export function follow(session: Session, lineage: readonly Start[], out: Session
   out.emit({ kind: 'rolledBack', ...loss })
 }
 
-/** We were in another session, and that is not where we are now: all that was stored is not here. */
+/** We were in another session than this one: what was stored there is not here. */
 export function move(session: Session, out: SessionOut): void {
   const { point } = session
   if (!point || point.session === session.id) return

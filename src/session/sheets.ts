@@ -10,9 +10,9 @@ import {
   type Delta,
   deltaLayout,
   lineageLayout,
+  type Point,
   type Start,
 } from '../replication/layouts.ts'
-import type { Point } from './lineage.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { createReader } from '../wire/bytes.ts'

@@ -2,8 +2,7 @@
 
 import type { ToHub } from '../directory/messages.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
-import type { Gone } from '../replication/layouts.ts'
-import type { Loss } from './lineage.ts'
+import type { Gone, Loss } from '../replication/layouts.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
 import type { Parts } from './parts.ts'
 import type { Role } from './table.ts'

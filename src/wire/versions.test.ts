@@ -1,4 +1,4 @@
-// Goal: two builds agree on the highest version that both speak, or both learn what the other speaks.
+// Goal: two builds agree on the highest version that both speak, or both learn what the other does.
 // Method: all pairs of ranges of small numbers, against a plain list of versions.
 import { describe, expect, test } from 'vitest'
 import { agreed, only, read, said, shown, type Versions } from './versions.ts'

@@ -1,5 +1,5 @@
-// Goal: what was stored and is not in a lineage is found, whatever its epochs are; what is there, or
-// was forgotten, is not taken for lost.
+// Goal: what was stored and is not in a lineage is found, whatever its epochs are; what is there,
+// or was forgotten, is not taken for lost.
 // Method: lineages by hand.
 import { describe, expect, test } from 'vitest'
 import { LINEAGE_MAX, type Start } from '../../src/replication/layouts.ts'

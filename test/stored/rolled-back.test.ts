@@ -1,7 +1,7 @@
-// Goal: who saw what is on the disk of the hub is told if the room goes on without it, once, and how
-// much that is; and nobody is told so where nothing was lost that was stored.
-// Method: whole sessions in virtual time, whose hub starts again from an older disk, or from that of
-// a copy of the room which others played on with; and sessions that die in every way, by seed.
+// Goal: who saw what is on the disk of the hub is told if the room goes on without it, once, and
+// how much that is; and nobody is told so where nothing was lost that was stored.
+// Method: whole sessions in virtual time, whose hub starts again from an older disk, or from that
+// of a copy of the room with which others played on; and sessions that die in every way, by seed.
 import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../src/index.ts'
 import type { JoinOptions } from '../../src/faces/join.ts'

@@ -1,7 +1,7 @@
-// Goal: rooms that a hub of 0.2 stored, and files of them, open: table, timers, pieces, objects, who
-// may put players out and who was, with and without a key of the room.
-// Method: disks of hubs as the build of 0.2 left them (test/data/rooms-0.2.json; nothing writes that
-// file any more), under the shipped hub in virtual time.
+// Goal: rooms that a hub of 0.2 stored, and files of them, open: table, timers, pieces, objects,
+// who may put players out and who was, with and without a key of the room.
+// Method: disks of hubs as the build of 0.2 left them (test/data/rooms-0.2.json; nothing writes
+// that file any more), under the shipped hub in virtual time.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type SessionWorld, world } from '../../src/proof/world.ts'

@@ -7,7 +7,7 @@
 import type { FromHub, ToHub } from '../../directory/messages.ts'
 import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as durable from '../../replication/durable.ts'
-import { deltaLayout, type Start } from '../../replication/layouts.ts'
+import { deltaLayout, type Point, type Start } from '../../replication/layouts.ts'
 import * as commit from '../../replication/log.ts'
 import * as keeping from '../../session/keeping.ts'
 import * as lineage from '../../session/lineage.ts'
@@ -38,8 +38,8 @@ export interface Peer {
   /** What it has recorded, and how much of it is acknowledged. */
   ops: number[]
   acked: number
-  /** The newest that it knows to be on disk, with the operations up to there: as its token has it. */
-  known: { point: lineage.Point; ops: readonly number[] } | null
+  /** The newest that it knows to be on disk, and the operations up to there: as in its token. */
+  known: { point: Point; ops: readonly number[] } | null
   /** Who was let in, and is told once so much is acknowledged. */
   coming: { inc: PeerId; at: number } | null
   up: ToHub[]
@@ -160,7 +160,7 @@ export function presume(peer: Peer): void {
   learn(peer, { session: id, mark, epoch, ...server.lead.keeping.asked })
 }
 
-function learn(peer: Peer, point: lineage.Point | null): void {
+function learn(peer: Peer, point: Point | null): void {
   if (point) peer.known = { point, ops: peer.ops.slice(0, point.index) }
 }
 
