@@ -5,6 +5,7 @@
 
 import { newRoomKey } from 'holdfast'
 import { recall, remember } from './recall.ts'
+import { keyOfToken } from './token.ts'
 
 const WORD = 'key'
 const SHAPE = /^[0-9a-f]{64}$/i
@@ -15,10 +16,13 @@ export function keyIn(fragment: string): string | null {
   return key !== null && SHAPE.test(key) ? key : null
 }
 
-/** The key that this browser has for a room: of the link, or from before, or a new one. */
-export function keyOfRoom(game: string, room: string, fragment: string): string {
+/**
+ * The key that this browser has for a room: of the link, of the token of who comes back, from
+ * before, or a new one.
+ */
+export function keyOfRoom(game: string, room: string, fragment: string, token: string): string {
   const word = `key ${game}/${room}`
-  const key = keyIn(fragment) ?? recall(word) ?? newRoomKey()
+  const key = keyIn(fragment) ?? keyOfToken(token) ?? recall(word) ?? newRoomKey()
   remember(word, key)
   return key
 }

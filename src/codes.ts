@@ -136,7 +136,7 @@ export const ERRORS = {
     todo: 'join without `watch`, or by a ticket to play',
   },
   version: {
-    when: 'the hub or the session speaks another version of Holdfast',
+    when: 'the hub or the session speaks another version of Holdfast, or the room is stored in one',
     happened: 'no',
     todo: 'update the older one',
   },

@@ -11,7 +11,7 @@ export type { PieceOutcome, Recorded, Refused, TakeOutcome } from './faces/outco
 export type { CallOptions, CallTarget, NoteTarget } from './faces/calls.ts'
 export type { JoinOptions, KeepOptions, KeepRoom, KeepTime, LaidAside } from './faces/join.ts'
 export type { Follow, MotionOptions } from './faces/motion.ts'
-export type { Asking, Healing, Listen, Recovery, Reported } from './faces/events.ts'
+export type { Asking, Healing, Listen, Recovery, Reported, RolledBack } from './faces/events.ts'
 export type { Safety, SessionEvents, SessionFigures, Status } from './faces/events.ts'
 export * from './faces/naming.ts'
 export type * from './faces/pieces.ts'

@@ -142,7 +142,7 @@ describe('the tables', () => {
     const session: Record<keyof SessionEvents, true> = {
       ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
       ...{ members: true, banned: true, ballots: true, asked: true, lostSecrets: true },
-      ...{ recovered: true, healed: true, error: true },
+      ...{ recovered: true, rolledBack: true, healed: true, error: true },
     }
     const object: Record<keyof ObjectEvents, true> = {
       ...{ changed: true, granted: true, lost: true, denied: true, gone: true },

@@ -53,11 +53,12 @@ const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
 const server = hubOf(location.href)
 // Before the tab reads its fragment, and cleans it.
-const key = keyOfRoom('tabletop', room, location.hash)
-const into = linksInto(room)
-const links = { share: withKey(into.share, key), second: withKey(into.second, key) }
+const fragment = location.hash
 const tab = new Tab('tabletop', room)
 const wasHere = tab.player
+const key = keyOfRoom('tabletop', room, fragment, wasHere?.token ?? '')
+const into = linksInto(room)
+const links = { share: withKey(into.share, key), second: withKey(into.second, key) }
 let name = firstName(wasHere?.who['name'] || query.get('name'))
 let stage: Stage = { kind: 'door' }
 let panel = window.innerWidth >= WIDE

@@ -101,7 +101,7 @@ export function addServe(cli: CAC): void {
     .option('--host <host>', 'Address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
     })
-    .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
+    .option('--data <file>', 'The register: another file is another hub', { default: DATA_DEFAULT })
     .option('--pages <folder>', 'Serve your own pages, as built; the rooms are at /lobby/')
     .option('--policy <policy>', 'Content policy of your pages: open, strict, none, or its words', {
       default: 'open',

@@ -52,6 +52,8 @@ export interface Stand {
   readonly bytes: number
   /** By the wall clock, when it is dropped; 0 while its session lasts. */
   readonly until: Millis
+  /** Whoever runs the hub put them there. */
+  readonly imported: boolean
 }
 
 /** Who waits until the disk has a sheet. */
@@ -96,7 +98,7 @@ export interface Archive {
 
 /** A room in the archive, as the disk has it. */
 export const archived = record({
-  form: word(['kept']),
+  form: word(['kept', 'imported']),
   by: varint,
   index: varint,
   time: varint,
@@ -124,8 +126,8 @@ export function restore(archive: Archive, bytes: Uint8Array): boolean {
   const read = decode(archived, bytes)
   const session = read && readRecord(read.session)
   if (!read || !session) return false
-  const { form: _, ...rest } = read
-  const saved = { ...rest, session }
+  const { form, ...rest } = read
+  const saved = { ...rest, imported: form === 'imported', session }
   put(archive, session.entry, saved)
   return true
 }
@@ -228,7 +230,8 @@ export function changesOf(
   room.writing = room.next
   room.next = null
   const { stand, sheets } = room.writing
-  const own = stand && { ...stand, form: 'kept' as const, session: writeRecord(stand.session) }
+  const form = stand?.imported ? 'imported' : 'kept'
+  const own = stand && ({ ...stand, form, session: writeRecord(stand.session) } as const)
   return [
     [recordOf(session), own && encode(archived, own)] as const,
     ...Array.from(sheets, ([sheet, bytes]) => [keyOf(session, sheet), bytes] as const),

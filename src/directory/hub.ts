@@ -15,7 +15,8 @@ import type { Applicant } from './applicants.ts'
 import type { Claims } from './tickets.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
-import { HUB_VERSION, type ToHub, toHub } from './messages.ts'
+import { agreed, said, shown } from '../wire/versions.ts'
+import { HUB_VERSIONS, type ToHub, toHub } from './messages.ts'
 import * as register from './register.ts'
 import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'
@@ -203,13 +204,13 @@ function answer(call: Call, message: ToHub): void {
 
 function greet({ hub, connection, from, out }: Call, version: number): void {
   const { boot, key } = hub
-  say(connection, { kind: 'welcome', version: HUB_VERSION, boot }, out)
-  if (version === HUB_VERSION) {
+  say(connection, { kind: 'welcome', version: said(HUB_VERSIONS), boot }, out)
+  if (agreed(HUB_VERSIONS, version) !== null) {
     say(connection, { kind: 'signs', key }, out)
     from.greeted = true
     hub.mute.delete(connection)
   } else {
-    const why = `speaks version ${version}, this hub ${HUB_VERSION}`
+    const why = `speaks ${shown(version)}, this hub ${shown(HUB_VERSIONS)}`
     out.close(connection, { kind: 'refused', why })
   }
 }

@@ -106,6 +106,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
     until: 0,
     sheets: (before?.sheets ?? 0) + (isSheet ? 1 : 0),
     bytes: (before?.bytes ?? 0) + bytes.length,
+    imported: false,
   }
   const met = unfit(hub, from.account.place, known, stand)
   if (met) return refuse(call, message, met)
@@ -293,8 +294,8 @@ export function toldOf(
   now: Millis,
   { stand, inc }: Opening,
 ): (FromHub & { kind: 'added' })['opened'] {
-  const { time, at, sheets } = stand
-  return { inc, time: time + Math.max(0, wallOf(hub, now) - at), sheets }
+  const { time, at, sheets, imported } = stand
+  return { inc, time: time + Math.max(0, wallOf(hub, now) - at), sheets, imported }
 }
 
 /** The sheets of a room in pieces, in order; null if one of them is not there. */

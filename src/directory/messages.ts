@@ -9,6 +9,7 @@
 import { INC_MAX, MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
+import { only, type Versions } from '../wire/versions.ts'
 import {
   blob,
   encode,
@@ -27,7 +28,9 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages in this file. */
-export const HUB_VERSION = 4
+export const HUB_VERSION = 5
+/** What this build speaks. */
+export const HUB_VERSIONS: Versions = only(HUB_VERSION)
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
 /** Longest terms of a session, in bytes. */
@@ -143,6 +146,7 @@ export function admissionOf(said: Omit<ValueOf<typeof admitted>, 'label'>): Uint
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
+  /** What the sender speaks, as wire/versions.ts says it. */
   hello: [1, record({ version: varint })],
   /** `after` is where the page before ended, or empty. */
   list: [2, record({ request, game: name, after: cursor })],
@@ -210,12 +214,18 @@ export const toHub = message({
 /** From a member to the hub. */
 export type ToHub = ValueOf<typeof toHub>
 
-/** As whom its founder goes on, at what session time, and how many sheets the room has. */
-const opened = record({ inc: varint, time: varint, sheets: varint })
+/**
+ * As whom its founder goes on, at what session time, how many sheets the room has, and whether
+ * whoever runs the hub put them there.
+ */
+const opened = record({ inc: varint, time: varint, sheets: varint, imported: flag })
 
 /** From the hub to a member. */
 export const fromHub = message({
-  /** `boot` differs after each start of the hub. Read by builds of all versions. */
+  /**
+   * What the hub speaks, whatever the other does; `boot` differs after each start of the hub. Read
+   * by builds of all versions.
+   */
   welcome: [1, record({ version: varint, boot: u32 })],
   entry: [2, record({ request, entry })],
   /** `next` goes on with the list, and is empty at its end. */

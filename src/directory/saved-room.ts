@@ -19,6 +19,7 @@ import {
   type ValueOf,
   varint,
 } from '../wire/layout.ts'
+import { agreed, only, said, shown, type Versions } from '../wire/versions.ts'
 import { SHEETS_MAX } from './archive.ts'
 import { entrant, ENTRANTS_MAX } from './records.ts'
 import { SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
@@ -27,8 +28,10 @@ import { SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 export const SAVED_MAX: number = 4 * 1024 * 1024
 /** A file begins with this, and the version of what follows. */
 export const MARK = 'HOLDFAST ROOM'
-/** Which version this build writes. */
+/** Which version this build writes, and which it reads. */
 export const SAVED_VERSION = 1
+/** The same as a range. */
+export const SAVED_VERSIONS: Versions = only(SAVED_VERSION)
 
 const HEAD_BYTES = MARK.length + 1 + DIGEST_BYTES
 
@@ -63,7 +66,7 @@ export function writeSaved(saved: Saved): Uint8Array {
   const body = encode(savedLayout, saved)
   const bytes = new Uint8Array(HEAD_BYTES + body.length)
   bytes.set(new TextEncoder().encode(MARK))
-  bytes[MARK.length] = SAVED_VERSION
+  bytes[MARK.length] = said(SAVED_VERSIONS)
   bytes.set(digest(body), MARK.length + 1)
   bytes.set(body, HEAD_BYTES)
   return bytes
@@ -78,8 +81,8 @@ export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
     return { why: `has ${bytes.length} bytes of at most ${SAVED_MAX}` }
   }
   const version = bytes[MARK.length]
-  if (version !== SAVED_VERSION) {
-    return { why: `is of version ${version ?? 0}, and this build reads ${SAVED_VERSION}` }
+  if (agreed(SAVED_VERSIONS, version ?? 0) === null) {
+    return { why: `is of ${shown(version ?? 0)}, and this build reads ${shown(SAVED_VERSIONS)}` }
   }
   const body = bytes.subarray(HEAD_BYTES)
   const isWhole = sameBytes(digest(body), bytes.subarray(MARK.length + 1, HEAD_BYTES))

@@ -88,6 +88,7 @@ export function restore(
     session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
     ...{ by: 0, index, time, at, next, lone: true, sheets: sheets.length, bytes },
     until: at + archive.timeOf(entry),
+    imported: true,
   }
   archive.change(hub.archive, entry, stand, new Map(sheets.entries()))
   out.record(session)

@@ -42,6 +42,8 @@ export interface SessionEvents {
   lostSecrets: readonly string[]
   /** Server and backup were gone at once, and the others went on with what they had. */
   recovered: Recovery
+  /** The room lacks what was stored of it: it went back in time, or is another copy. */
+  rolledBack: RolledBack
   /** This member was out of touch, and is back. */
   healed: Healing
   /**
@@ -64,7 +66,7 @@ const NAMES: readonly (keyof SessionEvents)[] = [
     'ballots',
   ] as const),
   ...(['asked', 'lostSecrets'] as const),
-  ...(['recovered', 'healed', 'error'] as const),
+  ...(['recovered', 'rolledBack', 'healed', 'error'] as const),
 ]
 
 /** The events of a session that is about to be, and where errors of the game are reported. */
@@ -107,6 +109,23 @@ export interface Recovery {
   readonly gone: readonly { readonly player: number; readonly name: string }[]
   /** Members that did not answer in time: they come back by themselves, if they live. */
   readonly silent: number
+}
+
+/**
+ * What this player knew to be on the disk of the hub is not in the room any more. It is said once
+ * for each such loss; then the room goes on without.
+ */
+export interface RolledBack {
+  /**
+   * So much is missing at least: actions, changes of pieces, who came and went. 0 where kept
+   * objects alone are older, or where others have done as much in the copy that is there now.
+   */
+  readonly entries: number
+  /**
+   * Somebody put an older copy there who runs the hub (`holdfast rooms import`), or who began the
+   * room from a file, and the room says so. Else nobody knows how it came.
+   */
+  readonly imported: boolean
 }
 
 /** We were out of touch, and are back. */

@@ -38,7 +38,9 @@ export interface JoinOptions {
    * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
    *
    * Several, at most 8, are tried in turn: ways to one hub, or to one that takes its place with its
-   * file. A member stays with the hub of its session.
+   * file. A member stays with the hub of its session. A hub with a file of its own is another hub,
+   * with other rooms: after a minute without its own a member founds the room anew there, without
+   * what was in it, and hears `rolledBack`.
    */
   server?: string | readonly string[]
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
@@ -207,7 +209,9 @@ function wishOf(
   const { watch = false, fresh = false } = options
   const given = options as unknown as Readonly<Record<string, unknown>>
   const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
-  const { ticket, key: carried } = readTicket(options.ticket ?? '')
+  const { ticket, key: ofTicket } = readTicket(options.ticket ?? '')
+  const came = token === undefined ? null : parseToken(token)
+  const carried = ofTicket ?? came?.roomKey ?? null
   const hides = hasSecrets(definitions)
   const kept = keepingOf(options.keepRoom, { hides, carried, atHost })
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
@@ -230,7 +234,7 @@ function wishOf(
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
-    token: token === undefined ? null : parseToken(token),
+    token: came,
   }
 }
 

@@ -15,10 +15,11 @@ import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
-import { type LaidAside, notKept } from './keep-room.ts'
+import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
-import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import { type RolledBack, type Safety, type SessionEvents } from './events.ts'
+import type { SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
@@ -79,7 +80,7 @@ export class Live implements Running {
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
-  #laidAside: LaidAside | null = null
+  readonly #stored = new Stored()
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -165,11 +166,17 @@ export class Live implements Running {
   }
 
   get token(): string {
+    const token = this.#runner?.token
+    if (token) this.#token = formatToken(token)
     return this.#token
   }
 
   get laidAside(): LaidAside | null {
-    return this.#laidAside
+    return this.#stored.laidAside
+  }
+
+  get rolledBack(): RolledBack | null {
+    return this.#stored.rolledBack
   }
 
   get safety(): Safety {
@@ -368,6 +375,7 @@ export class Live implements Running {
   }
 
   #ended(why: string): void {
+    this.#token = this.token
     this.#runner = null
     this.#lose('left', why)
   }
@@ -379,6 +387,8 @@ export class Live implements Running {
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered':
         return this.#emit('recovered', this.#roster.recoveryOf(event))
+      case 'rolledBack':
+        return this.#emit('rolledBack', this.#stored.rollBack(event))
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -401,7 +411,7 @@ export class Live implements Running {
       case 'file':
         return this.#exports.came(event, this.#runner)
       case 'aside':
-        return this.#setAside(event)
+        return this.#stored.layAside(event)
       case 'role':
       case 'slow':
       case 'leased':
@@ -414,15 +424,9 @@ export class Live implements Running {
     }
   }
 
-  #setAside({ as, why }: { as: string; why: string }): void {
-    this.#laidAside = { room: as === '' ? null : as, why }
-  }
-
   #joined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
     Object.assign(this.#roster, { inc, player })
-    const token = this.#runner?.token
-    if (token) this.#token = formatToken(token)
   }
 
   #viewed(view: View, before: View | null): void {

@@ -17,7 +17,7 @@ import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
-import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { RolledBack, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { InviteOptions, InviteOutcome } from './inviting.ts'
 import type { LaidAside } from './keep-room.ts'
@@ -59,12 +59,19 @@ export interface Session extends Emitter<SessionEvents> {
 
   /**
    * By which another process comes back as this player: `join({ token })`. It stays valid while
-   * the player is here and for a minute after. Whoever has it is this player: keep it private.
+   * the player is here and for a minute after. Whoever has it is this player: keep it private. It
+   * has the key of the room in it, and what is known to be stored: keep it anew now and then.
    */
   readonly token: string
 
   /** What was kept of the room before, if `fresh` had it begin anew; else null. */
   readonly laidAside: LaidAside | null
+
+  /**
+   * What was on the disk of the hub and is in the room no more, as this member or its token knows;
+   * else null. Somebody put an older copy of the room there, or the hub lies.
+   */
+  readonly rolledBack: RolledBack | null
 
   /** How safe what is acknowledged is just now. */
   readonly safety: Safety

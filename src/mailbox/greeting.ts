@@ -25,8 +25,9 @@ import { createReader, readU8, readVarint } from '../wire/bytes.ts'
 import { isSame } from '../wire/history.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
+import { agreed, said, shown } from '../wire/versions.ts'
 import type { Check, OwnKey, OwnProof } from './keys.ts'
-import { type Greeting, greetingLayout, isMailId, MAIL_VERSION, proofText } from './messages.ts'
+import { type Greeting, greetingLayout, isMailId, MAIL_VERSIONS, proofText } from './messages.ts'
 import { REFUSAL_MAX } from './messages.ts'
 import type { Counters } from './state.ts'
 
@@ -66,6 +67,8 @@ export interface Greeter {
   id: string
   keys: readonly OwnKey[]
   nonce: Uint8Array
+  /** Which versions whoever calls has said. */
+  offer: number
   /** The mailbox that we called; null if we were called. */
   whom: string | null
   other: Other | null
@@ -118,7 +121,8 @@ export function greet(
   gate: Gate,
 ): { greeter: Greeter; first: Uint8Array[] } {
   const side = { id, keys, nonce, whom, other: null, knows: NO_KEY, own: null }
-  const greeter: Greeter = { ...side, stage: 'open', early: [] }
+  const offer = said(MAIL_VERSIONS)
+  const greeter: Greeter = { ...side, offer, stage: 'open', early: [] }
   return { greeter, first: whom === null ? [] : opening(greeter, whom, gate) }
 }
 
@@ -127,7 +131,7 @@ export function hearGreeting(greeter: Greeter, bytes: Uint8Array, gate: Gate): G
   if (greeter.stage === 'over' || greeter.stage === 'done') return NOTHING
   if (greeter.stage === 'check' && greeter.whom !== null) return keep(greeter, bytes)
   const version = versionOf(bytes)
-  if (greeter.stage === 'open' && version !== null && version !== MAIL_VERSION) {
+  if (greeter.stage === 'open' && version !== null && agreed(MAIL_VERSIONS, version) === null) {
     return refuse(greeter, otherVersion(greeter, version))
   }
   const message = decode(greetingLayout, bytes)
@@ -194,7 +198,7 @@ const OPEN = 16
 function otherVersion({ id, whom }: Greeter, version: number): string {
   const other = whom === null ? 'who calls' : plain(whom)
   return (
-    `${plain(id)} speaks version ${MAIL_VERSION} of mailboxes, ${other} version ${version}: ` +
+    `${plain(id)} speaks ${shown(MAIL_VERSIONS)} of mailboxes, ${other} ${shown(version)}: ` +
     'update the older one'
   )
 }
@@ -227,6 +231,7 @@ function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, gate: Ga
   const { from, nonce } = message
   const why = misnamed(greeter, message) ?? gate.refuses(from)
   if (why !== null) return refuse(greeter, why)
+  if (whom === null) greeter.offer = message.version
   greeter.other = { id: from, nonce, knows: NO_KEY, key: NO_KEY }
   greeter.stage = 'known'
   return { ...NOTHING, answers: whom === null ? opening(greeter, from, gate) : [] }
@@ -282,10 +287,12 @@ function checking(greeter: Greeter, signature: Uint8Array): GreetingJob {
 }
 
 /** What is signed. @param calls  whether by the side that calls */
-function textFor({ id, nonce, knows, whom, other, own }: Greeter, calls: boolean): Uint8Array {
+function textFor(greeter: Greeter, calls: boolean): Uint8Array {
+  const { id, nonce, knows, offer, whom, other, own } = greeter
   const us = { id, nonce, knows, key: own!.key }
   const [caller, called] = whom === null ? [other!, us] : [us, other!]
   return proofText({
+    version: offer,
     calls,
     caller: caller.id,
     called: called.id,
@@ -300,7 +307,7 @@ function textFor({ id, nonce, knows, whom, other, own }: Greeter, calls: boolean
 
 function opening(greeter: Greeter, to: string, gate: Gate): Uint8Array[] {
   const { id: from, nonce } = greeter
-  const open = { kind: 'open', version: MAIL_VERSION, from, to, nonce } as const
+  const open = { kind: 'open', version: said(MAIL_VERSIONS), from, to, nonce } as const
   const key = gate.keyOf(to) ?? NO_KEY
   greeter.knows = key
   return [encode(greetingLayout, open), encode(greetingLayout, { kind: 'known', key })]

@@ -2,6 +2,7 @@
 
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES, LIFE_BYTES, LIVES_MAX, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
+import { only, type Versions } from '../wire/versions.ts'
 import {
   blob,
   encode,
@@ -26,6 +27,8 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 export const MAIL_ID_MAX = 64
 /** Version of the messages between mailboxes. */
 export const MAIL_VERSION = 3
+/** What this build speaks. */
+export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
 /** Longest reason why a connection is refused, in bytes. */
 export const REFUSAL_MAX = 300
 /** Bytes of a nonce. */
@@ -124,6 +127,7 @@ const PROOF_LABEL = 'holdfast mailbox'
 /** The text that a proof of the greeting signs; `calls` for whoever opened the connection. */
 export const proofLayout = record({
   label: text(PROOF_LABEL.length),
+  /** As whoever called said it, so that nobody takes one of them away. */
   version: varint,
   calls: flag,
   caller: text(MAIL_ID_MAX),
@@ -138,8 +142,8 @@ export const proofLayout = record({
 })
 
 /** The bytes that a proof signs: who speaks to whom, by which keys, on which connection. */
-export function proofText(of: Omit<ValueOf<typeof proofLayout>, 'label' | 'version'>): Uint8Array {
-  return encode(proofLayout, { ...of, label: PROOF_LABEL, version: MAIL_VERSION })
+export function proofText(of: Omit<ValueOf<typeof proofLayout>, 'label'>): Uint8Array {
+  return encode(proofLayout, { ...of, label: PROOF_LABEL })
 }
 
 const signed = record({ key: fixed(KEY_BYTES), signature: fixed(SIGNATURE_BYTES) })

@@ -1,7 +1,8 @@
 /** What a process asks on its way into a session, of the hub and of its primary. */
 
 import { type ToHub, toHub } from '../directory/messages.ts'
-import { type Join, SESSION_VERSION } from '../session/messages.ts'
+import { type Join, SESSION_VERSIONS } from '../session/messages.ts'
+import { said } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
@@ -61,7 +62,7 @@ export function join(run: Runtime): void {
   const { member } = run
   const { wish, session: own } = member
   const asked = {
-    version: SESSION_VERSION,
+    version: said(SESSION_VERSIONS),
     schema: own.schema,
     name: wish.name,
     kind: wish.kind,

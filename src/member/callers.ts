@@ -11,11 +11,12 @@ import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { isReturning, join, otherVersion } from '../session/membership.ts'
 import { claimOf, type Join, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
-import { SESSION_VERSION } from '../session/messages.ts'
+import { SESSION_VERSIONS } from '../session/messages.ts'
 import { takes } from '../session/state.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { isName } from '../wire/plain.ts'
+import { agreed } from '../wire/versions.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { compute } from './curves.ts'
 import { framePart } from './dispatch.ts'
@@ -78,7 +79,8 @@ export function stands(run: Runtime, caller: Caller, path: string): void {
   if (before) peers.unlink(run, before)
   peers.open(run, peer, path)
   const version = versionOf(blob)
-  if (version !== SESSION_VERSION) return answer(run, caller.number, otherVersion(version))
+  if (agreed(SESSION_VERSIONS, version) === null)
+    return answer(run, caller.number, otherVersion(version))
   const wish = decode(joinLayout, blob)
   if (!wish || !isName(wish.name)) {
     member.counters.malformed++

@@ -18,7 +18,7 @@ import { BASE_POINT } from '../ports.ts'
 import {
   type FromHub,
   fromHub,
-  HUB_VERSION,
+  HUB_VERSIONS,
   LATER,
   NO_GAME,
   NOT_ADMITTED,
@@ -31,6 +31,7 @@ import { type Joined, joinedLayout } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import { type Member as SessionMember, RISEN_MAX } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
+import * as lineage from '../session/lineage.ts'
 import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
 import type { Read } from '../session/sheets.ts'
@@ -40,6 +41,7 @@ import { differenceOf } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
+import { agreed, said, shown } from '../wire/versions.ts'
 import * as arrival from './arrival.ts'
 import * as asking from './asking.ts'
 import { partOut } from './dispatch.ts'
@@ -51,8 +53,8 @@ import * as opening from './opening.ts'
 import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
-import { fits } from './room-key.ts'
 import * as sealing from './sealing.ts'
+import * as settings from './settings.ts'
 import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS } from './state.ts'
 import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
@@ -66,7 +68,7 @@ export const FOREIGN_MS: Millis = 60_000
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
-  asking.tellHub(run, { kind: 'hello', version: HUB_VERSION })
+  asking.tellHub(run, { kind: 'hello', version: said(HUB_VERSIONS) })
   // A hub of another version answers nothing but that.
   ask(run)
 }
@@ -153,8 +155,9 @@ function isSelf(
 }
 
 function greeted(run: Runtime, version: number): void {
-  if (version !== HUB_VERSION) {
-    return fail(run, 'version', `the hub speaks version ${version}, this build ${HUB_VERSION}`)
+  if (agreed(HUB_VERSIONS, version) === null) {
+    const [theirs, ours] = [version, HUB_VERSIONS].map(shown)
+    return fail(run, 'version', `the hub speaks ${theirs}, this build ${ours}`)
   }
   run.member.greeted = true
 }
@@ -202,16 +205,15 @@ function added(run: Runtime, answer: Added): void {
   member.aside = null
   member.found = entry.session
   member.admission = answer.admission
-  member.session.topology = entry.topology
-  member.session.terms = entry.terms
-  const isOurs = fits(run.ports.ciphers, member.wish.roomKey, entry.terms)
-  member.session.keeps = isOurs && ownStore.canKeep(run, entry.terms)
-  member.session.playersMax = entry.playersMax
   const { saved } = member.wish
+  settings.told(run, answer)
   if (saved && (answer.opened || !answer.created))
     return fail(run, 'exists', opening.isThere(member.wish))
   if (answer.opened) return opening.begin(run, answer)
-  if (saved) return goOn(run, answer, saved.time, opening.load(run, saved))
+  if (saved) {
+    const as = { time: saved.time, imported: true }
+    return goOn(run, answer, as, opening.load(run, saved))
+  }
   if (answer.created) {
     become(run, answer)
     return void (aside && run.ports.emit({ kind: 'aside', ...aside }))
@@ -227,12 +229,12 @@ function added(run: Runtime, answer: Added): void {
 function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   const opened = opening.take(run, message)
   if (!opened) return
-  goOn(run, opened.answer, opened.as.time, opening.read(run, opened))
+  goOn(run, opened.answer, opened.as, opening.read(run, opened))
 }
 
 // The session goes on from what is kept of it, or was saved. What is none of ours stays there.
-function goOn(run: Runtime, answer: Added, time: Millis, found: Read | Unfit): void {
-  if (!('code' in found)) return become(run, answer, { time, found })
+function goOn(run: Runtime, answer: Added, as: Omit<Opened, 'found'>, found: Read | Unfit): void {
+  if (!('code' in found)) return become(run, answer, { ...as, found })
   asking.tellHub(run, opening.endOf(run, answer))
   run.member.aside = opening.asideOf(run, answer, found)
   if (!run.member.aside) return fail(run, found.code, found.why)
@@ -242,6 +244,8 @@ function goOn(run: Runtime, answer: Added, time: Millis, found: Read | Unfit): v
 
 interface Opened {
   time: Millis
+  /** By whoever runs the hub, or by our own hand. */
+  imported: boolean
   found: Read
 }
 
@@ -256,6 +260,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   own.player = kept ? opening.playerOf(run, kept.found) : own.me
   const lastSeq = kept?.found.state.players.get(own.player)?.lastSeq ?? 0
   const resume = kept && isSame(member.resume, own) ? member.resume : null
+  settings.found(run)
   renumber(own, resume !== null, lastSeq, out)
   const self: SessionMember = {
     inc: own.me,
@@ -274,7 +279,9 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   member.clock.set = true
   const state = kept && opening.restore(run, kept.found)
   if (kept && !state) return fail(run, 'store', opening.NONE_OF_OURS.why)
-  found(own, now, out, state ? { epoch: register.epoch, state, length: kept!.found.length } : ANEW)
+  const { epoch } = register
+  const from = kept && { ...kept.found, epoch, state, imported: kept.imported }
+  found(own, now, out, from ?? ANEW)
   enter(own, now, self, resume?.settled ?? 0, out)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
   ownStore.begin(run)
@@ -335,6 +342,7 @@ function inside(run: Runtime, lost: number): void {
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   if (member.home !== '' && member.home !== own.id) {
     for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
+    lineage.move(own, run.out)
   }
   member.home = own.id
   ask(run)
@@ -391,7 +399,8 @@ export function comeBack(run: Runtime): void {
   const { pending, nextSeq, published } = member.session.client
   if (member.resume) member.resume.settled = settledOf(member.session.client)
   member.recorded = published.seqs.get(member.session.player) ?? 0
-  member.session = freshSession(now, member.wish, member.entropy)
+  const { point } = member.session
+  member.session = freshSession(now, member.wish, member.entropy, point)
   member.linkKey = freshKey(member.entropy)
   member.seal = null
   member.sealed = ''

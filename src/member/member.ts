@@ -37,6 +37,7 @@ import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as saving from './saving.ts'
 import * as sending from './sending.ts'
+import * as settings from './settings.ts'
 import { steerClock } from './steering.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } from './state.ts'
 import { CLOSE, slotOf } from './state.ts'
@@ -210,9 +211,10 @@ function happened(run: Runtime, event: SessionEvent): void {
   run.ports.emit(event)
 }
 
-function viewed(run: Runtime, { view, why }: SessionEvent & { kind: 'view' }): void {
+function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'view' }): void {
   const { member } = run
   member.untended = true
+  settings.follow(run, view, before)
   const { id, me, topology, terms } = member.session
   member.watchers = watchersOf(view)
   saving.forget(run, view)

@@ -17,7 +17,7 @@ import { PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import * as sheets from '../session/sheets.ts'
 import { nextRequest, type SheetKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
-import type { Ciphers } from '../ports.ts'
+import { agreed, shown } from '../wire/versions.ts'
 import { adapted, type Unfit } from './builds.ts'
 import * as ownStore from './own-store.ts'
 import { fits, isSealed, NOTHING_BEFORE, open, seal as sealed } from './room-key.ts'
@@ -62,17 +62,25 @@ const NO_KEY: Unfit = {
   code: 'forbidden',
   why: 'this room is kept sealed: its link carries the key, and this one has another or none',
 }
+const NOT_SEALED: Unfit = {
+  code: 'forbidden',
+  why: 'what the hub has of this room is not sealed, and this link carries a key',
+}
 
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
 export function read(run: Runtime, { answer, sheets: all }: Opening): sheets.Read | Unfit {
   const { session, terms } = answer.entry
   const ours = ownStore.isAtHosts(terms) ? ownStore.take(run, session, all) : all
-  return ours ? readAll(run, session, terms, ours) : ownStore.ELSEWHERE
+  if (!ours) return ownStore.ELSEWHERE
+  const found = readAll(run, unsealed(run, session, terms, ours))
+  return 'code' in found ? found : (settle(run, found) ?? found)
 }
 
-/** Reads a saved room; or why it is none for us. */
+/** Reads a saved room; or why it is none for us. Whether it is sealed it says itself. */
 export function load(run: Runtime, saved: Saved): sheets.Read | Unfit {
-  return readAll(run, saved.session, saved.terms, saved.sheets)
+  const { session, terms, sheets: all } = saved
+  const isOpen = !isSealed(terms)
+  return readAll(run, isOpen ? plainly(all) : unsealed(run, session, terms, all))
 }
 
 /** As which room one that is none of ours is kept, if we want it anew; null if we do not. */
@@ -100,42 +108,60 @@ export function isThere({ game, room }: Pick<Wish, 'game' | 'room'>): string {
   return `${game}/${room} is there already: a saved room begins where nobody is and nothing is kept`
 }
 
-function readAll(
-  { member, ports }: Runtime,
-  session: string,
-  terms: string,
-  bytes: readonly Uint8Array[],
-): sheets.Read | Unfit {
-  const { wish } = member
-  if (!fits(ports.ciphers, wish.roomKey, terms)) return NO_KEY
-  const all = isSealed(terms)
-    ? unsealed(ports.ciphers, wish.roomKey!, session, bytes)
-    : bytes.map((one) => ({ bytes: one, index: null }))
-  const found = all && sheets.read(all)
-  if (!found) return NONE_OF_OURS
+function readAll({ member }: Runtime, all: readonly sheets.Sheet[] | Unfit): sheets.Read | Unfit {
+  if ('code' in all) return all
+  const found = sheets.read(all)
+  if (!found) return ofOtherVersion(all[0]) ?? NONE_OF_OURS
   const ours = adapted(member, found)
   if ('code' in ours) return ours
-  const row = putOut(found.state.conduct, 0, wish.identity.key)
+  const row = putOut(found.state.conduct, 0, member.wish.identity.key)
   if (row?.ban) return { code: 'banned', why: `this player was banned: ${row.why}` }
   return ours
 }
 
-// All sheets, in the order in which they were written.
+function ofOtherVersion(whole: sheets.Sheet | undefined): Unfit | null {
+  const versions = whole ? sheets.versionsOf(whole.bytes) : null
+  if (versions === null || agreed(sheets.SHEET_VERSIONS, versions) !== null) return null
+  const [theirs, ours] = [versions, sheets.SHEET_VERSIONS].map(shown)
+  const why = `what is kept of this room is of ${theirs}, and this build reads ${ours}`
+  return { code: 'version', why }
+}
+
+const plainly = (all: readonly Uint8Array[]): sheets.Sheet[] =>
+  all.map((bytes) => ({ bytes, index: null }))
+
+// All sheets, in the order in which they were written. Who has a key takes what is sealed with it
+// alone, whatever the hub says of the terms.
 function unsealed(
-  ciphers: Ciphers,
-  key: Uint8Array,
+  { member, ports: { ciphers } }: Runtime,
   session: string,
-  sheets: readonly Uint8Array[],
-): sheets.Sheet[] | null {
+  terms: string,
+  all: readonly Uint8Array[],
+): sheets.Sheet[] | Unfit {
+  const { roomKey } = member.wish
+  if (!roomKey) return isSealed(terms) ? NO_KEY : plainly(all)
   const found: sheets.Sheet[] = []
   let before = NOTHING_BEFORE
-  for (const bytes of sheets) {
-    const opened = open(ciphers, key, { session, before }, bytes)
-    if (!opened) return null
+  for (const bytes of all) {
+    const opened = open(ciphers, roomKey, { session, before }, bytes)
+    if (!opened) break
     found.push(opened)
     before = digest(bytes)
   }
-  return found
+  if (found.length === all.length) return found
+  if (!isSealed(terms)) return NOT_SEALED
+  return fits(ciphers, roomKey, terms) ? NONE_OF_OURS : NO_KEY
+}
+
+// What the founder of the session set, where it is opened again with a key, is as the room has it.
+// Of 0.2 there is only the hub's word, which must name the key.
+function settle({ member, ports }: Runtime, { settings }: sheets.Read): Unfit | null {
+  const { session, wish } = member
+  if (!wish.roomKey) return null
+  if (settings) Object.assign(session, settings)
+  return isSealed(session.terms) && fits(ports.ciphers, wish.roomKey, session.terms)
+    ? null
+    : NOT_SEALED
 }
 
 /** A sheet as it is kept: sealed where the room has a key, behind the one that was sealed last. */

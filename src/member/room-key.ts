@@ -1,6 +1,11 @@
 /**
- * The key of a room: what is kept of the room is sealed with it, so that the hub reads nothing.
- * Whoever has the link to the room has the key, and the hub never does.
+ * The key of a room: what is kept of the room is sealed with it, so that the hub reads nothing and
+ * changes nothing. Whoever has the link to the room has the key, and the hub never does.
+ *
+ * Who has the key believes the hub nothing of the room: neither that it is not sealed, nor what its
+ * founder set. A founder knows what it set; a stored room has it in its first sheet; and a primary
+ * shows its members, with each view, that it has the key. Behind one that does not, a member keeps
+ * nothing, for that may be somebody whom the hub made up.
  *
  * The nonce is an HMAC of what is sealed, so no two texts are sealed with the same one (RFC 5297
  * has the idea), and nobody needs chance for it. Each sheet names the length of the log with it,
@@ -9,10 +14,11 @@
  */
 
 import { termsSay } from '../machine.ts'
-import { CIPHER_NONCE_BYTES, type Ciphers, TAG_BYTES } from '../ports.ts'
+import { CIPHER_NONCE_BYTES, type Ciphers, KEY_BYTES, TAG_BYTES } from '../ports.ts'
+import { settingsLayout } from '../session/messages.ts'
 import { SHEET_BYTES_MAX } from '../session/sheets.ts'
 import { SESSION_ID_MAX } from '../directory/messages.ts'
-import { blob, decode, encode, fixed, record, text, varint } from '../wire/layout.ts'
+import { blob, decode, encode, fixed, record, text, type ValueOf, varint } from '../wire/layout.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import { toHex } from '../wire/hex.ts'
 
@@ -45,6 +51,26 @@ export const sealedLayout = record({
 })
 
 const ascii = (word: string): Uint8Array => new TextEncoder().encode(word)
+
+const PROOF_LABEL = 'holdfast room'
+/** What a primary shows that it has the key for. */
+export const roomProofLayout = record({
+  label: text(PROOF_LABEL.length),
+  session: text(SESSION_ID_MAX),
+  /** The link key of who shows it: nobody else's is of use. */
+  link: fixed(KEY_BYTES),
+  settings: settingsLayout,
+})
+
+/** By which a member shows that it has the key, and what the founder set. */
+export function proofOf(
+  ciphers: Ciphers,
+  key: Uint8Array,
+  of: Omit<ValueOf<typeof roomProofLayout>, 'label'>,
+): Uint8Array {
+  const said = encode(roomProofLayout, { ...of, label: PROOF_LABEL })
+  return ciphers.hmac(ciphers.hmac(key, ascii('proof')), said).slice(0, DIGEST_BYTES)
+}
 
 /** By which members know whether they have the same key: it stands in the terms of the session. */
 export function markOf(ciphers: Ciphers, key: Uint8Array): string {

@@ -14,7 +14,7 @@ import type { Admission, FromHub, Topology } from '../directory/messages.ts'
 import type { Saved } from '../directory/saved-room.ts'
 import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
-import type { MemberKind } from '../replication/layouts.ts'
+import type { MemberKind, Point } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
@@ -61,8 +61,9 @@ export interface Wish {
   topology: Topology
   /** The player that we are, in every session of this process. */
   identity: Identity
-  /** The former player, if the process comes back by a token. */
+  /** The former player, if the process comes back by a token; and what it knew to be stored. */
   resume: Resume | null
+  point: Point | null
 }
 
 /** Whether a process opens a session that nobody serves: if the hub admits it so. */
@@ -399,7 +400,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
   return {
     wish,
     phase: 'finding',
-    session: freshSession(now, wish, entropy),
+    session: freshSession(now, wish, entropy, wish.point),
     ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
     ...{ seal: null, sealed: '', keys: new Map() },
@@ -452,11 +453,16 @@ function nothingCounted(): MemberCounters {
 }
 
 /** A session for a new incarnation: with a secret of its own. */
-export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
+export function freshSession(
+  now: Millis,
+  wish: Wish,
+  entropy: Entropy,
+  point: Point | null,
+): Session {
   const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = wish
   const secret = draw(entropy)
   const mayRecover = recovers && kind !== 'guest' && !watches
-  return session.create(now, {
+  const own = session.create(now, {
     secret,
     playersMax,
     types,
@@ -465,6 +471,8 @@ export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session
     hosts,
     rules: RULES,
   })
+  own.point = point
+  return own
 }
 
 /** 16 bytes that were not drawn before. */

@@ -135,6 +135,45 @@ export const deltaLayout = message({
 /** One entry of the log: the result of a durable change. */
 export type Delta = ValueOf<typeof deltaLayout>
 
+/** Most leaders that a lineage names, the last ones. */
+export const LINEAGE_MAX = 32
+/** Since when a member led, and from what it went on, in bytes. */
+export const startLayout = record({
+  epoch: varint,
+  /** The length of the log that it went on from. */
+  index: varint,
+  /** Drawn by the member for this. */
+  mark: hash,
+  /** Of its predecessor, if it went on from what that kept; else 0. */
+  sheets: varint,
+  /** Whoever runs the hub put that there. */
+  imported: flag,
+})
+/** Since when a member led, and from what it went on. */
+export type Start = ValueOf<typeof startLayout>
+/** All who led, in bytes, oldest first. */
+export const lineageLayout = list(startLayout, LINEAGE_MAX)
+
+/** What is on the disk of the hub, for certain. */
+export interface Point {
+  readonly session: string
+  /** Of its leader, and since which epoch that led. */
+  readonly mark: Uint8Array
+  readonly epoch: number
+  /** The length of the log with the last operation. */
+  readonly index: number
+  /** How many sheets its leader had written. */
+  readonly sheets: number
+}
+
+/** What a room lacks that was on the disk of the hub. */
+export interface Loss {
+  /** So many entries of the log at least: of operations, and who came and went. */
+  readonly entries: number
+  /** An older copy was put there by who runs the hub, and said so. */
+  readonly imported: boolean
+}
+
 /** The durable state of all parts, in bytes. */
 export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 

@@ -6,12 +6,13 @@ import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { isForged } from './addresses.ts'
 import { askThere } from './asking.ts'
-import { ANSWERING_MS, FIRST_MIN, JOBS_MAX, MAC_BYTES, SEAL_VERSION } from './limits.ts'
+import { ANSWERING_MS, FIRST_MIN, JOBS_MAX, MAC_BYTES, SEAL_VERSIONS } from './limits.ts'
 import * as links from './links.ts'
 import * as messages from './messages.ts'
 import { FIRST_HEAD, KIND, SECOND_HEAD } from './messages.ts'
 import * as noise from './noise.ts'
 import { isAffordable, isProven, proven } from './proofs.ts'
+import { agreed } from '../wire/versions.ts'
 import * as state from './state.ts'
 import type { Job, Peer, PeerKey, Seal, SealSink } from './state.ts'
 
@@ -27,7 +28,7 @@ export function asked(
 ): void {
   const { counters } = seal
   if (bytes.length < FIRST_MIN) return void counters.malformed++
-  if (bytes[1] !== SEAL_VERSION) {
+  if (agreed(SEAL_VERSIONS, bytes[1]!) === null) {
     counters.version++
     out.datagram(from, messages.versionDatagram(messages.indexAt(bytes, 2)))
     return
@@ -70,7 +71,7 @@ export function asker(
   out: SealSink,
 ): void {
   const [es] = shared
-  const said = noise.begin(seal.ciphers, seal.prologue, seal.point)
+  const said = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
   const point = es ? noise.readAsker(seal.ciphers, said, noiseOf(job.bytes), es) : null
   if (!point) return void seal.counters.forged++
   const next: Job = { ...job, kind: 'first', noise: said, point }

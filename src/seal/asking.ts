@@ -3,13 +3,14 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
-import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSION } from './limits.ts'
+import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSIONS } from './limits.ts'
 import { isForged } from './addresses.ts'
 import * as links from './links.ts'
 import * as messages from './messages.ts'
 import { COOKIE_DATAGRAM, KIND, SECOND_HEAD, SECOND_MIN } from './messages.ts'
 import * as noise from './noise.ts'
 import { isProven, proven, readCookie, withCookie } from './proofs.ts'
+import { agreed } from '../wire/versions.ts'
 import * as state from './state.ts'
 import { NONE, type Asking, type Peer, type PeerKey, type Seal, type SealSink } from './state.ts'
 
@@ -74,10 +75,10 @@ export function made(
   const { link, again, counter, to, join } = asking
   const { me, mv, ciphers } = seal
   const payload = messages.encodeFirst({ from: me, to, link, again, counter, mv, join })
-  const said = noise.begin(ciphers, seal.prologue, peer.point)
+  const said = noise.begin(ciphers, state.prologueBy(seal, seal.offer), peer.point)
   const first = noise.writeFirst(ciphers, said, { e, s: seal.point, es, ss }, payload)
   const head = new Uint8Array(messages.FIRST_HEAD)
-  head.set([KIND.first, SEAL_VERSION])
+  head.set([KIND.first, seal.offer])
   messages.putIndex(head, 2, asking.index)
   asking.noise = said
   asking.message = proven(seal, state.keyFor(seal, 'proof', peer.point), noise.joined(head, first))
@@ -221,7 +222,7 @@ export function cookie(
 /** Somebody says that it speaks another version. It cannot be proven, so we go on asking. */
 export function otherVersion(seal: Seal, from: string, bytes: Uint8Array, out: SealSink): void {
   const told = messages.readVersion(bytes)
-  if (!told || told.version === SEAL_VERSION) return void seal.counters.malformed++
+  if (!told || agreed(SEAL_VERSIONS, told.version) !== null) return void seal.counters.malformed++
   const found = askingOf(seal, told.to)
   if (!found?.asking.addresses.includes(from)) return void seal.counters.unknown++
   seal.counters.version++

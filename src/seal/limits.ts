@@ -5,9 +5,12 @@
 
 import type { Rate } from '../bucket.ts'
 import type { Millis } from '../machine.ts'
+import { only, type Versions } from '../wire/versions.ts'
 
 /** The version of these messages, part of what both ends must agree on. */
 export const SEAL_VERSION = 1
+/** What this build speaks. */
+export const SEAL_VERSIONS: Versions = only(SEAL_VERSION)
 /** Longest id of a session in the prologue, in bytes of UTF-8. */
 export const SEAL_SESSION_MAX = 32
 /** Shortest message 1: longer than any message 2 or cookie, so an answer never is. */

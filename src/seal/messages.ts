@@ -12,7 +12,8 @@
 import { KEY_BYTES, TAG_BYTES } from '../ports.ts'
 import * as layout from '../wire/layout.ts'
 import { CHALLENGE_BYTES, FIRST_MIN, MAC_BYTES, SEAL_SESSION_MAX } from './limits.ts'
-import { SEAL_VERSION, SEALED_JOIN_MAX } from './limits.ts'
+import { SEAL_VERSION, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
+import { said } from '../wire/versions.ts'
 import { FIRST_KEYS } from './noise.ts'
 
 /** First bytes of datagrams. Those of packets and words say in two bits how long the counter is. */
@@ -85,9 +86,9 @@ const versionLayout = record({ kind: u8, version: u8, to: u32 })
 /** Begins the prologue of all sessions. */
 const LABEL = new TextEncoder().encode('holdfast')
 
-/** The prologue of a session. */
-export function prologueOf(session: string): Uint8Array {
-  const bytes = layout.encode(prologueLayout, { version: SEAL_VERSION, session })
+/** The prologue of a session. @param version  as message 1 says it */
+export function prologueOf(session: string, version: number = SEAL_VERSION): Uint8Array {
+  const bytes = layout.encode(prologueLayout, { version, session })
   const whole = new Uint8Array(LABEL.length + bytes.length)
   whole.set(LABEL)
   whole.set(bytes, LABEL.length)
@@ -102,9 +103,9 @@ export function encodeFirst(first: Omit<First, 'pad'>): Uint8Array {
   return layout.encode(firstLayout, { ...first, pad: new Uint8Array(short) })
 }
 
-/** Says which version is spoken here. */
+/** Says which versions are spoken here. */
 export function versionDatagram(to: number): Uint8Array {
-  return layout.encode(versionLayout, { kind: KIND.version, version: SEAL_VERSION, to })
+  return layout.encode(versionLayout, { kind: KIND.version, version: said(SEAL_VERSIONS), to })
 }
 
 /** Reads that; null if it is none. */

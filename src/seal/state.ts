@@ -3,12 +3,13 @@
 import type { Bucket } from '../bucket.ts'
 import { rulesOf, type Millis, type PeerId } from '../machine.ts'
 import { BASE_POINT, KEY_BYTES, type Ciphers } from '../ports.ts'
-import { LIMITS, SEALED_PEERS_MAX, type Limits } from './limits.ts'
-import type { First, Why } from './messages.ts'
+import { LIMITS, SEAL_VERSION, SEAL_VERSIONS, SEALED_PEERS_MAX, type Limits } from './limits.ts'
+import { type First, prologueOf, type Why } from './messages.ts'
 import { joined, type Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
+import { said } from '../wire/versions.ts'
 
 /** A peer: its public link key in hex. */
 export type PeerKey = string
@@ -174,6 +175,9 @@ export interface Seal {
   mv: number
   secret: Uint8Array
   point: Uint8Array
+  session: string
+  /** Which versions our message 1 says; and the prologue of who speaks one alone. */
+  offer: number
   prologue: Uint8Array
   /** Under which proofs of message 1 to us are made, and cookies are sealed. */
   proofKey: Uint8Array
@@ -270,6 +274,11 @@ export function keyFor(
   return ciphers.hmac(point, joined(new TextEncoder().encode(LABELS[what]), prologue))
 }
 
+/** Of a handshake whose message 1 says those versions, so that nobody takes one of them away. */
+export function prologueBy({ prologue, session }: Seal, offer: number): Uint8Array {
+  return offer === SEAL_VERSION ? prologue : prologueOf(session, offer)
+}
+
 /** Nobody is known yet. */
 export function create(now: Millis, options: SealOptions): Seal {
   const { ciphers, session, secret, point, seed, limits = LIMITS } = options
@@ -283,6 +292,8 @@ export function create(now: Millis, options: SealOptions): Seal {
     mv,
     secret,
     point,
+    session,
+    offer: said(SEAL_VERSIONS),
     prologue,
     proofKey: keyFor({ ciphers, prologue }, 'proof', point),
     cookieKey: keyFor({ ciphers, prologue }, 'cookie', point),

@@ -11,6 +11,7 @@ import { EPOCH_MAX } from '../directory/register.ts'
 import type { PeerMessage, View } from './messages.ts'
 import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
+import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
@@ -104,6 +105,9 @@ export function follow(
     submitAgain(session, now, out)
   }
   out.emit({ kind: 'view', view, before: before.epoch === 0 ? null : before, why })
+  // What we say ourselves of it may be on its way to us since before we began to lead.
+  const isOwn = view.primary === session.me
+  lineage.follow(session, isOwn ? session.lineage : view.lineage, out)
 }
 
 function isRelayed(session: Session, peer: PeerId): boolean {

@@ -25,8 +25,10 @@ import { TYPES_MAX } from '../wire/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { deltaLayout } from '../replication/layouts.ts'
 import { encode } from '../wire/layout.ts'
-import { entriesLayout, type Keeping, type Sheet, wholeLayout } from './sheets.ts'
+import { settingsOf } from './output.ts'
+import { entriesLayout, type Keeping, type Sheet, writeWhole } from './sheets.ts'
 import * as leases from './lease.ts'
+import { persisted } from './lineage.ts'
 import {
   createLead,
   goesOn,
@@ -73,6 +75,7 @@ export function leads(
     ...{ open: !founds && session.hub.up, free, shared: !founds },
     ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, loose: false, whole: 0, behind: 0 },
     ...{ lone: null, flying: false, sentAt: -Infinity, since: 0, why: '', untaken: false },
+    ...{ operations: 0, sheets: 0, asked: { index: 0, sheets: 0 }, told: null },
   })
 }
 
@@ -81,8 +84,14 @@ export function isKept({ terms, keeps }: Pick<Session, 'terms' | 'keeps'>): bool
   return keeps && (termOf(terms, 'keep') ?? 0) > 0
 }
 
-/** An entry was recorded. */
-export function note({ keeping }: Lead, now: Millis, delta: Uint8Array): void {
+/** An entry was recorded, with which the log is so long; `acts` if it is an operation. */
+export function note(
+  { keeping }: Lead,
+  now: Millis,
+  delta: Uint8Array,
+  { length, acts }: { length: number; acts: boolean },
+): void {
+  if (acts) keeping.operations = length
   if (!keeping.on || keeping.sent < 0) return
   if (!isOwed(keeping)) keeping.since = now
   keeping.entries.push(delta)
@@ -192,6 +201,9 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   if (behind + bytes > Math.max(ENTRIES_MIN, whole)) forget(keeping)
   const from = keeping.sent < 0 ? null : keeping.sent
   const index = commit.lengthOf(session.server.log)
+  // A word on how many are here is no sheet.
+  if (from === null || keeping.entries.length > 0) keeping.sheets++
+  keeping.asked = { index: keeping.operations, sheets: keeping.sheets }
   const sheet = from === null ? wholeOf(session, 'whole', out) : entriesOf(keeping, index, out)
   const lone = isLone(session)
   if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
@@ -203,7 +215,6 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   const time = Math.max(0, Math.round(out.time()))
   const number = ++keeping.number
   const said = { session: session.id, number, from, index, time, next, lone }
-  // A word on how many are here is no sheet.
   const put = sheet.length === 0 ? sheet : out.put(sheet, from === null)
   for (const piece of chunks.cut(put, SHEET_PIECE_MAX)) out.hub({ kind: 'keep', ...said, ...piece })
 }
@@ -230,17 +241,21 @@ function gatherLoose(keeping: Keeping, out: SessionOut): void {
   }
 }
 
-function wholeOf(
-  { keptTypes, server }: Session,
-  as: 'whole' | 'file',
-  out: SessionOut,
-): Uint8Array {
-  const schema = fingerprint(keptTypes)
+function wholeOf(session: Session, as: 'whole' | 'file', out: SessionOut): Uint8Array {
+  const { keptTypes, server } = session
+  const { lineage } = session
+  const settings = settingsOf(session)
+  const sheets = 'lead' in server ? server.lead.keeping.sheets : 0
+  const typed = { schema: fingerprint(keptTypes), types: '' }
   const isShort = new TextEncoder().encode(keptTypes).length <= TYPES_MAX
-  const types = isShort ? keptTypes : ''
+  if (isShort) typed.types = keptTypes
   const index = commit.lengthOf(server.log)
   const snapshot = durable.snapshot(server.durable, [...out.parts.collect(), ...out.parts.loose()])
-  return out.seal(encode(wholeLayout, { schema, types, index, snapshot }), index, as)
+  return out.seal(
+    writeWhole({ settings, lineage: [...lineage], sheets, ...typed, index, snapshot }),
+    index,
+    as,
+  )
 }
 
 /**
@@ -279,7 +294,10 @@ export function answered(
     keeping.why = message.why
   } else {
     keeping.kept = Math.max(keeping.kept, message.index)
-    if (isNewest) Object.assign(keeping, { flying: false, untaken: false, shared: !message.lone })
+    if (isNewest) {
+      Object.assign(keeping, { flying: false, untaken: false, shared: !message.lone })
+      persisted(session, keeping)
+    }
     keeping.why = ''
   }
   const isFirst = before.kept < 0 && keeping.kept >= 0

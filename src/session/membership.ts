@@ -16,7 +16,8 @@ import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
-import { type Join, type Joined, SESSION_VERSION } from './messages.ts'
+import { agreed, shown } from '../wire/versions.ts'
+import { type Join, type Joined, SESSION_VERSIONS } from './messages.ts'
 import {
   type Expulsion,
   type Gone,
@@ -108,7 +109,7 @@ function refusal(session: Session, wish: Join): Joined | null {
     why,
   })
   if (!takes(session) || session.leaving) return no('notPrimary', 'not the primary')
-  if (wish.version !== SESSION_VERSION) return otherVersion(wish.version)
+  if (agreed(SESSION_VERSIONS, wish.version) === null) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
   const { conduct } = session.server.durable
@@ -131,7 +132,7 @@ function sentenceOf({ ban, why }: Expulsion): string {
 
 /** The answer to a JOIN of another version, of which nothing but that can be read. */
 export function otherVersion(version: number): Joined {
-  const why = `speaks version ${version}, the session ${SESSION_VERSION}`
+  const why = `speaks ${shown(version)}, the session ${shown(SESSION_VERSIONS)}`
   return { kind: 'denied', code: 'version', why }
 }
 

@@ -4,7 +4,7 @@
  * first `snapshot`.
  */
 
-import { REASON_MAX, SESSION_ID_MAX } from '../directory/messages.ts'
+import { REASON_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from '../directory/messages.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import {
   ADDRESS_MAX,
@@ -15,6 +15,7 @@ import {
   expulsionLayout,
   goneLayout,
   MEMBER_KINDS,
+  lineageLayout,
   memberLayout,
   outcomeLayout,
   partsLayout,
@@ -25,6 +26,7 @@ import {
 import { TYPES_MAX } from '../wire/difference.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
+import { only, type Versions } from '../wire/versions.ts'
 import {
   blob,
   encode,
@@ -43,7 +45,9 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages between members. */
-export const SESSION_VERSION = 4
+export const SESSION_VERSION = 5
+/** What this build speaks. */
+export const SESSION_VERSIONS: Versions = only(SESSION_VERSION)
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
 /** Largest piece of a snapshot in one message, in bytes. */
@@ -62,6 +66,11 @@ const judged = {
   votes: list(voteLayout, VOTES_MAX),
 }
 
+/** What the founder set for all, as the members know it: the hub may say otherwise. */
+export const settingsLayout = record({ terms: text(TERMS_MAX), topology, playersMax: varint })
+/** See settingsLayout. */
+export type Settings = ValueOf<typeof settingsLayout>
+
 const view = record({
   epoch,
   /** Rises by one with each change of the members. */
@@ -72,6 +81,10 @@ const view = record({
   /** The hub's signature that the primary leads since that epoch; null if it has none. */
   grant: maybe(fixed(SIGNATURE_BYTES)),
   ...judged,
+  settings: settingsLayout,
+  /** That the primary has the key of the room, by the settings; null if it has none. */
+  proof: maybe(hash),
+  lineage: lineageLayout,
 })
 /** See `judged`. */
 export type Judged = Pick<View, 'cv' | 'banned' | 'votes'>
@@ -150,6 +163,8 @@ export const peerLayout = message({
       why: text(REASON_MAX),
     }),
   ],
+  /** The hub has on disk what our primary wrote: see lineage.ts. */
+  persisted: [22, record({ epoch, index: varint, sheets: varint })],
 })
 /** The message to all members after a recovery. */
 export type Recovered = PeerMessage & { kind: 'recovered' }
@@ -167,6 +182,7 @@ export const testimonyLayout = record({
 export type PeerMessage = ValueOf<typeof peerLayout>
 
 const wanted = {
+  /** What the sender speaks, as wire/versions.ts says it. */
   version: varint,
   /** Fingerprint of the game's types; two builds that differ do not fit. */
   schema: u32,

@@ -10,7 +10,7 @@
 import * as commit from '../replication/log.ts'
 import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import * as leases from './lease.ts'
-import type { PeerMessage, View } from './messages.ts'
+import type { PeerMessage, Settings, View } from './messages.ts'
 import {
   type Beginning,
   type Effect,
@@ -177,6 +177,11 @@ export function grantFor({ grant }: Session, epoch: number): Uint8Array | null {
   return grant?.epoch === epoch ? grant.bytes : null
 }
 
+/** What the founder set for all. */
+export function settingsOf({ terms, topology, playersMax }: Session): Settings {
+  return { terms, topology, playersMax }
+}
+
 /** The view as it is published to the members. */
 export function viewOf(session: Session): View {
   const { server } = session
@@ -186,7 +191,11 @@ export function viewOf(session: Session): View {
   const banned = conduct.expelled.filter(({ ban }) => ban)
   const grant = grantFor(session, epoch)
   const { cv, votes } = conduct
-  return { epoch, mv, primary: session.me, backup, members, grant, cv, banned, votes }
+  const proof = session.keeps ? session.proof : null
+  const judged = { cv, banned, votes }
+  const settings = settingsOf(session)
+  const own = { settings, proof, lineage: [...session.lineage] }
+  return { epoch, mv, primary: session.me, backup, members, grant, ...judged, ...own }
 }
 
 /** Sends the full view to one member. */

@@ -30,6 +30,7 @@ import { EXPELLED_MAX, type Member, type Player } from '../replication/layouts.t
 import { PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { attempt } from './attempts.ts'
 import * as keeping from './keeping.ts'
+import * as lineage from './lineage.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
 import { record } from './replicate.ts'
@@ -336,6 +337,7 @@ function conclude(
   const own = { lead, candidate: 0, candidateSince: now, conduct }
   become(session, now, 'concludes', { log, ...own }, out)
   const { server } = session
+  lineage.begin(session, server.epoch, copy.index)
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(session, now, inc, out)
   tellView(session, out)

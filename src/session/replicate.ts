@@ -37,9 +37,10 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   const bytes = encode(deltaLayout, delta)
   session.steps++
   const index = commit.append(server.log, now, bytes)
+  const acts = delta.kind === 'operation'
   make(session, delta, out)
   session.steps--
-  keeping.note(server.lead, now, bytes)
+  keeping.note(server.lead, now, bytes, { length: index + 1, acts })
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
   else settle(server)

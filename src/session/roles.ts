@@ -14,9 +14,10 @@ import { proceed, stepDown } from './handover.ts'
 import { BOUND_MAX_MS } from './failure-detector.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
+import * as lineage from './lineage.ts'
 import { gather } from './recovery.ts'
 import type { PeerMessage } from './messages.ts'
-import type { Gone, Member } from '../replication/layouts.ts'
+import type { Gone, Member, Start } from '../replication/layouts.ts'
 import { become, hold, releaseHeld, tellHub, tellOne, tellView } from './output.ts'
 import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
@@ -45,6 +46,8 @@ export const SERVE_FIRST_MS: Millis = 20
  */
 export function found(session: Session, now: Millis, out: SessionOut, from: Kept = ANEW): void {
   const { epoch, state, length } = from
+  session.lineage = from.lineage
+  lineage.begin(session, epoch, length, from)
   session.client.published = { ...session.client.published, coming: [], waiting: false }
   const lead = keeping.leads(session, now, now, { founds: true, free: length + 1 })
   session.server = idleServer()
@@ -63,10 +66,18 @@ export interface Kept {
   state: Durable | null
   /** Of the log. */
   length: number
+  /** Of who led before. */
+  lineage: readonly Start[]
+  sheets: number
+  /** Whoever runs the hub put it there. */
+  imported: boolean
 }
 
 /** A new session. */
-export const ANEW: Kept = { epoch: 1, state: null, length: 0 }
+export const ANEW: Kept = {
+  ...{ epoch: 1, state: null, length: 0 },
+  ...{ lineage: [], sheets: 0, imported: false },
+}
 
 // The state of a primary that is alone, and has no candidate for backup.
 function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
@@ -295,6 +306,7 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
   become(session, now, 'leads', { ...nobodyBeside(own, now), log }, out)
   const { server } = session
+  lineage.begin(session, server.epoch, commit.lengthOf(log))
   if (why && server.durable.members.has(before)) {
     record(session, now, { kind: 'remove', inc: before, why }, out)
   }

@@ -8,6 +8,7 @@ import * as durable from '../replication/durable.ts'
 import { enforce, hasVoice } from './expelling.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
+import * as lineage from './lineage.ts'
 import { comesBackAs, mayReturn } from './membership.ts'
 import { recalls } from './recovery.ts'
 import type { SessionRules } from './state.ts'
@@ -28,6 +29,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   comesBackAs,
   mayReturn,
   recalls,
+  lacks: lineage.lacks,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,
   cost: (what) => quotas.COSTS[what],

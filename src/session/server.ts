@@ -8,6 +8,7 @@ import { ask, ATTEMPT_MS, retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
+import { tell } from './lineage.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { performWaiting } from './operations.ts'
@@ -74,6 +75,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (seeOff(session, now, out)) return
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
+  tell(session, lead.keeping, out)
   const { server } = session
   if (server.role === 'alone') seekBackup(session, now, server, out)
   if (server.role === 'backedup') replaceSlow(session, now, server, out)

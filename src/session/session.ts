@@ -12,6 +12,7 @@ import { retry } from './attempts.ts'
 import * as client from './client.ts'
 import * as handover from './handover.ts'
 import * as keeping from './keeping.ts'
+import * as lineage from './lineage.ts'
 import { remove } from './membership.ts'
 import type { PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
@@ -71,7 +72,7 @@ export function receive(
 }
 
 type OfRecovery = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
-type Seldom = OfRecovery | 'askRoom' | 'room'
+type Seldom = OfRecovery | 'askRoom' | 'room' | 'persisted'
 
 // Recoveries, and rooms as files.
 function receiveSeldom(
@@ -95,6 +96,8 @@ function receiveSeldom(
     case 'askRoom':
       if (!is(session, 'leads') || !session.server.published.has(from)) return
       return out.emit({ ...message, from })
+    case 'persisted':
+      return lineage.heard(session, from, message)
     case 'room':
     case 'recovered':
       return from === session.client.view.primary ? out.emit(message) : undefined

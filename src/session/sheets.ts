@@ -5,18 +5,61 @@
 
 import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
-import { type Change, type Delta, deltaLayout, RISEN_MAX } from '../replication/layouts.ts'
+import {
+  type Change,
+  type Delta,
+  deltaLayout,
+  lineageLayout,
+  type Point,
+  RISEN_MAX,
+  type Start,
+} from '../replication/layouts.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
-import { blob, decode, list, record, text, u32, varint } from '../wire/layout.ts'
+import { createReader } from '../wire/bytes.ts'
+import {
+  blob,
+  decode,
+  encode,
+  list,
+  record,
+  text,
+  u32,
+  type ValueOf,
+  varint,
+} from '../wire/layout.ts'
+import { agreed, only, said, type Versions } from '../wire/versions.ts'
+import { type Settings, settingsLayout } from './messages.ts'
 
 /** Most bytes of a sheet, as it is read. */
 export const SHEET_BYTES_MAX: number = 2 * 1024 * 1024
 /** Most entries of one. */
 export const SHEET_ENTRIES_MAX = 65_536
 
+/** A whole state begins with this, and the versions of sheets by which it can be read. */
+const MARK = 'HOLDFAST'
+/** What this build reads. What 0.2 wrote has neither mark nor version: it is version 1. */
+export const SHEET_VERSIONS: Versions = { lowest: 1, highest: 2 }
+
+/** The whole state in a sheet of 0.2. */
+export const oldWholeLayout = record({
+  schema: u32,
+  types: text(TYPES_MAX),
+  index: varint,
+  snapshot: blob(SHEET_BYTES_MAX),
+})
+
+const headLayout = record({ mark: text(MARK.length), versions: varint })
 /** The whole state in a sheet. */
 export const wholeLayout = record({
+  /** MARK, and a build reads it that speaks one of these versions. */
+  mark: text(MARK.length),
+  versions: varint,
+  /** What the founder set for all: in a room with a key the hub's word of it does not count. */
+  settings: settingsLayout,
+  lineage: lineageLayout,
+  /** How many sheets its leader has written with this. */
+  sheets: varint,
   /** Of the types that have state in it; and these as text, '' if that is too long. */
   schema: u32,
   types: text(TYPES_MAX),
@@ -64,6 +107,14 @@ export interface Keeping {
   why: string
   /** Our own store did not take what was put last. */
   untaken: boolean
+  /** The length of the log with its last operation. */
+  operations: number
+  /** How many sheets were written. */
+  sheets: number
+  /** Both as the last one was. */
+  asked: Pick<Point, 'index' | 'sheets'>
+  /** What the others were told last that the hub has. */
+  told: Point | null
 }
 
 /** A sheet, and the length of the log with it, where whoever sealed it says so. */
@@ -78,6 +129,11 @@ function stands({ index }: Sheet, length: number): boolean {
 
 /** A room as its sheets have it. */
 export interface Read {
+  /** Null in what 0.2 wrote. */
+  readonly settings: Settings | null
+  readonly lineage: Start[]
+  /** How many sheets their leader had written; 0 in what 0.2 wrote. */
+  readonly sheets: number
   readonly schema: number
   readonly types: string
   readonly state: Durable
@@ -88,14 +144,43 @@ export interface Read {
   readonly length: number
 }
 
+/** The whole state as bytes. */
+export function writeWhole(
+  whole: Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions'>,
+): Uint8Array {
+  return encode(wholeLayout, { ...whole, mark: MARK, versions: said(only(SHEET_VERSIONS.highest)) })
+}
+
+/** As a sheet of this build or of 0.2 has it; null if it is none of these. */
+export function readWhole(
+  bytes: Uint8Array,
+):
+  | (Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions' | 'settings'> & Pick<Read, 'settings'>)
+  | null {
+  const versions = versionsOf(bytes)
+  if (versions !== null) {
+    return agreed(SHEET_VERSIONS, versions) === null ? null : decode(wholeLayout, bytes)
+  }
+  const old = decode(oldWholeLayout, bytes)
+  return old && { ...old, settings: null, lineage: [], sheets: 0 }
+}
+
+/** By which versions a whole state can be read, as it says itself; null for one of 0.2. */
+export function versionsOf(bytes: Uint8Array): number | null {
+  const reader = createReader(bytes)
+  const { mark, versions } = headLayout.read(reader)
+  return reader.failed || mark !== MARK ? null : versions
+}
+
 /** Reads the sheets of a room that is opened again; null if they are none of ours. */
-export function read(sheets: readonly Sheet[]): Read | null {
-  const [first, ...rest] = sheets
-  const whole = first && decode(wholeLayout, first.bytes)
+export function read(all: readonly Sheet[]): Read | null {
+  const [first, ...rest] = all
+  const whole = first ? readWhole(first.bytes) : null
   const from = whole && durable.restore(whole.snapshot)
   if (!whole || whole.index > RISEN_MAX || !from || !stands(first!, whole.index)) return null
   if (from.durable.nextInc >= INC_MAX) return null
-  const { schema, types, index } = whole
+  const { schema, types, index, settings, lineage } = whole
+  const sheets = whole.sheets === 0 ? 0 : whole.sheets + rest.length
   const { durable: state, parts } = from
   const changes: Change[] = []
   let length = index
@@ -108,7 +193,7 @@ export function read(sheets: readonly Sheet[]): Read | null {
       if ('changes' in delta) changes.push(...delta.changes)
     }
   }
-  return { schema, types, state, parts, changes, length }
+  return { settings, lineage, sheets, schema, types, state, parts, changes, length }
 }
 
 function deltasOf({ bytes }: Sheet): Delta[] | null {

@@ -2,7 +2,7 @@
 
 import type { ToHub } from '../directory/messages.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
-import type { Gone } from '../replication/layouts.ts'
+import type { Gone, Loss } from '../replication/layouts.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
 import type { Parts } from './parts.ts'
 import type { Role } from './table.ts'
@@ -32,6 +32,8 @@ export type SessionEvent =
   | { kind: 'unheard'; peer: PeerId }
   /** As primary of a room that is kept: the hub does so again; or not, and why. */
   | { kind: 'kept'; why: string }
+  /** What was on the disk of the hub is not in the room any more. */
+  | ({ kind: 'rolledBack' } & Loss)
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
   /** As primary: a member asks for the room as a file. */

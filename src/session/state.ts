@@ -19,6 +19,7 @@ import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
 import type { Join, PeerMessage, View } from './messages.ts'
 import type { Change, Delta, Gone, Member, Player } from '../replication/layouts.ts'
+import type { Loss, Point, Start } from '../replication/layouts.ts'
 import type { Incoming } from '../wire/chunks.ts'
 import type { SessionOut } from './sink.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
@@ -262,6 +263,8 @@ export interface SessionRules {
   mayReturn(session: Session, player: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
+  /** What that lineage lacks of what was on disk; null for nothing (lineage.ts). */
+  lacks(lineage: readonly Start[], point: Point): Loss | null
   /** The number of the allowance out of which an operation is paid. */
   account(member: Member): number
   /** What is charged for it, in operations; 0 if nobody counts. */
@@ -295,6 +298,12 @@ export interface Session {
   terms: string
   /** We have the key with which what is kept of the room is sealed, or it needs none. */
   keeps: boolean
+  /** By which we show that we have that key; null without one. */
+  proof: Uint8Array | null
+  /** Who led, as the primary says it. */
+  lineage: readonly Start[]
+  /** The newest that we know to be on the disk of the hub; null for nothing. */
+  point: Point | null
   /** What the hub signed last of who leads, and since which epoch; null before it did. */
   grant: { epoch: number; bytes: Uint8Array } | null
   server: Server
@@ -333,6 +342,8 @@ export interface SessionOptions {
 export const NO_VIEW: View = {
   ...{ epoch: 0, mv: 0, primary: 0, backup: 0 },
   ...{ members: [], grant: null, cv: 0, banned: [], votes: [] },
+  settings: { terms: '', topology: 'star', playersMax: 0 },
+  ...{ proof: null, lineage: [] },
 }
 
 /** A process that is not a member yet. */
@@ -348,7 +359,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     ...{ keptTypes: options.keptTypes ?? '', recovers: options.recovers ?? false },
     hosts: options.hosts ?? false,
     topology: 'star',
-    ...{ terms: '', keeps: true },
+    ...{ terms: '', keeps: true, proof: null, lineage: [], point: null },
     grant: null,
     server: idleServer(),
     client: {

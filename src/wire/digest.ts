@@ -11,8 +11,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 /** Bytes of a secret, a proof and a hash. */
 export const DIGEST_BYTES = 16
 
-/** The purpose of a proof: what one does at the register. */
-export type Purpose = 'register'
+/** The purpose of a proof: what one does at the register, or the mark of who leads in an epoch. */
+export type Purpose = 'register' | `lineage ${number}`
 
 /** The first 16 bytes of SHA-256. */
 export function digest(bytes: Uint8Array): Uint8Array {

@@ -136,7 +136,10 @@ describe('opening', () => {
     room.leaves()
     const { opened, text, heard, stream } = room.opens()
     const inc = 2
-    expect([opened, text]).toEqual([{ inc, time: 5_000 + BACK_MS + 1, sheets: 1 }, 'whole '])
+    expect([opened, text]).toEqual([
+      { inc, time: 5_000 + BACK_MS + 1, sheets: 1, imported: false },
+      'whole ',
+    ])
     const { entry, leader } = room.added(heard)!
     expect(entry.register).toEqual({ epoch: 2, primary: inc, backup: 0 })
     expect(leader!.link).toEqual(linkOf(2))

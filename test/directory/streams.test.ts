@@ -30,7 +30,7 @@ describe('a stream that opens', () => {
       const stream = desk.dial()
       const heard = desk.say(stream, { kind: 'hello', version })
       expect(heard).toEqual([{ kind: 'welcome', version: HUB_VERSION, boot: 1 }])
-      const why = `speaks version ${version}, this hub ${HUB_VERSION}`
+      const why = `speaks version ${version}, this hub version ${HUB_VERSION}`
       expect(desk.closings.get(stream)).toEqual({ kind: 'refused', why })
       expect(desk.say(stream, { kind: 'get', request: 1, session: 'x' })).toEqual([])
     },

@@ -70,7 +70,9 @@ describe('coming back', () => {
     expect(again.me.inc).toBeGreaterThan(me.inc)
     expect(again.members.map(({ player }) => player)).toEqual([1, 2, 3])
     expect(await settled(w, [again.act(add, { by: 1 })])).toEqual(['{"ok":true,"value":3}'])
-    expect(again.token).toBe(token)
+    // What it says of the room beside the player is newer.
+    const playerIn = (text: string): string[] => text.split('.').slice(0, 3)
+    expect(playerIn(again.token)).toEqual(playerIn(token))
   })
 
   test('T34: the same player opened twice: the newest plays on, the older is told', async () => {

@@ -6,6 +6,7 @@
  * the decoders, and what is tried is what stands behind.
  */
 
+import { NO_VIEW } from '../../src/session/state.ts'
 import type { Prng } from '../../src/faults/prng.ts'
 import { below, chance, fill, pick, word } from '../../src/faults/prng.ts'
 import { firstLayout, KIND } from '../../src/seal/messages.ts'
@@ -108,7 +109,8 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
       const grant = signatureOrNone(chaos)
       const who = { primary, backup: n(), members: members(chaos, known), grant }
       const votes = [{ by: n(), against: n() }]
-      return { kind: 'view', view: { epoch: n(), mv: n(), ...who, cv: n(), banned: [], votes } }
+      const own = { ...NO_VIEW, ...who, epoch: n(), mv: n(), cv: n(), votes }
+      return { kind: 'view', view: own }
     }
     case 1: {
       const add = chance(chaos, 0.5) ? member(chaos, known) : null

@@ -16,8 +16,10 @@ import {
   deltaLayout,
   EXPELLED_MAX,
   type Expulsion,
+  LINEAGE_MAX,
   type Member,
   PLAYERS_KEPT_MAX,
+  type Start,
   VOTES_MAX,
 } from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'
@@ -154,10 +156,13 @@ function wishOf(number: number, more: Partial<Join> = {}): Join {
   }
 }
 
+const SETTINGS = { terms: '', topology: 'star', playersMax: 16 } as const
+const STORED = { settings: SETTINGS, proof: null, lineage: [] }
+
 function viewOf({ server }: Session): View {
   const members = [...server.durable.members.values()]
   const of = { epoch: server.epoch, mv: server.publishedMv, primary: 1, backup: 0, members }
-  return { ...of, grant: null, cv: 0, banned: [], votes: [] }
+  return { ...of, grant: null, cv: 0, banned: [], votes: [], ...STORED }
 }
 
 // A number that means something here, or one at an edge.
@@ -191,6 +196,11 @@ function judged(made: Crowd): Pick<View, 'cv' | 'banned' | 'votes'> {
   }
 }
 
+function startOf(made: Crowd): Start {
+  const of = { epoch: number(made), index: number(made), sheets: number(made) }
+  return { ...of, mark: NONE, imported: chance(made.chaos, 0.5) }
+}
+
 function seqs(made: Crowd): { player: number; seq: number }[] {
   return many(made, PLAYERS_KEPT_MAX, (at) => ({
     player: at + 10_000 * below(made.chaos, 9),
@@ -205,7 +215,8 @@ const MESSAGES: { [Kind in PeerMessage['kind']]: Make } = {
     const members = many(made, MEMBERS_MAX, (at) => rowOf(at + 1))
     const of = { epoch: number(made), mv: number(made), primary: number(made) }
     const view = { ...of, backup: number(made), members, grant: null, ...judged(made) }
-    return { kind: 'view', view }
+    const lineage = many(made, LINEAGE_MAX, () => startOf(made))
+    return { kind: 'view', view: { ...view, settings: SETTINGS, proof: null, lineage } }
   },
   change: (made) => {
     const add = chance(made.chaos, 0.8) ? anyRow(made) : null
@@ -258,6 +269,9 @@ const MESSAGES: { [Kind in PeerMessage['kind']]: Make } = {
     return { kind: 'recovered', epoch: number(made), witness: 1, gone, silent: number(made) }
   },
   askRoom: (made) => ({ kind: 'askRoom', request: number(made), piece: number(made) }),
+  persisted: (made) => {
+    return { kind: 'persisted', epoch: number(made), index: number(made), sheets: number(made) }
+  },
   room: (made) => {
     const of = { request: number(made), piece: 0, of: 1, bytes: BODY }
     return { kind: 'room', ...of, code: 'ok', why: '' }

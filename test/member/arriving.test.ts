@@ -108,7 +108,7 @@ describe('a process that gets no further', () => {
   test('is told at once of a hub of another version, or without its game (PR-2)', () => {
     const other = new Bare()
     other.opens(HUB_VERSION + 1)
-    const why = `the hub speaks version ${HUB_VERSION + 1}, this build ${HUB_VERSION}`
+    const why = `the hub speaks version ${HUB_VERSION + 1}, this build version ${HUB_VERSION}`
     expect(other.failure()).toEqual({ code: 'version', why })
     expect(other.run.member.greeted).toBe(false)
     const none = new Bare()

@@ -37,7 +37,7 @@ export const WISH: Wish = {
   terms: '',
   topology: 'star',
   identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },
-  resume: null,
+  ...{ resume: null, point: null },
 }
 
 /** The link key of somebody, by the byte that it is drawn from. */

@@ -18,7 +18,7 @@ function asked<Kind extends ToHub['kind']>({ asked: all }: Bare, kind: Kind): As
 function named(fresh: boolean): Bare {
   const bare = new Bare({ fresh })
   bare.opens()
-  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1 } }, 3)
+  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1, imported: false } }, 3)
   bare.hears({ kind: 'sheet', session: SESSION, piece: 0, of: 1, bytes: Uint8Array.of(1) })
   return bare
 }
@@ -103,7 +103,7 @@ test('a sheet of another session, or for which nobody waits, is nothing (PR-2)',
   const bare = new Bare({})
   bare.opens()
   sheet(bare, SESSION)
-  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1 } }, 3)
+  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1, imported: false } }, 3)
   const before = bare.events.length
   sheet(bare, 'another')
   expect([bare.events.length - before, bare.run.member.opening?.bytes]).toEqual([0, 0])

@@ -85,6 +85,7 @@ export class Hand {
       ...{ epoch: 1, mv: members, primary: 1, backup },
       members: Array.from({ length: members }, (_, at) => shownAs(at + 1)),
       grant: leader.grant,
+      settings: { ...NO_VIEW.settings, topology },
     }
     this.#comeIn({ kind: 'joined', inc, player: inc, lastSeq: 0, view })
     const present = view.members.map((one) => one.inc)

@@ -8,7 +8,8 @@ import type { Runtime } from '../../src/member/state.ts'
 import type { Saved } from '../../src/directory/saved-room.ts'
 import * as durable from '../../src/replication/durable.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
-import { entriesLayout, wholeLayout } from '../../src/session/sheets.ts'
+import { settingsOf } from '../../src/session/output.ts'
+import { entriesLayout, writeWhole } from '../../src/session/sheets.ts'
 import { toyCiphers } from '../../src/sim/toy-ciphers.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -29,7 +30,8 @@ function holding(roomKey: Uint8Array | null): Runtime {
 const whole = (run: Runtime): Uint8Array => {
   const schema = fingerprint('')
   const snapshot = durable.snapshot(durable.create(), [])
-  return seal(run, encode(wholeLayout, { schema, types: '', index: 0, snapshot }), 0, 'whole')
+  const own = { settings: settingsOf(run.member.session), lineage: [], sheets: 1 }
+  return seal(run, writeWhole({ ...own, schema, types: '', index: 0, snapshot }), 0, 'whole')
 }
 
 // Objects are in no log: the index stays.

@@ -263,7 +263,7 @@ describe('a member without keys', () => {
     ['node', false, false],
   ] as const)('T30: as %s, recovers %s, may recover: %s (PR-2)', (kind, recovers, may) => {
     const entropy = { seed: new Uint8Array(16), count: 0 }
-    expect(freshSession(0, { ...WISH, kind, recovers }, entropy).recovers).toBe(may)
+    expect(freshSession(0, { ...WISH, kind, recovers }, entropy, null).recovers).toBe(may)
   })
   test.each([
     [1, false, true],

@@ -44,7 +44,7 @@ function written(count = 1) {
 }
 
 const note = ({ server }: ReturnType<typeof room>, now: number, length = 3): void => {
-  keeping.note(server.lead, now, new Uint8Array(length).fill(7))
+  keeping.note(server.lead, now, new Uint8Array(length).fill(7), { length: 9, acts: true })
 }
 
 const entriesIn = ({ bytes }: Kept): Uint8Array[] => decode(entriesLayout, bytes)!.entries

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { INC_MAX } from '../../src/machine.ts'
 import * as durable from '../../src/replication/durable.ts'
 import { type Delta, deltaLayout } from '../../src/replication/layouts.ts'
-import { entriesLayout, read, type Sheet, wholeLayout } from '../../src/session/sheets.ts'
+import { entriesLayout, read, type Sheet, writeWhole } from '../../src/session/sheets.ts'
 import { encode } from '../../src/wire/layout.ts'
 
 const PARTS = [{ part: 5, bytes: Uint8Array.of(1) }]
@@ -13,7 +13,9 @@ function whole({ index = 3, said = index as number | null, nextInc = 4 } = {}): 
   const state = durable.create()
   state.nextInc = nextInc
   const snapshot = durable.snapshot(state, PARTS)
-  return { bytes: encode(wholeLayout, { schema: 7, types: 'card', index, snapshot }), index: said }
+  const settings = { terms: '', topology: 'star', playersMax: 8 } as const
+  const own = { settings, lineage: [], sheets: 1, schema: 7, types: 'card' }
+  return { bytes: writeWhole({ ...own, index, snapshot }), index: said }
 }
 
 function entries(index: number | null, ...deltas: Delta[]): Sheet {

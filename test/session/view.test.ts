@@ -11,6 +11,8 @@ const ADDRESS_MAX = 52
 const ADDRESSES_MAX = 2
 const EXPELLED_MAX = 32
 const EXPULSION_WHY_MAX = 200
+const TERMS_MAX = 256
+const LINEAGE_MAX = 32
 
 const longest = (inc: number): Member => ({
   inc,
@@ -29,6 +31,9 @@ const expulsion = (player: number): Expulsion => ({
   ...{ ban: true, why: 'w'.repeat(EXPULSION_WHY_MAX) },
 })
 
+const far = { epoch: 2 ** 40, index: 2 ** 40, sheets: 2 ** 40 }
+const start = { ...far, mark: new Uint8Array(16), imported: true }
+
 test('the view of a full session with the longest names and addresses fits one message', () => {
   const incs = Array.from({ length: MEMBERS_MAX }, (_, i) => 2_000_000 + i)
   const members = incs.map(longest)
@@ -42,6 +47,9 @@ test('the view of a full session with the longest names and addresses fits one m
     cv: Number.MAX_SAFE_INTEGER,
     banned: Array.from({ length: EXPELLED_MAX }, (_, i) => expulsion(2_000_000 + i)),
     votes: Array.from({ length: VOTES_MAX }, () => ({ by: 2_000_000, against: 2_000_001 })),
+    settings: { terms: 't'.repeat(TERMS_MAX), topology: 'mesh', playersMax: 256 },
+    proof: new Uint8Array(16),
+    lineage: Array.from({ length: LINEAGE_MAX }, () => start),
   }
   expect(calmly(() => encode(peerLayout, { kind: 'view', view })).length + 1).toBeLessThan(
     MESSAGE_MAX,

@@ -90,9 +90,11 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Stored: records.stored,
   Archived: archive.archived,
   Whole: sheets.wholeLayout,
+  OldWhole: sheets.oldWholeLayout,
   Entries: sheets.entriesLayout,
   Sealed: roomKey.sealedLayout,
   SheetName: roomKey.sheetNameLayout,
+  RoomProof: roomKey.roomProofLayout,
   AtHost: ownStore.digestLayout,
   Saved: saved.savedLayout,
   Rpc: rpc.rpcLayout,
@@ -333,7 +335,7 @@ describe('a captured session', () => {
       'refuse gone',
     )
     const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
-    const kept = /^(ToHub keep|FromHub kept|FromHub sheet|Delta loose)$/
+    const kept = /^(ToHub keep|FromHub kept|FromHub sheet|Delta loose|Peer persisted)$/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one) && !conduct.test(one) && !kept.test(one),
     )

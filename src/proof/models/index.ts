@@ -22,6 +22,8 @@ import * as recall from './recall-scopes.ts'
 import * as restarts from './restarts.ts'
 import { rightsModel } from './rights.ts'
 import * as rights from './rights-scopes.ts'
+import { roomKeyModel } from './room-key.ts'
+import * as roomKey from './room-key-scopes.ts'
 import { sealModel } from './seal.ts'
 import * as seal from './seal-scopes.ts'
 import { createModel } from './session.ts'
@@ -66,6 +68,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
     ...takeoverModels(),
     ...recallModels(),
     ...rightsModels(),
+    ...roomKeyModels(),
   ],
   objects: objectsModels(),
   pieces: piecesModels(),
@@ -144,6 +147,16 @@ function rightsModels(): NamedModel[] {
   )
   const planted = rights.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => rightsModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function roomKeyModels(): NamedModel[] {
+  const good = roomKey.GOOD.map(({ scope, says }) =>
+    named(scope.name, says, () => roomKeyModel(scope)),
+  )
+  const planted = roomKey.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => roomKeyModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -7,9 +7,11 @@
 import type { FromHub, ToHub } from '../../directory/messages.ts'
 import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as durable from '../../replication/durable.ts'
-import { deltaLayout } from '../../replication/layouts.ts'
+import { deltaLayout, type Point, type Start } from '../../replication/layouts.ts'
 import * as commit from '../../replication/log.ts'
 import * as keeping from '../../session/keeping.ts'
+import * as lineage from '../../session/lineage.ts'
+import { RULES } from '../../session/rules.ts'
 import * as sheets from '../../session/sheets.ts'
 import type { Session, SessionOut } from '../../session/state.ts'
 import { digest, proofOf } from '../../wire/digest.ts'
@@ -36,6 +38,8 @@ export interface Peer {
   /** What it has recorded, and how much of it is acknowledged. */
   ops: number[]
   acked: number
+  /** The newest that it knows to be on disk, and the operations up to there: as in its token. */
+  known: { point: Point; ops: readonly number[] } | null
   /** Who was let in, and is told once so much is acknowledged. */
   coming: { inc: PeerId; at: number } | null
   up: ToHub[]
@@ -63,19 +67,31 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
   return { kind: 'change', request: 3, ...demand, why: 'end' }
 }
 
+/** What a process has read. */
+export interface FromDisk {
+  ops: readonly number[]
+  lineage: readonly Start[]
+  sheets: number
+}
+
 /** A primary begins, with what it has read. */
 export function lead(
   peer: Peer,
   id: string,
-  { inc, epoch, ops, next }: Pick<Peer, 'inc' | 'epoch' | 'ops'> & { next: PeerId },
+  { inc, epoch, next, from }: Pick<Peer, 'inc' | 'epoch'> & { next: PeerId; from: FromDisk },
 ): void {
+  const { ops } = from
   const log = commit.create(ops.length)
   const state = { ...durable.create(), nextInc: next }
   // Of the session there is what keeping.ts reads.
   const session = {
     ...{ id, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
+    ...{ topology: 'star', playersMax: 8, lineage: from.lineage, point: null, rules: RULES },
+    // No two draw the same.
+    secret: Uint8Array.of(peer.stream, inc),
     server: { role: 'alone', log, durable: state, published: new Map([[inc, {}]]), lead: {} },
   } as unknown as Session & { server: { role: 'alone' } }
+  lineage.begin(session, epoch, ops.length, { sheets: from.sheets, imported: false })
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
   Object.assign(session.server.lead, { keeping: begun })
   Object.assign(peer, {
@@ -96,7 +112,8 @@ export function record(peer: Peer, op: number): void {
   session.server.log = commit.create(peer.ops.length)
   const changes = [{ part: PART, bytes: Uint8Array.of(op) }]
   const delta = { kind: 'operation', player: PLAYER, seq: op, outcome: NOBODY, changes } as const
-  keeping.note(session.server.lead, 0, encode(deltaLayout, delta))
+  const length = peer.ops.length
+  keeping.note(session.server.lead, 0, encode(deltaLayout, delta), { length, acts: true })
 }
 
 /** When something is to be written; later than 0 if only for want of an answer. */
@@ -133,6 +150,18 @@ function outOf(peer: Peer): SessionOut {
 /** The hub says what it keeps. */
 export function answered(peer: Peer, message: FromHub & { kind: 'kept' }): void {
   keeping.answered(peer.session!, message, outOf(peer))
+  learn(peer, peer.session!.point)
+}
+
+/** A bug: what was written counts as if the hub had said that it is on disk. */
+export function presume(peer: Peer): void {
+  const { id, lineage: line, server } = peer.session as Session & { server: { role: 'alone' } }
+  const { mark, epoch } = line.at(-1)!
+  learn(peer, { session: id, mark, epoch, ...server.lead.keeping.asked })
+}
+
+function learn(peer: Peer, point: Point | null): void {
+  if (point) peer.known = { point, ops: peer.ops.slice(0, point.index) }
 }
 
 /** The stream to the hub is attached, or gone. */
@@ -176,11 +205,19 @@ export function limitOf({ session }: Peer): number {
 }
 
 /** The operations in the sheets of a room; or why they are no room. */
-export function opsIn(all: readonly Uint8Array[]): number[] | string {
+export function opsIn(all: readonly Uint8Array[]): readonly number[] | string {
+  const found = readSheets(all)
+  return typeof found === 'string' ? found : found.ops
+}
+
+/** The sheets of a room; or why they are none. */
+export function readSheets(all: readonly Uint8Array[]): FromDisk | string {
   const found = sheets.read(all.map((bytes) => ({ bytes, index: null })))
   if (!found) return `${all.length} sheets are no room`
   const ops = [...found.parts, ...found.changes].flatMap(({ bytes }) => [...bytes])
-  return found.length === ops.length ? ops : `a log of ${found.length} has ${ops.length} operations`
+  const { lineage: line, sheets: count } = found
+  if (found.length === ops.length) return { ops, lineage: line, sheets: count }
+  return `a log of ${found.length} has ${ops.length} operations`
 }
 
 /** Why the hub does not keep it; '' if it does. */

@@ -8,7 +8,7 @@ import type { Millis, PeerId } from '../../machine.ts'
 import { hash } from '../../sim/hash.ts'
 import type { Session } from '../../session/state.ts'
 import type { KeptScope } from './kept-scopes.ts'
-import { opsIn, type Peer } from './kept-peer.ts'
+import { type FromDisk, opsIn, type Peer } from './kept-peer.ts'
 
 /** What one write changes. */
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
@@ -35,11 +35,11 @@ export interface KeptScene {
   /** What the strictest acknowledgement promised. */
   promised: readonly number[]
   /** Who opened the room last, and what it read. */
-  told: { epoch: number; ops: readonly number[] }
+  told: { epoch: number } & FromDisk
   /** Numbers and epochs that were given out. */
   numbers: readonly PeerId[]
   epochs: readonly number[]
-  notes: { lost: string; twice: string; torn: string } & Seen
+  notes: { lost: string; twice: string; torn: string; untold: string; alarm: string } & Seen
   /** What somebody copied of the disk, with what was claimed then. */
   copy: Copy | null
   left: Left
@@ -59,6 +59,8 @@ interface Seen {
   second: boolean
   entries: boolean
   restored: boolean
+  /** Somebody was told of a loss. */
+  told: boolean
 }
 
 /** All that a later step could read. */
@@ -83,16 +85,17 @@ function diskOf(disk: Disk): number {
 }
 
 function ofPeer(peer: Peer, { connections }: Hub): unknown {
-  const { phase, stream, inc, epoch, session, ops, acked, coming, up, down } = peer
+  const { phase, stream, inc, epoch, session, ops, acked, known, coming, up, down } = peer
   const from = connections.get(stream)
   const there = from ? [from.inc, from.created, from.founded.size] : null
-  return [phase, there, inc, epoch, session && ofLead(session), ops, acked, coming, up, down]
+  const lead = session && ofLead(session)
+  return [phase, there, inc, epoch, lead, ops, acked, known, coming, up, down]
 }
 
-function ofLead({ server }: Session): unknown {
+function ofLead({ server, lineage }: Session): unknown {
   if (!('lead' in server)) return null
   const { keeping } = server.lead
-  return [server.published.size, server.durable.nextInc, Object.values(keeping)]
+  return [server.published.size, server.durable.nextInc, Object.values(keeping), lineage]
 }
 
 type By = ReadonlyMap<number, number>

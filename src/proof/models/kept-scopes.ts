@@ -26,7 +26,14 @@ export interface KeptScope {
   short: number
   long: number
   /** A bug around the rules. */
-  plant?: 'no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts'
+  plant?:
+    | 'no-fence'
+    | 'halves'
+    | 'told-before-the-disk'
+    | 'number-twice'
+    | 'refused-counts'
+    | 'epoch-and-index'
+    | 'presumed'
 }
 
 const NOTHING = {
@@ -147,5 +154,17 @@ export const PLANTED: readonly PlantedKept[] = [
     says: 'a sheet that was refused counts as if it were there',
     violates: 'room.one',
     steps: 13,
+  },
+  {
+    scope: { ...scopeOf('kept-old'), name: 'by-epoch-and-index', plant: 'epoch-and-index' },
+    says: 'a room is taken for older than what one knows by its epoch and index alone',
+    violates: 'room.told',
+    steps: 15,
+  },
+  {
+    scope: { ...scopeOf('kept'), name: 'presumed-on-disk', plant: 'presumed' },
+    says: 'what is on its way to the hub counts as if it were on disk',
+    violates: 'room.calm',
+    steps: 11,
   },
 ]

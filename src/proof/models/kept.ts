@@ -11,6 +11,8 @@ import * as archive from '../../directory/archive.ts'
 import { type FromHub, LATER } from '../../directory/messages.ts'
 import { BACK_MS } from '../../directory/keeping.ts'
 import type * as chunks from '../../wire/chunks.ts'
+import type { Start } from '../../replication/layouts.ts'
+import { lacks as lacksOf } from '../../session/lineage.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { forced, forgetful, thrifty } from './kept-bugs.ts'
 import * as hub from './kept-hub.ts'
@@ -20,6 +22,7 @@ import { essence, type KeptScene, roomOn } from './kept-scene.ts'
 import type { KeptScope } from './kept-scopes.ts'
 
 const FIRST = 0
+const NOTHING_READ: peers.FromDisk = { ops: [], lineage: [], sheets: 0 }
 
 /** The model of that scope. */
 export function keptModel(scope: KeptScope): Model<KeptScene> {
@@ -33,6 +36,8 @@ export function keptModel(scope: KeptScope): Model<KeptScene> {
       'room.one': ({ notes }) => notes.twice === '' || notes.twice,
       'room.whole': whole,
       'room.lone': lone,
+      'room.told': ({ notes }) => notes.untold === '' || notes.untold,
+      'room.calm': ({ notes }) => notes.alarm === '' || notes.alarm,
     },
     sometimes: sometimes(scope),
     copy: (scene) => ({
@@ -60,7 +65,10 @@ function sometimes({
     'opened with entries': ({ notes }) => notes.entries,
     ...(kills > 0 && long > 0 && { 'too early': ({ notes }) => notes.early }),
     ...(breaks > 0 && { 'the first is out': ({ notes }) => notes.out }),
-    ...(copies > 0 && { 'opened from an old copy': ({ notes }) => notes.restored && notes.opened }),
+    ...(copies > 0 && {
+      'opened from an old copy': ({ notes }) => notes.restored && notes.opened,
+      'a loss is told': ({ notes }) => notes.told,
+    }),
     ...(others > 1 && { 'two at once': ({ notes }) => notes.second }),
   }
 }
@@ -107,16 +115,16 @@ function begin(scope: KeptScope): KeptScene {
   const idle = {
     phase: 'idle',
     session: null,
-    ...{ stream: 0, inc: 0, epoch: 0, acked: 0, coming: null },
+    ...{ stream: 0, inc: 0, epoch: 0, acked: 0, known: null, coming: null },
   } as const
   const scene = {
     ...{ now: 0, disk: new Map(), writing: null, owed: false, session: '', streams: 0 },
     fresh: true,
     peers: Array.from({ length: 1 + others }, () => ({ ...idle, ops: [], up: [], down: [] })),
-    ...{ authors: [], promised: [], told: { epoch: 0, ops: [] }, numbers: [], epochs: [] },
+    ...{ authors: [], promised: [], told: { epoch: 0, ...NOTHING_READ }, numbers: [], epochs: [] },
     copy: null,
     notes: {
-      ...{ lost: '', twice: '', torn: '' },
+      ...{ lost: '', twice: '', torn: '', untold: '', alarm: '', told: false },
       ...{ opened: false, early: false, out: false, second: false },
       ...{ entries: false, restored: false },
     },
@@ -238,6 +246,7 @@ function* leading(
     yield on('writes', (own, copy) => {
       if (dueAt > 0) copy.left.again--
       peers.write(own)
+      if (scope.plant === 'presumed') peers.presume(own)
     })
   }
   if (left.guests > 0 && !peer.coming) yield on('lets somebody in', come)
@@ -308,7 +317,7 @@ function hear(scope: KeptScope, scene: KeptScene, who: number): void {
   const peer = hub.peerOf(scene, who)
   const message = peer.down.shift()!
   const { notes } = scene
-  if (message.kind === 'added') return added(scene, who, message)
+  if (message.kind === 'added') return added(scope, scene, who, message)
   // The hub takes us for no member: we come back by a new stream, or not.
   if (message.kind === 'present') return hub.cut(scene, who)
   if (message.kind === 'refused') {
@@ -323,7 +332,12 @@ function hear(scope: KeptScope, scene: KeptScene, who: number): void {
   acknowledge(scope, scene, peer)
 }
 
-function added(scene: KeptScene, who: number, message: FromHub & { kind: 'added' }): void {
+function added(
+  scope: KeptScope,
+  scene: KeptScene,
+  who: number,
+  message: FromHub & { kind: 'added' },
+): void {
   const { created, opened, entry } = message
   const peer = hub.peerOf(scene, who)
   const sheets = peer.down.splice(0).filter((one) => one.kind === 'sheet')
@@ -342,7 +356,8 @@ function added(scene: KeptScene, who: number, message: FromHub & { kind: 'added'
   scene.epochs = [...scene.epochs, epoch]
   // Another session of that name is not looked at.
   if (scene.session !== entry.session) return die(scene, who)
-  peers.lead(peer, scene.session, { inc, epoch, ops: [...scene.told.ops], next: inc + 1 })
+  peers.lead(peer, scene.session, { inc, epoch, next: inc + 1, from: scene.told })
+  if (opened && !isLate) compare(scope, scene, peer.session!.lineage)
   hub.say(scene, who, peers.attachOf(who, scene.session, inc))
 }
 
@@ -359,17 +374,41 @@ function judge(
   if (pieces.length !== said) {
     notes.torn = `room.whole: ${said} sheets are told of, and ${pieces.length} come`
   }
-  const ops = peers.opsIn(pieces.map(({ bytes }) => bytes))
-  if (typeof ops === 'string') {
-    notes.torn ||= `room.whole: ${ops}`
+  const read = peers.readSheets(pieces.map(({ bytes }) => bytes))
+  if (typeof read === 'string') {
+    notes.torn ||= `room.whole: ${read}`
     return
   }
+  const { ops } = read
   if (promised.some((op, at) => ops[at] !== op) || new Set(ops).size < ops.length) {
     notes.lost = `room.kept: [${promised.join()}] was acknowledged, and [${ops.join()}] is read`
   }
-  scene.told = { epoch, ops }
+  scene.told = { epoch, ...read }
   notes.opened = true
   notes.entries ||= pieces.length > 1
+}
+
+// Whoever knew what was on disk looks whether it is there: if it is not, that is told, and where no
+// older copy was put there, nothing is.
+function compare({ plant }: KeptScope, scene: KeptScene, lineage: readonly Start[]): void {
+  const { notes, peers: all, told } = scene
+  const lacks = plant === 'epoch-and-index' ? byEpochAndIndex : lacksOf
+  for (const { known } of all) {
+    if (!known) continue
+    const isThere = known.ops.every((op, at) => told.ops[at] === op)
+    const loss = lacks(lineage, known.point)
+    notes.told ||= loss !== null
+    const what = `[${known.ops.join()}] was on disk, and [${told.ops.join()}] is`
+    if (!isThere && !loss) notes.untold = `room.told: ${what}`
+    if (loss && !notes.restored) notes.alarm = `room.calm: ${what}`
+  }
+}
+
+// A bug: whoever opens a room has a larger epoch than all before.
+const byEpochAndIndex: typeof lacksOf = (lineage, { epoch, index }) => {
+  const last = lineage.at(-1)!
+  const isOlder = last.epoch < epoch || (last.epoch === epoch && last.index < index)
+  return isOlder ? { entries: index - last.index, imported: false } : null
 }
 
 function show({

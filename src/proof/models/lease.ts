@@ -22,7 +22,14 @@ import * as recovery from '../../session/recovery.ts'
 import * as roles from '../../session/roles.ts'
 import * as server from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
-import { idleServer, leadOf, serves, type Session, type SessionOut } from '../../session/state.ts'
+import {
+  idleServer,
+  leadOf,
+  NO_VIEW,
+  serves,
+  type Session,
+  type SessionOut,
+} from '../../session/state.ts'
 import type { SessionBug } from '../twists.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { clone } from '../../sim/clone.ts'
@@ -227,7 +234,8 @@ export function lonely(inc: PeerId, primary: Session, variant: SessionBug | null
     primary: 1,
     backup: 0,
     members,
-    ...{ grant: null, cv: 0, banned: [], votes: [] },
+    ...{ grant: null, cv: 0, banned: [], votes: [], proof: null, lineage: [] },
+    settings: NO_VIEW.settings,
   }
   session.client.register = { epoch: 1, primary: 1, backup: 0 }
   session.client.lost = true

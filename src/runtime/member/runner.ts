@@ -24,7 +24,7 @@ import {
 import { markOf } from '../../member/room-key.ts'
 import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
 import type { Environment, Loop, OwnStore } from '../../ports.ts'
-import { ADDRESSES_MAX } from '../../replication/layouts.ts'
+import { ADDRESSES_MAX, type Point } from '../../replication/layouts.ts'
 import { isRelayed } from '../../seal/addresses.ts'
 import { isGone } from '../../session/session.ts'
 import { frameMessage } from '../../wire/relay.ts'
@@ -42,7 +42,7 @@ export interface RunnerOptions {
   environment: Environment
   /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
   urls: readonly string[]
-  wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume'> & {
+  wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume' | 'point'> & {
     guest: boolean
     token: Token | null
   }
@@ -54,11 +54,18 @@ export interface RunnerOptions {
   onSettled: () => void
 }
 
-/** As whom a player comes back: whoever has the seed is that player. */
+/**
+ * As whom a player comes back: whoever has the seed is that player. With it goes what nobody but
+ * the player keeps of the room.
+ */
 export interface Token {
   session: string
   player: number
   seed: Uint8Array
+  /** The key of the room; null for none. */
+  roomKey: Uint8Array | null
+  /** What was on the disk of the hub; null for nothing. */
+  point: Omit<Point, 'session'> | null
 }
 
 /** One running member. */
@@ -156,9 +163,11 @@ export class Runner {
 
   /** As whom this player comes back; null before it is one. */
   get token(): Token | null {
-    const { resume, wish } = this.member
+    const { resume, session: own, wish } = this.member
     if (!resume) return null
-    return { session: resume.session, player: resume.player, seed: wish.identity.seed }
+    const { session, player } = resume
+    const point = own.point?.session === session ? own.point : null
+    return { session, player, seed: wish.identity.seed, roomKey: wish.roomKey, point }
   }
 
   /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
@@ -309,6 +318,7 @@ function wishOf(
     terms: sealedTerms(wanted, crypto.ciphers),
     identity,
     resume: token && { session: token.session, player: token.player, inc: 0, settled: 0 },
+    point: token?.point ? { ...token.point, session: token.session } : null,
     hub: options.urls.join(' or '),
     kind: guest ? 'guest' : options.environment.kind,
     addresses: addresses.slice(0, ADDRESSES_MAX),
