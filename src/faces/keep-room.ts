@@ -24,9 +24,9 @@ export interface KeepOptions {
   /**
    * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
    * runs the hub reads, alters and inserts nothing, and `join` fails with `forbidden` where what
-   * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a ticket,
-   * or the token of who comes back. Rooms of pieces with secret fields, or of kept objects that
-   * some alone see, are kept only with one, or by a host with a store.
+   * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a
+   * ticket, or the token of who comes back. Rooms of pieces with secret fields, or of kept objects
+   * that some alone see, are kept only with one, or by a host with a store.
    */
   key?: string
 }
