@@ -23,9 +23,10 @@ export interface KeepOptions {
   strict?: boolean
   /**
    * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
-   * runs the hub reads nothing. Whoever joins gives the same: a link carries it behind `#`, or a
-   * ticket does. Rooms of pieces with secret fields, or of kept objects that some alone see, are
-   * kept only with one, or by a host with a store.
+   * runs the hub reads, alters and inserts nothing, and `join` fails with `forbidden` where what
+   * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a
+   * ticket, or the token of who comes back. Rooms of pieces with secret fields, or of kept objects
+   * that some alone see, are kept only with one, or by a host with a store.
    */
   key?: string
 }
