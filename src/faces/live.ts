@@ -404,7 +404,8 @@ export class Live implements Running {
       case 'slow':
       case 'leased':
       case 'hub':
-        if (event.kind === 'hub' && !event.up) this.#invites.lose('the hub went away')
+        if (event.kind === 'hub' && event.up) this.#invites.attached()
+        else if (event.kind === 'hub') this.#invites.lose('the hub went away')
         return this.#updateSafety()
       default:
         return
@@ -480,7 +481,7 @@ export class Live implements Running {
     this.#code = code
     this.#setStatus('lost')
     this.#questions.end(why)
-    this.#invites.lose(why)
+    this.#invites.end(why)
     this.#exports.end(why)
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
