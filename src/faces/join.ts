@@ -267,6 +267,7 @@ class Door {
   // All that there was before us has come, or is not waited for any more.
   #whole = false
   #caughtUp = false
+  #isLate = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
@@ -277,19 +278,21 @@ class Door {
 
   onEvent(event: MemberEvent): void {
     if (event.kind === 'caught-up') this.#caughtUp = true
-    if (this.#open) this.#session.onEvent(event)
-    else this.#early.push(event)
+    if (this.#open && this.#whole) return this.#session.onEvent(event)
+    this.#early.push(event)
     this.#look()
   }
 
-  // The session gets what came while it was opened once its runner is known to it.
+  // The session gets what came while it was opened once its runner is known to it. One that ends
+  // before it is whole was never joined.
   #look(): void {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
       this.#session.onEvent(event)
-      if (event.kind === 'view') this.#enter()
+      if (event.kind === 'view' && !this.#open) this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
+    this.#whole ||= this.#isLate && this.#session.status === 'live'
     this.#whole ||= this.#caughtUp && this.#session.arrived
     if (this.#open && this.#whole) this.#settle.resolve()
   }
@@ -304,7 +307,7 @@ class Door {
   async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
     this.#now = () => loop.now()
     this.#patience = loop.alarm(() => {
-      this.#whole = true
+      this.#isLate = true
       this.#look()
     })
     const aborted = (): void => {
@@ -318,6 +321,9 @@ class Door {
         if (this.#signal?.aborted) aborted()
         this.#look()
       })
+      const { code, reason } = this.#session
+      // It ended with what came with the last object.
+      if (code !== null) throw failure(code, reason)
     } catch (error) {
       runner.stop()
       throw error

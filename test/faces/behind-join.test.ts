@@ -38,7 +38,7 @@ const Bell = definePart({
 const types = [Rock, Card, deal, roll, Grid, Bell]
 
 interface Line {
-  does(session: Session): unknown
+  does: (session: Session) => unknown
   /** What comes of it, if not `{ ok: true }`. */
   gives?: unknown
   options?: Partial<JoinOptions>
