@@ -56,7 +56,7 @@ export const ERRORS = {
     todo: 'show the sentence; the player may join again',
   },
   left: {
-    when: 'the session was left, or ended, before the call',
+    when: 'the session was left, or ended, before the call: from the call of `leave()` on',
     happened: 'no',
     todo: 'join again',
   },

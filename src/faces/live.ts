@@ -74,6 +74,8 @@ export class Live implements Running {
   readonly #roster = new Roster()
   readonly #absence = new Absence()
   #runner: Runner | null = null
+  #isLeaving = false
+  #goodbye: Promise<void> | null = null
   // Session time as it was asked for last.
   #now: Millis = 0
   #status: Status = 'live'
@@ -100,7 +102,7 @@ export class Live implements Running {
       companions: [],
       roster: this.#roster,
       runner: () => this.#runner,
-      isOver: () => this.#status === 'lost' || this.#runner === null,
+      isOver: () => this.#isOver,
       ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
       emit: (event, value) => {
         this.#emit(event as keyof SessionEvents, value as never)
@@ -248,6 +250,7 @@ export class Live implements Running {
   }
 
   answer(type: Definition, handler: unknown): Stop {
+    this.#checkOpen('answer')
     const face = this.#face('answer', type)
     return face.answer!(type as never, handler as never) as Stop
   }
@@ -293,17 +296,19 @@ export class Live implements Running {
 
   get #simulating(): SimulationHost {
     return {
-      runner: () => (this.#status === 'lost' ? null : this.#runner),
+      runner: () => (this.#isOver ? null : this.#runner),
       serves: () => this.#status === 'live' && this.#roster.view.primary === this.#roster.inc,
       report: this.#reports.report,
     }
   }
 
   async export(): Promise<Uint8Array> {
+    this.#checkOpen('export')
     return this.#exports.make(this.#runner)
   }
 
   async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
+    this.#checkOpen('invite')
     return this.#invites.make(() => this.#runner, options)
   }
 
@@ -325,6 +330,7 @@ export class Live implements Running {
   }
 
   #conduct(wish: ConductWish): Promise<ConductOutcome> {
+    this.#checkOpen(wish.kind)
     this.#roster.checkPlays(wish.kind)
     return conduct.askFor(
       (part, question) => this.#questions.ask(this.#runner, part, question),
@@ -333,6 +339,7 @@ export class Live implements Running {
   }
 
   handOver(): boolean {
+    this.#checkOpen('handOver')
     return this.#use((now, run) => member.handOver(run, now, false)) ?? false
   }
 
@@ -342,6 +349,12 @@ export class Live implements Running {
   }
 
   async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#goodbye ??= this.#sayGoodbye()
+    return this.#goodbye
+  }
+
+  async #sayGoodbye(): Promise<void> {
     if (!this.#runner) return
     // What was changed a moment ago counts.
     this.#use((now, run) => member.touched(run, now))
@@ -486,8 +499,12 @@ export class Live implements Running {
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
 
+  get #isOver(): boolean {
+    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
+  }
+
   #checkOpen(verb: string): void {
-    if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
+    if (this.#isOver) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
   }
 
   #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {

@@ -151,7 +151,7 @@ export interface Session extends Emitter<SessionEvents> {
    * Says what this member does when a procedure is called here, in place of what it did before.
    *
    * @returns stops it: then nothing answers to it here
-   * @throws HoldfastError `not-found` for one that was not given to join
+   * @throws HoldfastError `not-found` for one that was not given to join; `left`
    */
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
 
@@ -194,7 +194,8 @@ export interface Session extends Emitter<SessionEvents> {
    * `join`; put it into the fragment of a link, which browsers send to no server. It counts once
    * the hub has it on disk, and as long as the session lasts.
    *
-   * It rejects with a HoldfastError: `bad-value`, `left`.
+   * Right behind `join`, and while the hub is away, it waits up to 5 s for the hub; then it is
+   * `lost`. It rejects with a HoldfastError: `bad-value`, `left`.
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
 
@@ -233,12 +234,14 @@ export interface Session extends Emitter<SessionEvents> {
    * page does this by itself when it freezes, and whoever serves when it leaves.
    *
    * @returns false if we do not serve, or nobody could take it
+   * @throws HoldfastError `left`
    */
   handOver(): boolean
 
   /**
    * Leaves: hands over if we serve, and waits until the others know that we are gone, or as the
-   * last until the hub has the room and its end; 3 s at most.
+   * last until the hub has the room and its end; 3 s at most. From the call on every verb fails
+   * with `left`, of handles too; what only reads goes on. Called again it waits for the same.
    */
   leave(): Promise<void>
 
