@@ -149,6 +149,9 @@ const JOIN_OPTIONS = [
   'udp',
 ] as const
 
+// Who gives up joining stays so long at most, until the others know it.
+const WITHDRAW_MS: Millis = 3_000
+
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 15_000
 
@@ -310,10 +313,15 @@ class Door {
       this.#isLate = true
       this.#look()
     })
-    const aborted = (): void => {
-      runner.stop()
-      this.#settle?.reject(givenUp(this.#signal?.reason))
+    const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
+    const ended = (): void => {
+      this.#session.end('the process ended')
+      this.#settle?.reject(givenUp('the process ended'))
     }
+    const forget = [environment.onEnd(ended)]
+    this.#session.on('status', (status) => {
+      if (status === 'lost') for (const one of forget) one()
+    })
     try {
       await new Promise<void>((resolve, reject) => {
         this.#settle = { resolve, reject }
@@ -325,19 +333,15 @@ class Door {
       // It ended with what came with the last object.
       if (code !== null) throw failure(code, reason)
     } catch (error) {
-      runner.stop()
+      if (error instanceof HoldfastError && error.code !== 'left') runner.stop()
+      else void runner.withdraw(WITHDRAW_MS)
+      for (const one of forget) one()
       throw error
     } finally {
       this.#patience.cancel()
       this.#signal?.removeEventListener('abort', aborted)
     }
-    const forget = [
-      environment.onEnd(() => this.#session.end('the process ended')),
-      environment.onFreeze(() => this.#session.freeze()),
-    ]
-    this.#session.on('status', (status) => {
-      if (status === 'lost') for (const one of forget) one()
-    })
+    forget.push(environment.onFreeze(() => this.#session.freeze()))
     return this.#session
   }
 }

@@ -267,7 +267,8 @@ export class Runner {
   }
 
   #isIdle(): boolean {
-    const { session, peers } = this.member
+    const { session, peers, phase } = this.member
+    if (phase !== 'in' && phase !== 'out') return false
     const { pending } = session.client
     return (
       isGone(session) &&
@@ -278,6 +279,13 @@ export class Runner {
         (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
       )
     )
+  }
+
+  /** Stops once nothing is left of us in a session that is not joined after all. */
+  async withdraw(maxMs: Millis): Promise<void> {
+    this.do((now, run) => member.withdraw(run, now))
+    await this.settled(maxMs)
+    this.stop()
   }
 
   /** Stops for good: closes the links and the stream to the hub. */
