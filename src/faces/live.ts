@@ -17,7 +17,7 @@ import * as conduct from './conduct.ts'
 import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
-import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { HubReach, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
@@ -80,6 +80,8 @@ export class Live implements Running {
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
+  // It let us in a moment ago.
+  #hub: HubReach = 'up'
   #laidAside: LaidAside | null = null
   #reason = ''
   #code: ErrorCode | null = null
@@ -173,6 +175,10 @@ export class Live implements Running {
 
   get laidAside(): LaidAside | null {
     return this.#laidAside
+  }
+
+  get hub(): HubReach {
+    return this.#hub
   }
 
   get safety(): Safety {
@@ -413,12 +419,16 @@ export class Live implements Running {
         return this.#exports.came(event, this.#runner)
       case 'aside':
         return this.#setAside(event)
+      case 'quiet':
+        return this.#setHub(event.isQuiet ? 'down' : 'up')
+      case 'hub':
+        if (event.up) this.#invites.attached()
+        else this.#invites.lose('the hub went away')
+        this.#setHub(event.up ? 'up' : 'down')
+        return this.#updateSafety()
       case 'role':
       case 'slow':
       case 'leased':
-      case 'hub':
-        if (event.kind === 'hub' && event.up) this.#invites.attached()
-        else if (event.kind === 'hub') this.#invites.lose('the hub went away')
         return this.#updateSafety()
       default:
         return
@@ -464,6 +474,12 @@ export class Live implements Running {
     if (safety === this.#safety) return
     this.#safety = safety
     this.#emit('safety', safety)
+  }
+
+  #setHub(hub: HubReach): void {
+    if (hub === this.#hub || this.#status === 'lost') return
+    this.#hub = hub
+    this.#emit('hub', hub)
   }
 
   #setStatus(status: Status): void {

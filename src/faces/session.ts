@@ -17,7 +17,7 @@ import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
-import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { HubReach, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { InviteOptions, InviteOutcome } from './inviting.ts'
 import type { LaidAside } from './keep-room.ts'
@@ -68,6 +68,13 @@ export interface Session extends Emitter<SessionEvents> {
 
   /** How safe what is acknowledged is just now. */
   readonly safety: Safety
+
+  /**
+   * Whether the hub answers this member: `down` at once where the stream to it closes, and within a
+   * second where it is silent. A session goes on without its hub, but nobody new comes in, pages
+   * have no path to others, and nothing is kept.
+   */
+  readonly hub: HubReach
 
   /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
   now(): number

@@ -310,6 +310,8 @@ export type MemberEvent =
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
+  /** The hub does not answer on its stream, or (false) does again. */
+  | { kind: 'quiet'; isQuiet: boolean }
   /** What was kept of the room could not be read; it is kept under another name, if we know it. */
   | ({ kind: 'aside' } & Aside)
   /** Of the room as a file: all, a piece that came with more to come, or why there is none. */

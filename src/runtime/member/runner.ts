@@ -125,6 +125,7 @@ export class Runner {
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
       relayed: (from, bytes) => relay.deliver(from, bytes),
     })
   }
