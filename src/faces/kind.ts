@@ -117,6 +117,8 @@ export interface Host {
   doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
   /** Something of ours changed: it leaves when the code at hand has returned. */
   touch(): void
+  /** The same, and listeners hear of it: of the first change of a turn within the call. */
+  tell(): void
   /** Asks the primary for an operation on the part. */
   ask(question: Question): void
 }

@@ -84,7 +84,10 @@ export class ObjectRegistry implements Face {
       },
       touch: () => host.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
-      changed: (handle) => this.#touch(handle),
+      changed: (handle) => {
+        this.#touch(handle)
+        host.tell()
+      },
     }
   }
 

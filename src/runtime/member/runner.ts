@@ -75,6 +75,9 @@ export class Runner {
   readonly #onSettled: () => void
   #touched = false
   #touchedAt: Millis = 0
+  // In this turn the first change of ours was told.
+  #told = false
+  #depth = 0
   readonly #queue: MemberEvent[] = []
   readonly #traffic: Traffic
   #telling = false
@@ -201,9 +204,11 @@ export class Runner {
     const now = this.loop.now()
     if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
     this.#didAt = now
+    this.#depth++
     try {
       return verb(now, this.#run)
     } finally {
+      this.#depth--
       this.#after()
     }
   }
@@ -234,9 +239,34 @@ export class Runner {
     this.#touchedAt = this.loop.now()
     this.loop.soon(() => {
       this.#touched = false
+      this.#told = false
       this.do((now) => member.touched(this.#run, now))
-      if (!this.#telling) this.#onSettled()
+      this.#settle()
     })
+  }
+
+  /**
+   * Our own state changed, and listeners hear: of the first change of a turn within the call, for
+   * an input that is drawn later loses its caret; of others, and within what they do or the member
+   * does, together behind that.
+   */
+  tell(): void {
+    this.touch()
+    if (this.#told || this.#depth > 0 || this.#stopped) return
+    this.#told = true
+    this.#settle()
+  }
+
+  // What listeners do within it is told behind it.
+  #settle(): void {
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      this.#onSettled()
+    } finally {
+      this.#telling = false
+    }
+    this.#after()
   }
 
   #arm(): void {
