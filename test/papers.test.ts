@@ -144,6 +144,7 @@ describe('the tables', () => {
         status: true,
         safety: true,
         hub: true,
+        complete: true,
         primary: true,
         backup: true,
         join: true,
@@ -175,6 +176,7 @@ describe('the tables', () => {
       ...{
         fresh: true,
         token: true,
+        onProgress: true,
         ticket: true,
         recover: true,
         primaries: true,

@@ -27,6 +27,8 @@ export interface SessionEvents {
   safety: Safety
   /** The hub is out of reach, or in reach again. */
   hub: HubReach
+  /** All that there was in the room before us has come, after `join` has returned. */
+  complete: void
   /** Who serves now. */
   primary: MemberInfo
   /** Who would take over now, if anybody. */
@@ -61,6 +63,7 @@ const NAMES: readonly (keyof SessionEvents)[] = [
     'status',
     'safety',
     'hub',
+    'complete',
     'primary',
     'backup',
     'join',

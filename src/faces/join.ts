@@ -7,19 +7,22 @@ import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
-import { checkFlag, checkOptions, checkWord } from '../runtime/options.ts'
+import { checkFlag, checkFunction, checkOptions, checkWord } from '../runtime/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/quotas.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
+import { type JoinProgress, ProgressTeller } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from './ticket-text.ts'
 import { parseToken } from './token.ts'
+import type { Reports } from '../runtime/reports.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
 
+export type { JoinProgress } from './progress.ts'
 export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
 
 /** What `join` takes. */
@@ -132,6 +135,11 @@ export interface JoinOptions {
   updatesPerSecond?: number
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
+  /**
+   * Is told what `join` waits for, why, how long at most, and how much has come: at the beginning
+   * and up to four times a second while that changes.
+   */
+  onProgress?: (progress: JoinProgress) => void
   /** Gives up joining. */
   signal?: AbortSignal
 }
@@ -144,7 +152,7 @@ const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
   ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from', 'fresh'] as const),
-  ...(['condition', 'signal'] as const),
+  ...(['condition', 'signal', 'onProgress'] as const),
   // On Node alone.
   'udp',
 ] as const
@@ -170,10 +178,11 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   checkOptions('join', options, JOIN_OPTIONS)
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
+  if (options.onProgress !== undefined) checkFunction('onProgress', options.onProgress)
   const wish = wishOf(options, definitions, environment.rooms !== undefined)
   const { events, reports } = openEvents(environment)
   const session = new Live(definitions, events, reports, options)
-  const door = new Door(session, options)
+  const door = new Door(session, options, reports)
   const runner = await Runner.start({
     environment,
     urls: hubUrls(options.server ?? environment.defaultServer),
@@ -264,23 +273,26 @@ function termsOf(most: unknown): string {
 class Door {
   readonly #session: Live
   readonly #signal: AbortSignal | undefined
+  readonly #options: JoinOptions
+  readonly #reports: Reports
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
   // All that there was before us has come, or is not waited for any more.
   #whole = false
-  #caughtUp = false
+  #lateAt: Millis = Infinity
   #isLate = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
-  constructor(session: Live, options: JoinOptions) {
+  constructor(session: Live, options: JoinOptions, reports: Reports) {
     this.#session = session
+    this.#options = options
+    this.#reports = reports
     this.#signal = options.signal
   }
 
   onEvent(event: MemberEvent): void {
-    if (event.kind === 'caught-up') this.#caughtUp = true
     if (this.#open && this.#whole) return this.#session.onEvent(event)
     this.#early.push(event)
     this.#look()
@@ -296,7 +308,7 @@ class Door {
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
     this.#whole ||= this.#isLate && this.#session.status === 'live'
-    this.#whole ||= this.#caughtUp && this.#session.arrived
+    this.#whole ||= this.#session.complete
     if (this.#open && this.#whole) this.#settle.resolve()
   }
 
@@ -304,7 +316,17 @@ class Door {
   // one begins without.
   #enter(): void {
     this.#open = true
-    this.#patience?.set(this.#now() + TOLD_MS)
+    this.#lateAt = this.#now() + TOLD_MS
+    this.#patience?.set(this.#lateAt)
+  }
+
+  #telling(runner: Runner): ProgressTeller | null {
+    const { onProgress } = this.#options
+    if (!onProgress) return null
+    const state = (): { loaded: number; until: Millis } => {
+      return { loaded: this.#session.loaded, until: this.#lateAt }
+    }
+    return new ProgressTeller(runner, this.#reports, onProgress, state)
   }
 
   async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
@@ -313,6 +335,7 @@ class Door {
       this.#isLate = true
       this.#look()
     })
+    const progress = this.#telling(runner)
     const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
     const ended = (): void => {
       this.#session.end('the process ended')
@@ -339,6 +362,7 @@ class Door {
       throw error
     } finally {
       this.#patience.cancel()
+      progress?.end()
       this.#signal?.removeEventListener('abort', aborted)
     }
     forget.push(environment.onFreeze(() => this.#session.freeze()))

@@ -72,6 +72,8 @@ export interface Face extends Partial<Verbs> {
   readonly viewer?: Viewer
   /** False while what there is of it already is still on its way to a member that joins. */
   readonly arrived?: boolean
+  /** How much of it has come. */
+  readonly loaded?: number
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */

@@ -83,6 +83,9 @@ export class Live implements Running {
   // It let us in a moment ago.
   #hub: HubReach = 'up'
   #laidAside: LaidAside | null = null
+  #caughtUp = false
+  #isComplete = false
+  #toldComplete = false
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -124,10 +127,15 @@ export class Live implements Running {
     return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
   }
 
-  /** Whether all that there was before us has come. */
-  get arrived(): boolean {
+  get complete(): boolean {
     const faces = [...this.#faces.values()]
-    return faces.every((face) => face.arrived !== false)
+    this.#isComplete ||= this.#caughtUp && faces.every((face) => face.arrived !== false)
+    return this.#isComplete
+  }
+
+  /** Objects that have come so far. */
+  get loaded(): number {
+    return [...this.#faces.values()].reduce((sum, { loaded = 0 }) => sum + loaded, 0)
   }
 
   /** The member that this session is the face of. */
@@ -391,6 +399,9 @@ export class Live implements Running {
   /** Something happened at the member. */
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
+      case 'caught-up':
+        this.#caughtUp = true
+        return
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered': {
@@ -465,6 +476,9 @@ export class Live implements Running {
   /** All that one verb brought was told. */
   onSettled(): void {
     for (const face of this.#faces.values()) face.settled?.()
+    if (this.#toldComplete || !this.complete) return
+    this.#toldComplete = true
+    this.#emit('complete', undefined)
   }
 
   #updateSafety(): void {

@@ -127,6 +127,11 @@ export class ObjectRegistry implements Face {
     return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
   }
 
+  /** How many are here. */
+  get loaded(): number {
+    return this.#handles.size
+  }
+
   /** All of a type. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: ObjectType<F>): Collection<F> {
     placeOf(this.#types, type as unknown as ObjectType)

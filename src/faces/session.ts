@@ -76,6 +76,12 @@ export interface Session extends Emitter<SessionEvents> {
    */
   readonly hub: HubReach
 
+  /**
+   * Whether all that there was in the room before us has come. `join` waits 15 s for that; a slow
+   * path brings the rest later, and then the event `complete` tells that it is here.
+   */
+  readonly complete: boolean
+
   /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
   now(): number
 

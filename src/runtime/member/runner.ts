@@ -21,6 +21,7 @@ import {
   type Slot,
   type Wish,
 } from '../../member/state.ts'
+import { type Waiting, waitingOf } from '../../member/progress.ts'
 import { markOf } from '../../member/room-key.ts'
 import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
 import type { Environment, Loop, OwnStore } from '../../ports.ts'
@@ -190,6 +191,11 @@ export class Runner {
   /** Changes the network conditions on our own links; null for none. */
   condition(conditions: Conditions | null): void {
     this.#weather.change(conditions ?? PERFECT)
+  }
+
+  /** What is waited for on the way in. */
+  get waiting(): Waiting {
+    return waitingOf(this.#run)
   }
 
   /** Since when contact is lost, if the loss is noticed now. */
