@@ -23,6 +23,12 @@ export function Figures(props: { player: Player; children: ComponentChildren }):
             <i aria-hidden="true" />
             {safe}
           </li>
+          {session.hub === 'down' && (
+            <li class="chip reconnecting" title="The hub does not answer: nobody new can come in">
+              <i aria-hidden="true" />
+              No hub
+            </li>
+          )}
           {props.children}
         </>
       )}

@@ -104,6 +104,7 @@ export class Story {
     })
     session.on('members', () => this.#changed())
     session.on('safety', () => this.#changed())
+    session.on('hub', () => this.#changed())
     session.on('backup', () => {
       this.look()
       this.#changed()

@@ -66,7 +66,7 @@ export const ERRORS = {
     todo: 'show the sentence; the player may join again',
   },
   left: {
-    when: 'the session was left, or ended, before the call',
+    when: 'the session was left, or ended, before the call: from the call of `leave()` on',
     happened: 'no',
     todo: 'join again',
   },
@@ -121,7 +121,7 @@ export const ERRORS = {
     todo: 'free the disk or the file; post again with the same `key`',
   },
   timeout: {
-    when: 'nobody let this member in within 15 s',
+    when: 'nobody let this member in within 15 s; in a room that is shut, within 15 s after it opens: `onProgress` says so',
     happened: 'no',
     todo: "try again; with `primaries: 'hosts'`, start a host",
   },

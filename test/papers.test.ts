@@ -140,7 +140,16 @@ function replaced(text: string, heading: string, table: string): string {
 describe('the tables', () => {
   test('every event of a session, and nothing else (DO-14)', () => {
     const session: Record<keyof SessionEvents, true> = {
-      ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
+      ...{
+        status: true,
+        safety: true,
+        hub: true,
+        complete: true,
+        primary: true,
+        backup: true,
+        join: true,
+        leave: true,
+      },
       ...{ members: true, banned: true, ballots: true, asked: true, lostSecrets: true },
       ...{ recovered: true, rolledBack: true, healed: true, error: true },
     }
@@ -167,6 +176,7 @@ describe('the tables', () => {
       ...{
         fresh: true,
         token: true,
+        onProgress: true,
         ticket: true,
         recover: true,
         primaries: true,

@@ -16,12 +16,19 @@ export type Status = 'live' | 'reconnecting' | 'lost'
 /** How safe what is acknowledged is: held twice, once, at the hub, waiting for it, or late. */
 export type Safety = 'backed-up' | 'alone' | 'kept' | 'waiting' | 'slow'
 
+/** Whether the hub answers. */
+export type HubReach = 'up' | 'down'
+
 /** What may be listened to, and what the listener gets. */
 export interface SessionEvents {
   /** In touch, on the way back, or lost for good. */
   status: Status
   /** How safe what is acknowledged is has changed. */
   safety: Safety
+  /** The hub is out of reach, or in reach again. */
+  hub: HubReach
+  /** All that there was in the room before us has come, after `join` has returned. */
+  complete: void
   /** Who serves now. */
   primary: MemberInfo
   /** Who would take over now, if anybody. */
@@ -57,6 +64,8 @@ const NAMES: readonly (keyof SessionEvents)[] = [
   ...([
     'status',
     'safety',
+    'hub',
+    'complete',
     'primary',
     'backup',
     'join',

@@ -103,6 +103,10 @@ export class KindHost implements Host {
     this.#shared.runner()?.touch()
   }
 
+  tell(): void {
+    this.#shared.runner()?.tell()
+  }
+
   ask(question: Question): void {
     this.#shared.ask(this.#channel, question)
   }

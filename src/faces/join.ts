@@ -7,19 +7,22 @@ import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
-import { checkFlag, checkOptions, checkWord } from '../runtime/options.ts'
+import { checkFlag, checkFunction, checkOptions, checkWord } from '../runtime/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/quotas.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
+import { type JoinProgress, ProgressTeller } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from './ticket-text.ts'
 import { parseToken } from './token.ts'
+import type { Reports } from '../runtime/reports.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
 
+export type { JoinProgress } from './progress.ts'
 export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
 
 /** What `join` takes. */
@@ -135,6 +138,11 @@ export interface JoinOptions {
   updatesPerSecond?: number
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
+  /**
+   * Is told what `join` waits for, why, how long at most, and how much has come: at the beginning
+   * and up to four times a second while that changes.
+   */
+  onProgress?: (progress: JoinProgress) => void
   /** Gives up joining. */
   signal?: AbortSignal
 }
@@ -147,10 +155,13 @@ const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
   ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from', 'fresh'] as const),
-  ...(['condition', 'signal'] as const),
+  ...(['condition', 'signal', 'onProgress'] as const),
   // On Node alone.
   'udp',
 ] as const
+
+// Who gives up joining stays so long at most, until the others know it.
+const WITHDRAW_MS: Millis = 3_000
 
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 15_000
@@ -170,10 +181,11 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   checkOptions('join', options, JOIN_OPTIONS)
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
+  if (options.onProgress !== undefined) checkFunction('onProgress', options.onProgress)
   const wish = wishOf(options, definitions, environment.rooms !== undefined)
   const { events, reports } = openEvents(environment)
   const session = new Live(definitions, events, reports, options)
-  const door = new Door(session, options)
+  const door = new Door(session, options, reports)
   const runner = await Runner.start({
     environment,
     urls: hubUrls(options.server ?? environment.defaultServer),
@@ -266,36 +278,42 @@ function termsOf(most: unknown): string {
 class Door {
   readonly #session: Live
   readonly #signal: AbortSignal | undefined
+  readonly #options: JoinOptions
+  readonly #reports: Reports
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
   // All that there was before us has come, or is not waited for any more.
   #whole = false
-  #caughtUp = false
+  #lateAt: Millis = Infinity
+  #isLate = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
-  constructor(session: Live, options: JoinOptions) {
+  constructor(session: Live, options: JoinOptions, reports: Reports) {
     this.#session = session
+    this.#options = options
+    this.#reports = reports
     this.#signal = options.signal
   }
 
   onEvent(event: MemberEvent): void {
-    if (event.kind === 'caught-up') this.#caughtUp = true
-    if (this.#open) this.#session.onEvent(event)
-    else this.#early.push(event)
+    if (this.#open && this.#whole) return this.#session.onEvent(event)
+    this.#early.push(event)
     this.#look()
   }
 
-  // The session gets what came while it was opened once its runner is known to it.
+  // The session gets what came while it was opened once its runner is known to it. One that ends
+  // before it is whole was never joined.
   #look(): void {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
       this.#session.onEvent(event)
-      if (event.kind === 'view') this.#enter()
+      if (event.kind === 'view' && !this.#open) this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
-    this.#whole ||= this.#caughtUp && this.#session.arrived
+    this.#whole ||= this.#isLate && this.#session.status === 'live'
+    this.#whole ||= this.#session.complete
     if (this.#open && this.#whole) this.#settle.resolve()
   }
 
@@ -303,19 +321,35 @@ class Door {
   // one begins without.
   #enter(): void {
     this.#open = true
-    this.#patience?.set(this.#now() + TOLD_MS)
+    this.#lateAt = this.#now() + TOLD_MS
+    this.#patience?.set(this.#lateAt)
+  }
+
+  #telling(runner: Runner): ProgressTeller | null {
+    const { onProgress } = this.#options
+    if (!onProgress) return null
+    const state = (): { loaded: number; until: Millis } => {
+      return { loaded: this.#session.loaded, until: this.#lateAt }
+    }
+    return new ProgressTeller(runner, this.#reports, onProgress, state)
   }
 
   async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
     this.#now = () => loop.now()
     this.#patience = loop.alarm(() => {
-      this.#whole = true
+      this.#isLate = true
       this.#look()
     })
-    const aborted = (): void => {
-      runner.stop()
-      this.#settle?.reject(givenUp(this.#signal?.reason))
+    const progress = this.#telling(runner)
+    const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
+    const ended = (): void => {
+      this.#session.end('the process ended')
+      this.#settle?.reject(givenUp('the process ended'))
     }
+    const forget = [environment.onEnd(ended)]
+    this.#session.on('status', (status) => {
+      if (status === 'lost') for (const one of forget) one()
+    })
     try {
       await new Promise<void>((resolve, reject) => {
         this.#settle = { resolve, reject }
@@ -323,20 +357,20 @@ class Door {
         if (this.#signal?.aborted) aborted()
         this.#look()
       })
+      const { code, reason } = this.#session
+      // It ended with what came with the last object.
+      if (code !== null) throw failure(code, reason)
     } catch (error) {
-      runner.stop()
+      if (error instanceof HoldfastError && error.code !== 'left') runner.stop()
+      else void runner.withdraw(WITHDRAW_MS)
+      for (const one of forget) one()
       throw error
     } finally {
       this.#patience.cancel()
+      progress?.end()
       this.#signal?.removeEventListener('abort', aborted)
     }
-    const forget = [
-      environment.onEnd(() => this.#session.end('the process ended')),
-      environment.onFreeze(() => this.#session.freeze()),
-    ]
-    this.#session.on('status', (status) => {
-      if (status === 'lost') for (const one of forget) one()
-    })
+    forget.push(environment.onFreeze(() => this.#session.freeze()))
     return this.#session
   }
 }

@@ -72,6 +72,8 @@ export interface Face extends Partial<Verbs> {
   readonly viewer?: Viewer
   /** False while what there is of it already is still on its way to a member that joins. */
   readonly arrived?: boolean
+  /** How much of it has come. */
+  readonly loaded?: number
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */
@@ -117,6 +119,8 @@ export interface Host {
   doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
   /** Something of ours changed: it leaves when the code at hand has returned. */
   touch(): void
+  /** The same, and listeners hear of it: of the first change of a turn within the call. */
+  tell(): void
   /** Asks the primary for an operation on the part. */
   ask(question: Question): void
 }

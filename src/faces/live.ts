@@ -18,7 +18,7 @@ import * as conduct from './conduct.ts'
 import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import type { Listen, Listeners } from './emitter.ts'
-import { type RolledBack, type Safety, type SessionEvents } from './events.ts'
+import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
 import type { SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
@@ -76,11 +76,18 @@ export class Live implements Running {
   readonly #roster = new Roster()
   readonly #absence = new Absence()
   #runner: Runner | null = null
+  #isLeaving = false
+  #goodbye: Promise<void> | null = null
   // Session time as it was asked for last.
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
   readonly #stored = new Stored()
+  // It let us in a moment ago.
+  #hub: HubReach = 'up'
+  #caughtUp = false
+  #isComplete = false
+  #toldComplete = false
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -100,7 +107,7 @@ export class Live implements Running {
       companions: [],
       roster: this.#roster,
       runner: () => this.#runner,
-      isOver: () => this.#status === 'lost' || this.#runner === null,
+      isOver: () => this.#isOver,
       ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
       emit: (event, value) => {
         this.#emit(event as keyof SessionEvents, value as never)
@@ -120,10 +127,15 @@ export class Live implements Running {
     return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
   }
 
-  /** Whether all that there was before us has come. */
-  get arrived(): boolean {
+  get complete(): boolean {
     const faces = [...this.#faces.values()]
-    return faces.every((face) => face.arrived !== false)
+    this.#isComplete ||= this.#caughtUp && faces.every((face) => face.arrived !== false)
+    return this.#isComplete
+  }
+
+  /** Objects that have come so far. */
+  get loaded(): number {
+    return [...this.#faces.values()].reduce((sum, { loaded = 0 }) => sum + loaded, 0)
   }
 
   /** The member that this session is the face of. */
@@ -177,6 +189,10 @@ export class Live implements Running {
 
   get rolledBack(): RolledBack | null {
     return this.#stored.rolledBack
+  }
+
+  get hub(): HubReach {
+    return this.#hub
   }
 
   get safety(): Safety {
@@ -254,6 +270,7 @@ export class Live implements Running {
   }
 
   answer(type: Definition, handler: unknown): Stop {
+    this.#checkOpen('answer')
     const face = this.#face('answer', type)
     return face.answer!(type as never, handler as never) as Stop
   }
@@ -299,7 +316,7 @@ export class Live implements Running {
 
   get #simulating(): SimulationHost {
     return {
-      runner: () => (this.#status === 'lost' ? null : this.#runner),
+      runner: () => (this.#isOver ? null : this.#runner),
       role: () => {
         const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
         if (!isOurs) return 'follows'
@@ -310,10 +327,12 @@ export class Live implements Running {
   }
 
   async export(): Promise<Uint8Array> {
+    this.#checkOpen('export')
     return this.#exports.make(this.#runner)
   }
 
   async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
+    this.#checkOpen('invite')
     return this.#invites.make(() => this.#runner, options)
   }
 
@@ -335,6 +354,7 @@ export class Live implements Running {
   }
 
   #conduct(wish: ConductWish): Promise<ConductOutcome> {
+    this.#checkOpen(wish.kind)
     this.#roster.checkPlays(wish.kind)
     return conduct.askFor(
       (part, question) => this.#questions.ask(this.#runner, part, question),
@@ -343,6 +363,7 @@ export class Live implements Running {
   }
 
   handOver(): boolean {
+    this.#checkOpen('handOver')
     return this.#use((now, run) => member.handOver(run, now, false)) ?? false
   }
 
@@ -352,6 +373,12 @@ export class Live implements Running {
   }
 
   async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#goodbye ??= this.#sayGoodbye()
+    return this.#goodbye
+  }
+
+  async #sayGoodbye(): Promise<void> {
     if (!this.#runner) return
     // What was changed a moment ago counts.
     this.#use((now, run) => member.touched(run, now))
@@ -383,6 +410,9 @@ export class Live implements Running {
   /** Something happened at the member. */
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
+      case 'caught-up':
+        this.#caughtUp = true
+        return
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered':
@@ -412,11 +442,16 @@ export class Live implements Running {
         return this.#exports.came(event, this.#runner)
       case 'aside':
         return this.#stored.layAside(event)
+      case 'quiet':
+        return this.#setHub(event.isQuiet ? 'down' : 'up')
+      case 'hub':
+        if (event.up) this.#invites.attached()
+        else this.#invites.lose('the hub went away')
+        this.#setHub(event.up ? 'up' : 'down')
+        return this.#updateSafety()
       case 'role':
       case 'slow':
       case 'leased':
-      case 'hub':
-        if (event.kind === 'hub' && !event.up) this.#invites.lose('the hub went away')
         if (event.kind === 'role') for (const one of this.#simulations) one.look()
         return this.#updateSafety()
       default:
@@ -448,6 +483,9 @@ export class Live implements Running {
   /** All that one verb brought was told. */
   onSettled(): void {
     for (const face of this.#faces.values()) face.settled?.()
+    if (this.#toldComplete || !this.complete) return
+    this.#toldComplete = true
+    this.#emit('complete', undefined)
   }
 
   #updateSafety(): void {
@@ -457,6 +495,12 @@ export class Live implements Running {
     if (safety === this.#safety) return
     this.#safety = safety
     this.#emit('safety', safety)
+  }
+
+  #setHub(hub: HubReach): void {
+    if (hub === this.#hub || this.#status === 'lost') return
+    this.#hub = hub
+    this.#emit('hub', hub)
   }
 
   #setStatus(status: Status): void {
@@ -487,13 +531,17 @@ export class Live implements Running {
     this.#code = code
     this.#setStatus('lost')
     this.#questions.end(why)
-    this.#invites.lose(why)
+    this.#invites.end(why)
     this.#exports.end(why)
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
 
+  get #isOver(): boolean {
+    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
+  }
+
   #checkOpen(verb: string): void {
-    if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
+    if (this.#isOver) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
   }
 
   #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {

@@ -84,7 +84,10 @@ export class ObjectRegistry implements Face {
       },
       touch: () => host.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
-      changed: (handle) => this.#touch(handle),
+      changed: (handle) => {
+        this.#touch(handle)
+        host.tell()
+      },
     }
   }
 
@@ -122,6 +125,11 @@ export class ObjectRegistry implements Face {
         ? `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
         : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${count}`
     return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
+  }
+
+  /** How many are here. */
+  get loaded(): number {
+    return this.#handles.size
   }
 
   /** All of a type. @throws HoldfastError code `not-found` */

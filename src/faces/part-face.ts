@@ -93,8 +93,14 @@ export class Brought implements Face {
     }
   }
 
+  #checkOpen(what: string): void {
+    if (!this.#host.over) return
+    throw new HoldfastError('left', `nothing is ${what}: the session was left`)
+  }
+
   // What is wrong with the question rejects; what became of it is its outcome.
   async #ask(operation: Uint8Array): Promise<OperationOutcome> {
+    this.#checkOpen('asked')
     this.#host.checkPlays('ask')
     const body = bounded('an operation', operation, machine.CUSTOM_BYTES_MAX).slice()
     return new Promise((resolve, reject: (error: Error) => void) => {
@@ -108,13 +114,13 @@ export class Brought implements Face {
   }
 
   #send(to: MemberInfo | 'all', message: Uint8Array): void {
+    this.#checkOpen('sent')
     this.#host.checkPlays('send')
     const { name } = this.#given
     const bytes = bounded('a message', message, machine.CUSTOM_SAID_MAX).slice()
     const inc = this.#hearer(to)
     const sent = this.#host.doNow((now, out) => machine.say(this.#state, now, inc, bytes, out))
     if (sent) return
-    if (sent === undefined) throw new HoldfastError('left', 'nothing is sent: the session was left')
     const { perSecond } = machine.SAID_RATE
     const says = `the part "${name}" sends ${perSecond} messages a second at most`
     throw new HoldfastError('overloaded', `${says}, and one counts for each 256 bytes of it`)

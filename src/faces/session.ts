@@ -17,7 +17,8 @@ import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
-import type { RolledBack, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
+import type { SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { InviteOptions, InviteOutcome } from './inviting.ts'
 import type { LaidAside } from './keep-room.ts'
@@ -75,6 +76,19 @@ export interface Session extends Emitter<SessionEvents> {
 
   /** How safe what is acknowledged is just now. */
   readonly safety: Safety
+
+  /**
+   * Whether the hub answers this member: `down` at once where the stream to it closes, and within a
+   * second where it is silent. A session goes on without its hub, but nobody new comes in, pages
+   * have no path to others, and nothing is kept.
+   */
+  readonly hub: HubReach
+
+  /**
+   * Whether all that there was in the room before us has come. `join` waits 15 s for that; a slow
+   * path brings the rest later, and then the event `complete` tells that it is here.
+   */
+  readonly complete: boolean
 
   /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
   now(): number
@@ -158,7 +172,7 @@ export interface Session extends Emitter<SessionEvents> {
    * Says what this member does when a procedure is called here, in place of what it did before.
    *
    * @returns stops it: then nothing answers to it here
-   * @throws HoldfastError `not-found` for one that was not given to join
+   * @throws HoldfastError `not-found` for one that was not given to join; `left`
    */
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
 
@@ -201,7 +215,8 @@ export interface Session extends Emitter<SessionEvents> {
    * `join`; put it into the fragment of a link, which browsers send to no server. It counts once
    * the hub has it on disk, and as long as the session lasts.
    *
-   * It rejects with a HoldfastError: `bad-value`, `left`.
+   * Right behind `join`, and while the hub is away, it waits up to 5 s for the hub; then it is
+   * `lost`. It rejects with a HoldfastError: `bad-value`, `left`.
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
 
@@ -240,12 +255,14 @@ export interface Session extends Emitter<SessionEvents> {
    * page does this by itself when it freezes, and whoever serves when it leaves.
    *
    * @returns false if we do not serve, or nobody could take it
+   * @throws HoldfastError `left`
    */
   handOver(): boolean
 
   /**
    * Leaves: hands over if we serve, and waits until the others know that we are gone, or as the
-   * last until the hub has the room and its end; 3 s at most.
+   * last until the hub has the room and its end; 3 s at most. From the call on every verb fails
+   * with `left`, of handles too; what only reads goes on. Called again it waits for the same.
    */
   leave(): Promise<void>
 

@@ -63,7 +63,7 @@ export class Tabletop implements Face {
       ask: (id, op, loose) => this.#ask(id, op, loose),
       touched: (handle) => {
         this.#gatherings.touch(handle.type, handle)
-        host.touch()
+        host.tell()
       },
     }
   }

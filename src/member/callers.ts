@@ -10,6 +10,7 @@ import { type Millis, RIGHTS } from '../machine.ts'
 import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { isReturning, join, otherVersion } from '../session/membership.ts'
+import { closed } from '../session/session.ts'
 import { claimOf, type Join, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
 import { SESSION_VERSIONS } from '../session/messages.ts'
 import { takes } from '../session/state.ts'
@@ -154,10 +155,16 @@ function isCurrent({ member }: Runtime, { peer, number }: Caller): boolean {
 
 /** The session has an answer for a caller: a member it lets in under its number from now on. */
 export function answer(run: Runtime, number: number, answered: Joined): void {
-  const { member, now } = run
+  const { member, now, out } = run
   const caller = [...member.callers.values()].find((one) => one.number === number)
   if (!caller?.peer.link) return
   const { peer } = caller
+  if (caller.peer.link.closed !== null) {
+    drop(run, caller)
+    // It went while we let it in: a page that closes, or a join that is given up.
+    if (answered.kind === 'joined') closed(member.session, now, answered.inc, 'left', out)
+    return
+  }
   const bytes = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, answered))
   link.send(peer.link!, now, bytes)
   if (answered.kind !== 'joined') {
@@ -181,7 +188,9 @@ export function tend(run: Runtime): void {
   const serves = takes(member.session)
   for (const caller of [...member.callers.values()]) {
     const { link: own } = caller.peer
-    const isOver = now >= caller.until || !serves || (own !== null && own.closed !== null)
+    // Of one that may be a member by now the session has to hear that it went.
+    const isGone = caller.refused && own !== null && own.closed !== null
+    const isOver = now >= caller.until || !serves || isGone
     if (isOver) drop(run, caller)
   }
 }

@@ -85,7 +85,7 @@ export function hubClosed(run: Runtime): void {
   // What is kept when it is back may be another room.
   member.aside = null
   entrance.leave(run)
-  if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
+  if (was === 'attached' || member.phase === 'in') run.ports.emit({ kind: 'hub', up: false })
 }
 
 /** The hub sent a message. */
@@ -167,6 +167,7 @@ function ask(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
   if (member.phase === 'in') return asking.attach(run)
+  if (member.unwanted) return
   if (member.linkKey.point === null) return makeKey(run)
   if (member.phase === 'asking' && entrance.isSilent(run)) return lookAgain(run)
   if (member.phase === 'finding') return asking.find(run)
@@ -200,6 +201,7 @@ function added(run: Runtime, answer: Added): void {
   const { member } = run
   // Nothing was asked before our key is made.
   if (member.phase !== 'finding' || member.linkKey.point === null) return
+  if (member.unwanted) return declined(run, answer)
   const { entry } = answer
   const { aside } = member
   member.aside = null
@@ -223,6 +225,29 @@ function added(run: Runtime, answer: Added): void {
   if (!member.named) return
   member.phase = 'asking'
   ask(run)
+}
+
+// What the hub has begun for us, or opened, ends as it began: nobody was in it.
+function declined(run: Runtime, answer: Added): void {
+  if (answer.created || answer.opened) asking.tellHub(run, opening.endOf(run, answer))
+  run.member.phase = 'out'
+}
+
+/**
+ * Joining is given up. What was asked for is waited for, and then left: who was let in and does not
+ * say that it goes would stand in all lists until it is missed.
+ */
+export function withdraw(run: Runtime): void {
+  const { member } = run
+  const { phase, hub, entrance: peer, linkKey } = member
+  if (phase === 'in') return session.leave(member.session, run.now, run.out)
+  member.unwanted = true
+  // Nothing was asked for, or nobody was let in without our first word on the link.
+  const isWaiting = phase === 'asking' ? peer?.link : hub === 'open' && linkKey.point !== null
+  if (isWaiting && phase !== 'opening') return
+  if (phase === 'opening') asking.tellHub(run, opening.endOf(run, member.opening!.answer))
+  entrance.leave(run)
+  member.phase = 'out'
 }
 
 // All that is kept of a room has come: it goes on, with us as its primary.
@@ -299,7 +324,9 @@ export function answered(run: Runtime, peer: Peer, blob: Uint8Array): void {
     if (Math.max(view.mv, lastSeq) > RISEN_MAX) return void member.counters.malformed++
     welcome(run, answer)
     member.entrance = null
-    return peers.name(run, peer, member.named!.inc)
+    peers.name(run, peer, member.named!.inc)
+    if (member.unwanted) session.leave(member.session, run.now, run.out)
+    return
   }
   entrance.close(run, peer, CLOSE.leaving)
   if (answer.kind === 'unfit') {
@@ -367,6 +394,7 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
 // The hub has no such session, or no such member in it, or its primary is not attached just now.
 function refused(run: Runtime, why: string): void {
   const { member } = run
+  if (member.unwanted && member.phase !== 'in') return void (member.phase = 'out')
   if (member.phase === 'finding') {
     member.unfound = why
     if (why.startsWith(LATER)) waitLonger(run, why.slice(LATER.length))

@@ -377,11 +377,20 @@ export function leave(run: Runtime, now: Millis): void {
   end(run)
 }
 
+/** Joining is given up: leaves what it has got into, or is about to. */
+export function withdraw(run: Runtime, now: Millis): void {
+  begin(run, now)
+  entry.withdraw(run)
+  end(run)
+}
+
 /** Closes all links and stops; unsent messages are lost. */
 export function stop(run: Runtime, now: Millis): void {
   leave(run, now)
   const { member } = run
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
+  // Whoever is just letting us in may do without.
+  if (member.entrance) entrance.close(run, member.entrance, CLOSE.leaving)
   member.phase = 'out'
 }
 

@@ -236,6 +236,8 @@ export interface Member {
   hubKey: Uint8Array | null
   /** Since when other hubs than that of our session answer; null while they do not. */
   foreignAt: Millis | null
+  /** Joining was given up: what was asked for on the way in is taken back. */
+  unwanted: boolean
   /** What the hub lets us do in the session that we found. */
   admission: Admission
   /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
@@ -320,6 +322,8 @@ export type MemberEvent =
   | { kind: 'hub'; up: boolean }
   /** An input made the machine throw: a bug of ours, which cost that input. */
   | { kind: 'threw'; error: unknown; where: string }
+  /** The hub does not answer on its stream, or (false) does again. */
+  | { kind: 'quiet'; isQuiet: boolean }
   /** What was kept of the room could not be read; it is kept under another name, if we know it. */
   | ({ kind: 'aside' } & Aside)
   /** Of the room as a file: all, a piece that came with more to come, or why there is none. */
@@ -408,7 +412,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null, aside: null, ownSheets: [], file: null },
+    ...{ hubKey: null, foreignAt: null, unwanted: false, aside: null, ownSheets: [], file: null },
     ...{ exports: new Map(), exported: new Map(), exportedAt: -Infinity },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },

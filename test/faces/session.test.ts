@@ -136,7 +136,7 @@ describe('a session', () => {
   })
 
   test('T3: who leaves is gone for all at once, and a new one may come', async () => {
-    const { w, all } = await three(4)
+    const { w, all } = await three(44)
     const gone: string[] = []
     all[0]!.on('leave', (member) => gone.push(member.name))
     void all[2]!.leave()

@@ -19,7 +19,11 @@ import { frameMessage, readFrame } from '../../wire/relay.ts'
 export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
 /** After so many tries the wait grows no more. */
 const RETRIES_MAX = 10
-/** How often the hub is pinged. */
+/** After so long a silence the hub is pinged, */
+export const QUIET_MS: Millis = 400
+/** and where nothing comes within this, or twice the round trip, it is out of reach just now. */
+export const PONG_MS: Millis = 500
+/** The hub is pinged so often at least; and so often while it is out of reach. */
 export const PING_MS: Millis = 2_000
 /** After so long a silence the stream is given up. */
 export const SILENT_MS: Millis = 7_000
@@ -36,6 +40,8 @@ export interface HubEvents {
   /** This was found at the address, and no hub has answered there yet. */
   met(met: Met): void
   message(bytes: Uint8Array): void
+  /** The hub does not answer on its stream, or (false) does again. */
+  quiet(isQuiet: boolean): void
   /** A datagram from an address of the hub's. */
   relayed(from: string, bytes: Uint8Array): void
 }
@@ -60,6 +66,12 @@ export class HubConnection {
   #isHub = false
   #looking = false
   #pings = 0
+  /** Of the ping that nothing came since; null for none. */
+  #pingedAt: Millis | null = null
+  /** How long the hub took at most to be heard after a ping, or to open the stream. */
+  #tookMs: Millis = 0
+  #lastPing: Millis = 0
+  #isQuiet = false
 
   constructor(
     urls: readonly string[],
@@ -132,13 +144,17 @@ export class HubConnection {
 
   #opened(): void {
     this.#open = true
+    this.#tookMs = this.#loop.now() - this.#heardAt
     this.#heardAt = this.#loop.now()
-    this.#alarm.set(this.#heardAt + PING_MS)
+    this.#pingedAt = null
+    this.#isQuiet = false
+    this.#alarm.set(this.#heardAt + QUIET_MS)
     this.#events.opened()
   }
 
   #message(bytes: Uint8Array): void {
     this.#heardAt = this.#loop.now()
+    if (this.#pingedAt !== null) this.#answered()
     this.#isHub = true
     this.#mets.clear()
     // Not earlier: a server that takes a stream and closes it at once must not be dialled twenty
@@ -151,6 +167,19 @@ export class HubConnection {
       const from = kind === 'relay' ? relayAddress(peer) : knockAddress(peer)
       this.#events.relayed(from, frame.bytes)
     }
+  }
+
+  #answered(): void {
+    this.#tookMs = Math.max(this.#heardAt - this.#pingedAt!, this.#tookMs / 2)
+    this.#pingedAt = null
+    this.#alarm.set(this.#heardAt + QUIET_MS)
+    this.#say(false)
+  }
+
+  #say(isQuiet: boolean): void {
+    if (isQuiet === this.#isQuiet) return
+    this.#isQuiet = isQuiet
+    this.#events.quiet(isQuiet)
   }
 
   #closed(why: string, met?: Met, wasOpen: boolean = this.#open): void {
@@ -191,6 +220,14 @@ export class HubConnection {
     look(url).then(seen, () => seen(null))
   }
 
+  #ping(): void {
+    const now = this.#loop.now()
+    this.#pingedAt ??= now
+    this.#lastPing = now
+    this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
+    this.#alarm.set(now + (this.#isQuiet ? PING_MS : Math.max(PONG_MS, 2 * this.#tookMs)))
+  }
+
   #tick(): void {
     if (this.#ended) return
     if (this.#stream === null) return this.#dial()
@@ -205,7 +242,10 @@ export class HubConnection {
       this.#alarm.set(this.#heardAt + (this.#urls.length > 1 ? NEXT_MS : SILENT_MS))
       return this.#look(this.#url)
     }
-    this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
-    this.#alarm.set(this.#loop.now() + PING_MS)
+    const isDue = this.#loop.now() - this.#lastPing >= PING_MS
+    if (silent < QUIET_MS && !isDue) return this.#alarm.set(this.#heardAt + QUIET_MS)
+    // A silence counts from the ping: while we stood still nothing was heard either.
+    if (this.#pingedAt !== null && silent >= QUIET_MS) this.#say(true)
+    this.#ping()
   }
 }

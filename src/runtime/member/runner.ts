@@ -21,6 +21,7 @@ import {
   type Slot,
   type Wish,
 } from '../../member/state.ts'
+import { type Waiting, waitingOf } from '../../member/progress.ts'
 import { markOf } from '../../member/room-key.ts'
 import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
 import type { Environment, Loop, OwnStore } from '../../ports.ts'
@@ -82,6 +83,9 @@ export class Runner {
   readonly #onSettled: () => void
   #touched = false
   #touchedAt: Millis = 0
+  // In this turn the first change of ours was told.
+  #told = false
+  #depth = 0
   readonly #queue: MemberEvent[] = []
   readonly #traffic: Traffic
   #telling = false
@@ -133,6 +137,7 @@ export class Runner {
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
       relayed: (from, bytes) => relay.deliver(from, bytes),
     })
   }
@@ -198,6 +203,11 @@ export class Runner {
     this.#weather.change(conditions ?? PERFECT)
   }
 
+  /** What is waited for on the way in. */
+  get waiting(): Waiting {
+    return waitingOf(this.#run)
+  }
+
   /** Since when contact is lost, if the loss is noticed now. */
   outOfTouchSince(): Millis {
     const now = this.loop.now()
@@ -210,9 +220,11 @@ export class Runner {
     const now = this.loop.now()
     if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
     this.#didAt = now
+    this.#depth++
     try {
       return verb(now, this.#run)
     } finally {
+      this.#depth--
       this.#after()
     }
   }
@@ -243,9 +255,34 @@ export class Runner {
     this.#touchedAt = this.loop.now()
     this.loop.soon(() => {
       this.#touched = false
+      this.#told = false
       this.do((now) => member.touched(this.#run, now))
-      if (!this.#telling) this.#onSettled()
+      this.#settle()
     })
+  }
+
+  /**
+   * Our own state changed, and listeners hear: of the first change of a turn within the call, for
+   * an input that is drawn later loses its caret; of others, and within what they do or the member
+   * does, together behind that.
+   */
+  tell(): void {
+    this.touch()
+    if (this.#told || this.#depth > 0 || this.#stopped) return
+    this.#told = true
+    this.#settle()
+  }
+
+  // What listeners do within it is told behind it.
+  #settle(): void {
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      this.#onSettled()
+    } finally {
+      this.#telling = false
+    }
+    this.#after()
   }
 
   #arm(): void {
@@ -277,7 +314,8 @@ export class Runner {
   }
 
   #isIdle(): boolean {
-    const { session, peers } = this.member
+    const { session, peers, phase } = this.member
+    if (phase !== 'in' && phase !== 'out') return false
     const { pending } = session.client
     return (
       isGone(session) &&
@@ -288,6 +326,13 @@ export class Runner {
         (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
       )
     )
+  }
+
+  /** Stops once nothing is left of us in a session that is not joined after all. */
+  async withdraw(maxMs: Millis): Promise<void> {
+    this.do((now, run) => member.withdraw(run, now))
+    await this.settled(maxMs)
+    this.stop()
   }
 
   /** Stops for good: closes the links and the stream to the hub. */

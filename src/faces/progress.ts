@@ -1,0 +1,56 @@
+/** What `join` says of itself while it waits. */
+
+import type { Millis } from '../machine.ts'
+import type { WaitingFor } from '../member/progress.ts'
+import type { Alarm } from '../ports.ts'
+import type { Runner } from '../runtime/member/runner.ts'
+import { guarded } from './guarded.ts'
+import type { Reports } from '../runtime/reports.ts'
+
+/** How far a join is. */
+export interface JoinProgress {
+  /** The `hub`, a `room` that opens or is found, its `server`, or the `state` of what is there. */
+  readonly waitingFor: WaitingFor
+  /** Why that takes long, as a sentence; empty where nobody said. */
+  readonly reason: string
+  /** How long that takes at most from now on, in ms; null where nobody can say. */
+  readonly leftMs: Millis | null
+  /** Objects that have come so far. */
+  readonly loaded: number
+}
+
+// How often it is looked whether something is another.
+const LOOK_MS: Millis = 250
+
+/** Tells it when it begins, and whenever something of it but the time is another. */
+export class ProgressTeller {
+  readonly #alarm: Alarm
+  #said = ''
+
+  constructor(
+    runner: Runner,
+    reports: Reports,
+    listener: (progress: JoinProgress) => void,
+    state: () => { readonly loaded: number; readonly until: Millis },
+  ) {
+    const hear = guarded(reports, 'onProgress of join', listener)
+    const look = (): void => {
+      const { waitingFor, reason, until: end } = runner.waiting
+      const { loaded, until: late } = state()
+      const until = waitingFor === 'state' ? late : end
+      const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
+      const says = JSON.stringify([waitingFor, reason, loaded])
+      this.#alarm.set(runner.loop.now() + LOOK_MS)
+      if (says === this.#said) return
+      this.#said = says
+      hear({ waitingFor, reason, leftMs, loaded })
+    }
+    this.#alarm = runner.loop.alarm(look)
+    look()
+  }
+
+  /** The join is over. */
+  end(): void {
+    this.#alarm.cancel()
+  }
+}

@@ -1,0 +1,63 @@
+// Goal: whoever plays knows within a second that the hub is gone, and when it is back.
+// Method: whole sessions in virtual time with the shipped hub, which is killed, or stands still
+// with its streams open; by the stream alone, and with paths of their own.
+import { describe, expect, test } from 'vitest'
+import type { Running as Session } from '../../src/faces/live.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+interface Room {
+  w: SessionWorld
+  all: Session[]
+  told: string[]
+}
+
+async function room(kind: 'browser' | 'node', rtt: number, count: number): Promise<Room> {
+  const w = world({ seed: 12, conditions: `rtt=${rtt}` })
+  const all: Session[] = []
+  const told: string[] = []
+  for (const name of ['Ada', 'Grace'].slice(0, count)) {
+    const session = await w.join({ game: 'garden', name }, { name, kind })
+    session.on('hub', (hub) => void told.push(`${name} ${hub}`))
+    all.push(session)
+  }
+  await w.run(3_000)
+  expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
+  return { w, all, told }
+}
+
+const CASES = (['browser', 'node'] as const).flatMap((kind) =>
+  [10, 150].flatMap((rtt) => [1, 2].map((count) => ({ kind, rtt, count }))),
+)
+
+describe.each(CASES)('$count $kind over $rtt ms', ({ kind, rtt, count }) => {
+  test('are told at once that the hub was killed, and when it is back (N-14)', async () => {
+    const { w, all, told } = await room(kind, rtt, count)
+    const names = all.map(({ me }) => me.name)
+    w.killHub()
+    await w.run(rtt + 10)
+    expect(told.toSorted()).toEqual(names.map((name) => `${name} down`))
+    expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'down'))
+    w.restartHub()
+    await w.runUntil(() => all.every(({ hub }) => hub === 'up'), 20_000)
+    expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
+  })
+
+  test('are told within a second that the hub stands still, and when it goes on (N-14)', async () => {
+    const { w, all, told } = await room(kind, rtt, count)
+    const names = all.map(({ me }) => me.name)
+    w.stall('hub', 4_000)
+    await w.run(1_000)
+    expect(told.toSorted()).toEqual(names.map((name) => `${name} down`))
+    await w.run(4_000)
+    expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
+  })
+})
+
+test('a hub that answers slowly is not taken for gone, nor one after a standstill (N-14)', async () => {
+  for (const rtt of [20, 300, 600]) {
+    const { w, told } = await room('browser', rtt, 2)
+    w.stall('Ada', 1_500)
+    await w.run(20_000)
+    expect([rtt, told]).toEqual([rtt, []])
+  }
+})

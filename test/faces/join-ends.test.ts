@@ -1,0 +1,84 @@
+// Goal: a join whose session ends before `join` has returned is rejected at once, with why.
+// Method: whole sessions in virtual time with the shipped hub; the way to what was there before us
+// is slow, so that much time lies between the first view and the last object.
+import { describe, expect, test } from 'vitest'
+import type { Running as Session } from '../../src/faces/live.ts'
+import { joinIn } from '../../src/faces/join.ts'
+import { type HoldfastError, type JoinOptions, object, text } from '../../src/index.ts'
+import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+
+const Page = object('page', { words: text(900) }, { onOwnerLeave: 'keep' })
+const game = { game: 'book', types: [Page] } as const
+
+interface Joining {
+  said: { code: string; at: number; how: 'came in' | 'rejected' } | null
+}
+
+/** Joins on a machine of its own, and notes how that ends. */
+function joining(w: SessionWorld, name: string, options: Partial<JoinOptions> = {}): Joining {
+  const joined: Joining = { said: null }
+  const node = w.sim.node(name)
+  const wish = { ...game, name, server: HUB_URL, ...options }
+  const done = (how: 'came in' | 'rejected', code: string): void => {
+    joined.said = { how, code, at: w.now() }
+  }
+  void joinIn(environmentOf(node, 'browser'), wish).then(
+    ({ status }) => done('came in', status),
+    ({ code }: HoldfastError) => done('rejected', code),
+  )
+  return joined
+}
+
+/** A room with so much in it that it takes seconds to tell. */
+async function book(pages = 600): Promise<{ w: SessionWorld; ada: Session }> {
+  const w = world({ seed: 9, conditions: 'rtt=40', linesMax: 0 })
+  const ada = await w.join({ ...game, name: 'Ada' }, { name: 'ada' })
+  await w.run(1_000)
+  for (let n = 0; n < pages; n++) ada.create(Page, { words: `${n} ${'x'.repeat(800)}` })
+  await w.run(5_000)
+  return { w, ada }
+}
+
+const isIn = (ada: Session, name: string) => () => ada.members.some((one) => one.name === name)
+const playerOf = (ada: Session, name: string) => ada.members.find((one) => one.name === name)!
+
+/** How it may end, when the joiner has been seen in the room. */
+const ENDS: Readonly<Record<string, (w: SessionWorld, ada: Session) => unknown>> = {
+  kicked: (_w, ada) => ada.kick(playerOf(ada, 'grace')),
+  banned: (_w, ada) => ada.ban(playerOf(ada, 'grace')),
+  unreachable: (_w, ada) => ada.crash(),
+}
+
+describe('between the first view and the last object', () => {
+  test.each(Object.keys(ENDS))('%s: join rejects at once (N-6)', async (code) => {
+    const { w, ada } = await book()
+    const grace = joining(w, 'grace', { recover: false })
+    await w.runUntil(isIn(ada, 'grace'), 10_000)
+    await w.run(60)
+    expect(grace.said).toBe(null)
+    const begun = w.now()
+    ENDS[code]!(w, ada)
+    await w.runUntil(() => grace.said !== null, 60_000)
+    expect(grace.said).toMatchObject({ how: 'rejected', code })
+    if (code !== 'unreachable') expect(grace.said!.at - begun).toBeLessThan(2_500)
+  })
+})
+
+describe('two joins with one token at once', () => {
+  test.each([0, 10, 30, 60, 100, 200])('%i ms apart: the loser is rejected (N-6)', async (gap) => {
+    const { w, ada } = await book()
+    const before = await w.join({ ...game, name: 'Grace' }, { name: 'grace', kind: 'browser' })
+    const { token } = before
+    w.kill(before)
+    await w.run(3_000)
+    const both = [joining(w, 'one', { token })]
+    await w.run(gap)
+    both.push(joining(w, 'other', { token }))
+    await w.runUntil(() => both.every(({ said }) => said), 60_000)
+    const said = both.map((one) => `${one.said!.how}: ${one.said!.code}`).toSorted()
+    expect(said).toEqual(['came in: live', 'rejected: elsewhere'])
+    const [first, second] = both.map((one) => one.said!.at) as [number, number]
+    expect(Math.abs(first - second)).toBeLessThan(10_000)
+    expect(ada.members).toHaveLength(2)
+  })
+})
