@@ -85,7 +85,7 @@ export function hubClosed(run: Runtime): void {
   // What is kept when it is back may be another room.
   member.aside = null
   entrance.leave(run)
-  if (was === 'attached' || member.phase === 'in') run.ports.emit({ kind: 'hub', up: false })
+  if (was !== 'closed' && (was === 'attached' || member.phase === 'in')) run.ports.emit({ kind: 'hub', up: false })
 }
 
 /** The hub sent a message. */
@@ -410,7 +410,11 @@ function refused(run: Runtime, why: string): void {
     // The primary may be on its way back: look for the session again, until the time is up.
     return lookAgain(run)
   }
-  if (member.phase === 'in' && member.hub === 'open') comeBack(run)
+  if (member.phase !== 'in' || member.hub !== 'open') return
+  // A hub that was started a moment ago lacks the primary's list: while the primary is heard we are
+  // a member, and attach again by ourselves.
+  const { client } = member.session
+  if (client.lost || client.view.primary === member.session.me) comeBack(run)
 }
 
 // A room whose members may still play is opened when they cannot any more.

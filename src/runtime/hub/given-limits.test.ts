@@ -36,7 +36,7 @@ describe('what is wrong is named, with the limit and the value (SE-9)', () => {
     [{ address: { stream: 7 } }, 'limits: address has no "stream": did you mean "streams"?'],
     [
       { hub: { joins: 7 } },
-      'limits: hub has no "joins": there are sockets, dials, streams, opens, messages, room',
+      'limits: hub has no "joins": there are sockets, dials, streams, opens, messages, rows, room',
     ],
     [{ address: { streams: 0 } }, 'limits: address.streams is a whole number above 0: 0'],
     [{ address: { streams: 1.5 } }, 'limits: address.streams is a whole number above 0: 1.5'],

@@ -23,6 +23,8 @@ const RETRIES_MAX = 10
 export const QUIET_MS: Millis = 400
 /** and where nothing comes within this, or twice the round trip, it is out of reach just now. */
 export const PONG_MS: Millis = 500
+// What the hub took to answer is forgotten by so much an answer.
+const FADE = 63 / 64
 /** The hub is pinged so often at least; and so often while it is out of reach. */
 export const PING_MS: Millis = 2_000
 /** After so long a silence the stream is given up. */
@@ -170,7 +172,8 @@ export class HubConnection {
   }
 
   #answered(): void {
-    this.#tookMs = Math.max(this.#heardAt - this.#pingedAt!, this.#tookMs / 2)
+    // Any message counts as the answer, and may come sooner than that.
+    this.#tookMs = Math.max(this.#heardAt - this.#pingedAt!, FADE * this.#tookMs)
     this.#pingedAt = null
     this.#alarm.set(this.#heardAt + QUIET_MS)
     this.#say(false)
