@@ -59,3 +59,47 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
   expect(w.now() - begun).toBeLessThan(1_500)
   expect(w.hub()!.hub.directory.rows.size).toBe(0)
 })
+
+/** All end at nearly once, as pages that are reloaded. @returns ms until each is in again */
+async function reloaded(
+  seed: number,
+  gaps: readonly number[],
+  conditions: string,
+  pauseMs: number,
+): Promise<number> {
+  const w = world({ seed, conditions })
+  const all: Session[] = []
+  for (const at of gaps.keys()) all.push(await joining(w, `player ${at}`))
+  await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+  for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  await w.run(pauseMs)
+  const players = all.map(({ me }) => me.player)
+  const tokens = all.map(({ token }) => token)
+  const begun = w.now()
+  for (const [at, one] of all.entries()) {
+    one.end('the page is gone')
+    await w.run(gaps[at]!)
+  }
+  const back = await Promise.all(
+    tokens.map((token) => w.join({ game: 'garden', room: 'r', types, token })),
+  )
+  expect(back.map(({ me }) => me.player)).toEqual(players)
+  for (const one of back) expect(one.table.get('pins')).toBe(gaps.length)
+  return w.now() - begun
+}
+
+describe('a room whose pages all end at once', () => {
+  const cases = [[0, 0], [3, 0], [20, 0], [60, 0], [200, 0], [0, 0, 0], [5, 40, 0]].flatMap((gaps) =>
+    [10, 40, 120].flatMap((rtt) => [0, 30].map((pause) => [gaps, rtt, pause] as const)),
+  )
+  test.each(cases)(
+    'is there again at once for all of them: %j ms apart, rtt %i, %i ms after the last act (N-1)',
+    async (gaps, rtt, pause) => {
+      expect(await reloaded(11, gaps, `rtt=${rtt}`, pause)).toBeLessThan(2_000)
+    },
+  )
+
+  test.each([1, 2, 3, 4])('lacks nothing over a lossy network: seed %i (N-1)', async (seed) => {
+    expect(await reloaded(seed, [0, 0], 'rtt=40,loss=5%', 0)).toBeLessThan(2_500)
+  })
+})
