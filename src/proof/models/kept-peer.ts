@@ -10,6 +10,7 @@ import * as durable from '../../replication/durable.ts'
 import { deltaLayout } from '../../replication/layouts.ts'
 import * as commit from '../../replication/log.ts'
 import * as keeping from '../../session/keeping.ts'
+import * as whole from '../../session/session.ts'
 import * as sheets from '../../session/sheets.ts'
 import type { Session, SessionOut } from '../../session/state.ts'
 import { digest, proofOf } from '../../wire/digest.ts'
@@ -63,6 +64,11 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
   return { kind: 'change', request: 3, ...demand, why: 'end' }
 }
 
+/** A primary ends: what it owes is written, and it is gone for good. */
+export function farewell(peer: Peer): void {
+  whole.farewell(peer.session!, 0, outOf(peer))
+}
+
 /** A primary begins, with what it has read. */
 export function lead(
   peer: Peer,
@@ -73,8 +79,8 @@ export function lead(
   const state = { ...durable.create(), nextInc: next }
   // Of the session there is what keeping.ts reads.
   const session = {
-    ...{ id, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
-    server: { role: 'alone', log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+    ...{ id, me: inc, leaving: false, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
+    server: { role: 'alone', epoch, log, durable: state, published: new Map([[inc, {}]]), lead: {} },
   } as unknown as Session & { server: { role: 'alone' } }
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
   Object.assign(session.server.lead, { keeping: begun })

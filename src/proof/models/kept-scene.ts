@@ -122,6 +122,7 @@ function ofRow({
   lastYes,
   missed,
   refused,
+  goodbyes,
 }: Row): unknown {
   const { register, standing } = entry
   return [
@@ -134,6 +135,7 @@ function ofRow({
     lastYes,
     missed,
     refused,
+    [...goodbyes].map(([inc, { epoch, index }]) => [inc, epoch, index]),
   ]
 }
 
