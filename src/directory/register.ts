@@ -244,7 +244,10 @@ export function kept(
     out.emit({ kind: 'ended', session })
     return true
   }
-  if (register.primary !== row.entry.register.primary) row.rttMs = null
+  if (register.primary !== row.entry.register.primary) {
+    row.rttMs = null
+    row.pathless = false
+  }
   row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now

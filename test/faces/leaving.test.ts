@@ -106,3 +106,67 @@ describe('a room whose pages all end at once', () => {
     await reloaded(seed, [seed, 0], 'rtt=40,loss=5%', { pauseMs: 0, awayMs: SILENT_MS + 1_000 })
   })
 })
+
+/** Whether nobody comes in for so long. */
+async function isShut(w: SessionWorld, ms: number): Promise<boolean> {
+  let isIn = false
+  void joining(w, 'next').then(() => (isIn = true))
+  await w.run(ms)
+  return !isIn
+}
+
+/** Two pages are killed at once. @returns ms until another is in, and what it finds */
+async function killed(conditions: string, gap: number, kind: 'browser' | 'node'): Promise<number> {
+  const w = world({ seed: 5, conditions })
+  const wish = { game: 'garden', room: 'r', types }
+  const all = [await w.join(wish, { kind }), await w.join(wish, { kind })]
+  await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+  for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  await w.run(1_000)
+  const begun = w.now()
+  for (const one of all) {
+    w.kill(one)
+    await w.run(gap)
+  }
+  const next = await joining(w, 'next')
+  expect(next.table.get('pins')).toBe(2)
+  return w.now() - begun
+}
+
+describe('a room whose pages are killed at once', () => {
+  test.each([0, 5, 300])('is shut for 15 s, for they had no path but the hub: %i ms apart (N-1)', async (gap) => {
+    const ms = await killed('rtt=40', gap, 'browser')
+    expect(ms).toBeLessThan(16_500)
+    // Whoever is only cut off has its lease for 10 s.
+    expect(ms).toBeGreaterThan(10_000)
+  })
+
+  test('is shut for a minute where they may have paths of their own (N-1)', async () => {
+    expect(await killed('rtt=40', 0, 'node')).toBeGreaterThan(55_000)
+  })
+
+  test('is shut for a minute once somebody with an address had come (N-1)', async () => {
+    const w = world({ seed: 6, conditions: 'rtt=40' })
+    const wish = { game: 'garden', room: 'r', types }
+    const all = [await w.join(wish, { kind: 'browser' }), await w.join(wish, { kind: 'browser' })]
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    expect([...w.hub()!.hub.directory.rows.values()][0]!.pathless).toBe(true)
+    all.push(await w.join(wish, { kind: 'node' }))
+    await w.run(3_000)
+    expect([...w.hub()!.hub.directory.rows.values()][0]!.pathless).toBe(false)
+    for (const one of all) w.kill(one)
+    expect(await isShut(w, 55_000)).toBe(true)
+  })
+
+  test('is shut for a minute where the hub was started since, and knows of no paths (N-1)', async () => {
+    const w = world({ seed: 7, conditions: 'rtt=40' })
+    const wish = { game: 'garden', room: 'r', types }
+    const all = [await w.join(wish, { kind: 'browser' }), await w.join(wish, { kind: 'browser' })]
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    await w.run(1_000)
+    for (const one of all) w.kill(one)
+    w.killHub()
+    w.restartHub()
+    expect(await isShut(w, 55_000)).toBe(true)
+  })
+})
