@@ -28,6 +28,7 @@ import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as closing from './closing.ts'
 import * as crowding from './crowding.ts'
+import * as goodbyes from './goodbyes.ts'
 import * as keeping from './keeping.ts'
 import * as refusals from './refusals.ts'
 import { rise } from './seats.ts'
@@ -184,6 +185,7 @@ function answer(call: Call, message: ToHub): void {
       if (!refusals.spendRows(call, message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
+      else goodbyes.settle(hub, message.session, out)
       return
     }
     case 'yes':
@@ -193,6 +195,10 @@ function answer(call: Call, message: ToHub): void {
       return sessions.invite(call, message)
     case 'keep':
       return keeping.keep(call, message)
+    case 'pathless':
+      return keeping.pathless(call, message)
+    case 'gone':
+      return goodbyes.gone(call, message)
     case 'alive':
       return sessions.alive(call, message)
     case 'ping':
@@ -284,6 +290,7 @@ export function unkept(
 
 // The disk has answered: requests that waited for it are handled now.
 function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  goodbyes.settle(hub, session, out)
   const waiting = hub.waiting.get(session) ?? []
   hub.waiting.delete(session)
   for (const { connection, message } of waiting) {

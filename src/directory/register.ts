@@ -244,7 +244,10 @@ export function kept(
     out.emit({ kind: 'ended', session })
     return true
   }
-  if (register.primary !== row.entry.register.primary) row.rttMs = null
+  if (register.primary !== row.entry.register.primary) {
+    row.rttMs = null
+    row.pathless = false
+  }
   row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now
@@ -269,6 +272,8 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
   if (register.epoch >= EPOCH_MAX || !suits(row, demand)) return false
   if (!admits(row, demand.inc, demand.proof)) return false
+  // Whoever said goodbye gets no role.
+  if (row.goodbyes.has(demand.primary) || row.goodbyes.has(demand.backup)) return false
   const mine = demand.primary === demand.inc
   switch (demand.why) {
     case 'add':
@@ -305,8 +310,12 @@ export function find(directory: Directory, session: string): Row | null {
   return directory.rows.get(session) ?? null
 }
 
-/** Whether the proof shows that a process may speak for that member of the session. */
+/**
+ * Whether the proof shows that a process may speak for that member of the session. Nobody speaks
+ * for a member that said goodbye.
+ */
 export function admits(row: Row, inc: PeerId, proof: Uint8Array): boolean {
+  if (row.goodbyes.has(inc)) return false
   const member = row.members.find((listed) => listed.inc === inc)
   return member !== undefined && proves(proof, member.hash)
 }

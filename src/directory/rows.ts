@@ -21,6 +21,14 @@ export interface Pending {
   isWriting: boolean
 }
 
+/** What a member said as it went. */
+export interface Goodbye {
+  /** The epoch in which it led until then; 0 if it did not. */
+  readonly epoch: number
+  /** The length of its log, if it led. */
+  readonly index: number
+}
+
 /** One session: its record on disk, and how its primary has answered lately. */
 export interface Row extends Kept {
   /** Members whose streams are attached. */
@@ -43,6 +51,10 @@ export interface Row extends Kept {
   opening: PeerId
   /** A sheet of it was refused, or may have been: we were started anew since. */
   refused: boolean
+  /** By its primary no member has a path to another but through this hub; false if unknown. */
+  pathless: boolean
+  /** Members that said goodbye (goodbyes.ts). */
+  goodbyes: Map<PeerId, Goodbye>
   /** The change that the disk has yet to take. */
   pending: Pending | null
   /** Whether lists have it. */
@@ -142,6 +154,8 @@ export function rowOf(kept: Kept, now: Millis): Row {
     writing: 0,
     granted: null,
     opening: 0,
+    pathless: false,
+    goodbyes: new Map(),
     refused: true,
   }
 }

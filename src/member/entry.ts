@@ -85,7 +85,8 @@ export function hubClosed(run: Runtime): void {
   // What is kept when it is back may be another room.
   member.aside = null
   entrance.leave(run)
-  if (was !== 'closed' && (was === 'attached' || member.phase === 'in')) run.ports.emit({ kind: 'hub', up: false })
+  if (was !== 'closed' && (was === 'attached' || member.phase === 'in'))
+    run.ports.emit({ kind: 'hub', up: false })
 }
 
 /** The hub sent a message. */

@@ -386,8 +386,12 @@ export function withdraw(run: Runtime, now: Millis): void {
 
 /** Closes all links and stops; unsent messages are lost. */
 export function stop(run: Runtime, now: Millis): void {
-  leave(run, now)
+  begin(run, now)
   const { member } = run
+  // What we asked of ourselves is recorded before the last sheet is written.
+  hearOurselves(run)
+  if (member.phase === 'in') session.farewell(member.session, now, run.out)
+  end(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // Whoever is just letting us in may do without.
   if (member.entrance) entrance.close(run, member.entrance, CLOSE.leaving)

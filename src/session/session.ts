@@ -8,6 +8,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { FromHub } from '../directory/messages.ts'
+import * as commit from '../replication/log.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'
 import * as handover from './handover.ts'
@@ -334,6 +335,22 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
   handover.handOver(session, now, out)
+}
+
+/**
+ * This process ends, and waits for no answer: our primary hears that we leave, and the hub gets
+ * what it lacks, and then hears that we are gone for good. From here on we must serve no more.
+ */
+export function farewell(session: Session, now: Millis, out: SessionOut): void {
+  if (session.me === 0 || isGone(session)) return
+  if (!serves(session) && !session.leaving) leave(session, now, out)
+  session.leaving = true
+  keeping.leave(session, now, out)
+  const { server } = session
+  // Who hands its role over led, and does not know whether it leads still.
+  const hasLed = serves(session) || server.role === 'handing'
+  const [epoch, index] = hasLed ? [server.epoch, commit.lengthOf(server.log)] : [0, 0]
+  out.hub({ kind: 'gone', session: session.id, epoch, index })
 }
 
 /**

@@ -2,6 +2,7 @@
 // acknowledged is in it.
 // Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
 import { describe, expect, test } from 'vitest'
+import { SILENT_MS } from '../../src/directory/archive.ts'
 import { action } from '../../src/index.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -58,4 +59,114 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
   await act(w, ada.leave())
   expect(w.now() - begun).toBeLessThan(1_500)
   expect(w.hub()!.hub.directory.rows.size).toBe(0)
+})
+
+/** All end at nearly once, as pages that are reloaded. @returns ms until each is in again */
+async function reloaded(
+  seed: number,
+  gaps: readonly number[],
+  conditions: string,
+  { pauseMs, awayMs = 0 }: { pauseMs: number; awayMs?: number },
+): Promise<number> {
+  const w = world({ seed, conditions })
+  const all: Session[] = []
+  for (const at of gaps.keys()) all.push(await joining(w, `player ${at}`))
+  await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+  for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  await w.run(pauseMs)
+  const players = all.map(({ me }) => me.player)
+  const tokens = all.map(({ token }) => token)
+  const begun = w.now()
+  for (const [at, one] of all.entries()) {
+    one.end('the page is gone')
+    await w.run(gaps[at]!)
+  }
+  await w.run(awayMs)
+  const back = await Promise.all(
+    tokens.map((token) => w.join({ game: 'garden', room: 'r', types, token })),
+  )
+  expect(back.map(({ me }) => me.player)).toEqual(players)
+  for (const one of back) expect(one.table.get('pins')).toBe(gaps.length)
+  return w.now() - begun
+}
+
+describe('a room whose pages all end at once', () => {
+  const cases = [[0, 0], [3, 0], [20, 0], [60, 0], [200, 0], [0, 0, 0], [5, 40, 0]].flatMap((gaps) =>
+    [10, 40, 120].flatMap((rtt) => [0, 30].map((pause) => [gaps, rtt, pause] as const)),
+  )
+  test.each(cases)(
+    'is there again at once for all of them: %j ms apart, rtt %i, %i ms after the last act (N-1)',
+    async (gaps, rtt, pause) => {
+      expect(await reloaded(11, gaps, `rtt=${rtt}`, { pauseMs: pause })).toBeLessThan(2_000)
+    },
+  )
+
+  // The end of a stream may overtake a goodbye that was lost: then the room is shut for a minute.
+  test.each([1, 2, 3, 4, 5, 6])('lacks nothing over a lossy network: seed %i (N-1)', async (seed) => {
+    await reloaded(seed, [seed, 0], 'rtt=40,loss=5%', { pauseMs: 0, awayMs: SILENT_MS + 1_000 })
+  })
+})
+
+/** Whether nobody comes in for so long. */
+async function isShut(w: SessionWorld, ms: number): Promise<boolean> {
+  let isIn = false
+  void joining(w, 'next').then(() => (isIn = true))
+  await w.run(ms)
+  return !isIn
+}
+
+/** Two pages are killed at once. @returns ms until another is in, and what it finds */
+async function killed(conditions: string, gap: number, kind: 'browser' | 'node'): Promise<number> {
+  const w = world({ seed: 5, conditions })
+  const wish = { game: 'garden', room: 'r', types }
+  const all = [await w.join(wish, { kind }), await w.join(wish, { kind })]
+  await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+  for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  await w.run(1_000)
+  const begun = w.now()
+  for (const one of all) {
+    w.kill(one)
+    await w.run(gap)
+  }
+  const next = await joining(w, 'next')
+  expect(next.table.get('pins')).toBe(2)
+  return w.now() - begun
+}
+
+describe('a room whose pages are killed at once', () => {
+  test.each([0, 5, 300])('is shut for 15 s, for they had no path but the hub: %i ms apart (N-1)', async (gap) => {
+    const ms = await killed('rtt=40', gap, 'browser')
+    expect(ms).toBeLessThan(16_500)
+    // Whoever is only cut off has its lease for 10 s.
+    expect(ms).toBeGreaterThan(10_000)
+  })
+
+  test('is shut for a minute where they may have paths of their own (N-1)', async () => {
+    expect(await killed('rtt=40', 0, 'node')).toBeGreaterThan(55_000)
+  })
+
+  test('is shut for a minute once somebody with an address had come (N-1)', async () => {
+    const w = world({ seed: 6, conditions: 'rtt=40' })
+    const wish = { game: 'garden', room: 'r', types }
+    const all = [await w.join(wish, { kind: 'browser' }), await w.join(wish, { kind: 'browser' })]
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    expect([...w.hub()!.hub.directory.rows.values()][0]!.pathless).toBe(true)
+    all.push(await w.join(wish, { kind: 'node' }))
+    await w.run(3_000)
+    expect([...w.hub()!.hub.directory.rows.values()][0]!.pathless).toBe(false)
+    for (const one of all) w.kill(one)
+    expect(await isShut(w, 55_000)).toBe(true)
+  })
+
+  test('is shut for a minute where the hub was started since, and knows of no paths (N-1)', async () => {
+    const w = world({ seed: 7, conditions: 'rtt=40' })
+    const wish = { game: 'garden', room: 'r', types }
+    const all = [await w.join(wish, { kind: 'browser' }), await w.join(wish, { kind: 'browser' })]
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    await w.run(1_000)
+    for (const one of all) w.kill(one)
+    w.killHub()
+    w.restartHub()
+    expect(await isShut(w, 55_000)).toBe(true)
+  })
 })

@@ -12,6 +12,7 @@ import * as commit from '../../replication/log.ts'
 import * as keeping from '../../session/keeping.ts'
 import * as lineage from '../../session/lineage.ts'
 import { RULES } from '../../session/rules.ts'
+import * as whole from '../../session/session.ts'
 import * as sheets from '../../session/sheets.ts'
 import type { Session, SessionOut } from '../../session/state.ts'
 import { digest, proofOf } from '../../wire/digest.ts'
@@ -67,6 +68,11 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
   return { kind: 'change', request: 3, ...demand, why: 'end' }
 }
 
+/** A primary ends: what it owes is written, and it is gone for good. */
+export function farewell(peer: Peer): void {
+  whole.farewell(peer.session!, 0, outOf(peer))
+}
+
 /** What a process has read. */
 export interface FromDisk {
   ops: readonly number[]
@@ -85,11 +91,14 @@ export function lead(
   const state = { ...durable.create(), nextInc: next }
   // Of the session there is what keeping.ts reads.
   const session = {
-    ...{ id, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
-    ...{ topology: 'star', playersMax: 8, lineage: from.lineage, point: null, rules: RULES },
+    ...{ id, me: inc, leaving: false, terms: TERMS, keptTypes: '', keeps: true, recovers: true },
+    ...{ hub: { up: true }, topology: 'star', playersMax: 8 },
+    ...{ lineage: from.lineage, point: null, rules: RULES },
     // No two draw the same.
     secret: Uint8Array.of(peer.stream, inc),
-    server: { role: 'alone', log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+    server: {
+      ...{ role: 'alone', epoch, log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+    },
   } as unknown as Session & { server: { role: 'alone' } }
   lineage.begin(session, epoch, ops.length, { sheets: from.sheets, imported: false })
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })

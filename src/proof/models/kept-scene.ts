@@ -125,6 +125,7 @@ function ofRow({
   lastYes,
   missed,
   refused,
+  goodbyes,
 }: Row): unknown {
   const { register, standing } = entry
   return [
@@ -137,6 +138,7 @@ function ofRow({
     lastYes,
     missed,
     refused,
+    [...goodbyes].map(([inc, { epoch, index }]) => [inc, epoch, index]),
   ]
 }
 

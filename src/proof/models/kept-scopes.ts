@@ -17,6 +17,8 @@ export interface KeptScope {
   breaks: number
   deaths: number
   leaves: number
+  /** Goodbyes: who led is gone for good, and waits for nothing. */
+  byes: number
   /** Kills of the hub, and writes that the disk refuses. */
   kills: number
   refusals: number
@@ -26,18 +28,16 @@ export interface KeptScope {
   short: number
   long: number
   /** A bug around the rules. */
-  plant?:
-    | 'no-fence'
-    | 'halves'
-    | 'told-before-the-disk'
-    | 'number-twice'
-    | 'refused-counts'
-    | 'epoch-and-index'
-    | 'presumed'
+  plant?: Plant
 }
+
+type Plant =
+  | ('no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts')
+  | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
 
 const NOTHING = {
   ...{ others: 1, asks: 1, ops: 1, guests: 0, again: 0, breaks: 0, deaths: 0, leaves: 0 },
+  byes: 0,
   ...{ kills: 0, refusals: 0, copies: 0, short: 0, long: 0 },
 }
 
@@ -75,6 +75,16 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
     scope: { ...NOTHING, name: 'kept-old', copies: 1, deaths: 1, short: 1 },
     says: 'an old copy of the folder of the hub, put back',
     states: 7_500,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-bye', ops: 1, guests: 1, byes: 1, refusals: 1 },
+    says: 'one beside others that says goodbye, with sheets on their way, and a refused write',
+    states: 1_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-bye-hub', byes: 1, kills: 1, short: 1 },
+    says: 'one that says goodbye to a hub that may be killed',
+    states: 1_000,
   },
   {
     scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
@@ -166,5 +176,11 @@ export const PLANTED: readonly PlantedKept[] = [
     says: 'what is on its way to the hub counts as if it were on disk',
     violates: 'room.calm',
     steps: 11,
+  },
+  {
+    scope: { ...scopeOf('kept-bye'), name: 'goodbye-early', plant: 'goodbye-before-the-disk' },
+    says: 'a goodbye counts before its sheet is on disk',
+    violates: 'room.kept',
+    steps: 18,
   },
 ]

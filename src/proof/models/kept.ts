@@ -251,6 +251,15 @@ function* leading(
   }
   if (left.guests > 0 && !peer.coming) yield on('lets somebody in', come)
   if (peers.here(peer) > 1) yield on('sees one go', peers.goes)
+  if (left.byes > 0 && peer.stream > 0) {
+    yield on('says goodbye', (own, copy) => {
+      copy.left.byes--
+      // All that it acknowledged, to whomever, is in the room that is opened after that.
+      copy.promised = own.ops.slice(0, Math.max(own.acked, copy.promised.length))
+      peers.farewell(own)
+      Object.assign(own, { phase: 'dead', session: null })
+    })
+  }
   if (left.leaves > 0 && peer.stream > 0) {
     yield on('leaves', (own, copy) => {
       copy.left.leaves--
@@ -310,7 +319,9 @@ function heard({ plant }: KeptScope, scene: KeptScene, who: number): void {
   const said = hub.peerOf(scene, who).up.shift()!
   const say = (): void => hub.say(scene, who, said)
   if (plant === 'no-fence' && said.kind === 'keep') forced(scene, who, say)
-  else say()
+  else if (plant === 'goodbye-before-the-disk' && said.kind === 'gone') {
+    hub.say(scene, who, { ...said, index: 0 })
+  } else say()
 }
 
 function hear(scope: KeptScope, scene: KeptScene, who: number): void {
