@@ -246,7 +246,11 @@ export class HubConnection {
       return this.#look(this.#url)
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS
-    if (silent < QUIET_MS && !isDue) return this.#alarm.set(this.#heardAt + QUIET_MS)
+    if (silent < QUIET_MS && !isDue) {
+      // Not at once again: of a sum of floats less may be left than was added.
+      const next = Math.max(this.#heardAt + QUIET_MS, this.#loop.now() + 1)
+      return this.#alarm.set(next)
+    }
     // A silence counts from the ping: while we stood still nothing was heard either.
     if (this.#pingedAt !== null && silent >= QUIET_MS) this.#say(true)
     this.#ping()
