@@ -66,7 +66,13 @@ export function create(counts: boolean, until: Millis, most: Millis = Infinity):
 /** Whether committed changes may be published now. @param others  all members but the primary */
 export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean {
   if (!lease.counts || now < lease.until) return true
-  if (!lease.known || lease.untold !== null || lease.removed.size > 0 || now >= lease.until + lease.most) return false
+  if (
+    !lease.known ||
+    lease.untold !== null ||
+    lease.removed.size > 0 ||
+    now >= lease.until + lease.most
+  )
+    return false
   for (const inc of others) {
     const until = lease.promises.get(inc)
     if (until === undefined || now >= until) return false

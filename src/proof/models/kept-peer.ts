@@ -67,6 +67,7 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
   whole.farewell(peer.session!, 0, outOf(peer))
+  Object.assign(peer, { phase: 'dead', session: null })
 }
 
 /** A primary begins, with what it has read. */
@@ -79,8 +80,24 @@ export function lead(
   const state = { ...durable.create(), nextInc: next }
   // Of the session there is what keeping.ts reads.
   const session = {
-    ...{ id, me: inc, leaving: false, terms: TERMS, keptTypes: '', keeps: true, recovers: true, hub: { up: true } },
-    server: { role: 'alone', epoch, log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+    ...{
+      id,
+      me: inc,
+      leaving: false,
+      terms: TERMS,
+      keptTypes: '',
+      keeps: true,
+      recovers: true,
+      hub: { up: true },
+    },
+    server: {
+      role: 'alone',
+      epoch,
+      log,
+      durable: state,
+      published: new Map([[inc, {}]]),
+      lead: {},
+    },
   } as unknown as Session & { server: { role: 'alone' } }
   const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
   Object.assign(session.server.lead, { keeping: begun })
