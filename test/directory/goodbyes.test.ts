@@ -1,5 +1,5 @@
-// Goal: a session whose members all said goodbye ends, and its room opens at once, with all that was
-// recorded; no goodbye is taken back, and none counts before the disk has what belongs to it.
+// Goal: a session whose members all said goodbye ends, and its room opens at once, with all that
+// was recorded; no goodbye is taken back, and none counts before the disk has what belongs to it.
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
 import type { ToHub } from '../../src/directory/messages.ts'
@@ -23,15 +23,18 @@ function bye(room: Kept, stream: number, epoch: number, index: number): void {
 }
 
 describe('goodbyes', () => {
-  test.each([[true], [false]])('of all open the room at once; the primary first: %s (N-1)', (first) => {
-    const { room, other } = two()
-    if (first) bye(room, room.founder, 1, 2)
-    bye(room, other, 0, 0)
-    if (!first) bye(room, room.founder, 1, 2)
-    const { opened, text } = room.opens(3)
-    expect(opened).not.toBe(null)
-    expect(text).toBe('whole one ')
-  })
+  test.each([[true], [false]])(
+    'of all open the room at once; the primary first: %s (N-1)',
+    (first) => {
+      const { room, other } = two()
+      if (first) bye(room, room.founder, 1, 2)
+      bye(room, other, 0, 0)
+      if (!first) bye(room, room.founder, 1, 2)
+      const { opened, text } = room.opens(3)
+      expect(opened).not.toBe(null)
+      expect(text).toBe('whole one ')
+    },
+  )
 
   test('of some leave the room to the others (N-1)', () => {
     const { room, other } = two()
@@ -55,7 +58,7 @@ describe('goodbyes', () => {
     expect(room.opens(3).heard).toMatchObject([{ kind: 'refused', why: /opens again in \d+ s$/ }])
   })
 
-  test('count once the disk has the last sheet, and not where it refuses it (N-1)', () => {
+  test('count once the disk has the last sheet (N-1)', () => {
     const { room, other } = two()
     const { desk } = room
     bye(room, other, 0, 0)

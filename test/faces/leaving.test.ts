@@ -91,7 +91,15 @@ async function reloaded(
 }
 
 describe('a room whose pages all end at once', () => {
-  const cases = [[0, 0], [3, 0], [20, 0], [60, 0], [200, 0], [0, 0, 0], [5, 40, 0]].flatMap((gaps) =>
+  const cases = [
+    [0, 0],
+    [3, 0],
+    [20, 0],
+    [60, 0],
+    [200, 0],
+    [0, 0, 0],
+    [5, 40, 0],
+  ].flatMap((gaps) =>
     [10, 40, 120].flatMap((rtt) => [0, 30].map((pause) => [gaps, rtt, pause] as const)),
   )
   test.each(cases)(
@@ -102,9 +110,12 @@ describe('a room whose pages all end at once', () => {
   )
 
   // The end of a stream may overtake a goodbye that was lost: then the room is shut for a minute.
-  test.each([1, 2, 3, 4, 5, 6])('lacks nothing over a lossy network: seed %i (N-1)', async (seed) => {
-    await reloaded(seed, [seed, 0], 'rtt=40,loss=5%', { pauseMs: 0, awayMs: SILENT_MS + 1_000 })
-  })
+  test.each([1, 2, 3, 4, 5, 6])(
+    'lacks nothing over a lossy network: seed %i (N-1)',
+    async (seed) => {
+      await reloaded(seed, [seed, 0], 'rtt=40,loss=5%', { pauseMs: 0, awayMs: SILENT_MS + 1_000 })
+    },
+  )
 })
 
 /** Whether nobody comes in for so long. */
@@ -134,12 +145,15 @@ async function killed(conditions: string, gap: number, kind: 'browser' | 'node')
 }
 
 describe('a room whose pages are killed at once', () => {
-  test.each([0, 5, 300])('is shut for 15 s, for they had no path but the hub: %i ms apart (N-1)', async (gap) => {
-    const ms = await killed('rtt=40', gap, 'browser')
-    expect(ms).toBeLessThan(16_500)
-    // Whoever is only cut off has its lease for 10 s.
-    expect(ms).toBeGreaterThan(10_000)
-  })
+  test.each([0, 5, 300])(
+    'is shut for 15 s, for they had no path but the hub: %i ms apart (N-1)',
+    async (gap) => {
+      const ms = await killed('rtt=40', gap, 'browser')
+      expect(ms).toBeLessThan(16_500)
+      // Whoever is only cut off has its lease for 10 s.
+      expect(ms).toBeGreaterThan(10_000)
+    },
+  )
 
   test('is shut for a minute where they may have paths of their own (N-1)', async () => {
     expect(await killed('rtt=40', 0, 'node')).toBeGreaterThan(55_000)

@@ -71,6 +71,7 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
   whole.farewell(peer.session!, 0, outOf(peer))
+  Object.assign(peer, { phase: 'dead', session: null })
 }
 
 /** What a process has read. */

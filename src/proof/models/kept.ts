@@ -254,10 +254,8 @@ function* leading(
   if (left.byes > 0 && peer.stream > 0) {
     yield on('says goodbye', (own, copy) => {
       copy.left.byes--
-      // All that it acknowledged, to whomever, is in the room that is opened after that.
       copy.promised = own.ops.slice(0, Math.max(own.acked, copy.promised.length))
       peers.farewell(own)
-      Object.assign(own, { phase: 'dead', session: null })
     })
   }
   if (left.leaves > 0 && peer.stream > 0) {
