@@ -121,7 +121,7 @@ export const ERRORS = {
     todo: 'free the disk or the file; post again with the same `key`',
   },
   timeout: {
-    when: 'nobody let this member in within 15 s; in a room that is shut, within 15 s after it opens: `onProgress` says so',
+    when: 'nobody let this member in within 15 s, or 15 s after a shut room opens',
     happened: 'no',
     todo: "try again; with `primaries: 'hosts'`, start a host",
   },

@@ -9,22 +9,15 @@ export type { OutcomeCode } from './codes.ts'
 export type { ActionOutcome, CallOutcome, GiveOutcome, Outcome } from './faces/outcomes.ts'
 export type { PieceOutcome, Recorded, Refused, TakeOutcome } from './faces/outcomes.ts'
 export type { CallOptions, CallTarget, NoteTarget } from './faces/calls.ts'
-export type {
-  JoinOptions,
-  JoinProgress,
-  KeepOptions,
-  KeepRoom,
-  KeepTime,
-  LaidAside,
-} from './faces/join.ts'
+export type { JoinOptions, KeepOptions, KeepRoom, KeepTime, LaidAside } from './faces/join.ts'
 export type { Follow, MotionOptions } from './faces/motion.ts'
-export type { Asking, Healing, Listen, Recovery, Reported, RolledBack } from './faces/events.ts'
+export type { Asking, Healing, JoinProgress, Listen, Recovery } from './faces/events.ts'
+export type { Reported, RolledBack } from './faces/events.ts'
 export type { HubReach, Safety, SessionEvents, SessionFigures, Status } from './faces/events.ts'
 export * from './faces/naming.ts'
 export type * from './faces/pieces.ts'
 export { near, type Near, type Onlooker } from './faces/rules.ts'
 export type * from './faces/people.ts'
-export type { MemberInfo } from './faces/member-info.ts'
 export type { Session, SimulateOptions, SimulationStep } from './faces/session.ts'
 export type { SlotsEvents, SlotsHandle } from './faces/slots.ts'
 export type { TableEvents, TableView } from './faces/table-view.ts'

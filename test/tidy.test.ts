@@ -218,7 +218,7 @@ describe('the outside world is seen where it has no place', () => {
 })
 
 describe('a broken rule about shape is seen', () => {
-  const long = `function long(): void {\n${'  void 0\n'.repeat(39)}}\n`
+  const long = `function long(): void {\n${'  void 0\n'.repeat(59)}}\n`
   test('a class on a floor of machines', () => {
     expect(planted(shape.classes, 'src/link/a.ts', 'class Link {}')).toHaveLength(1)
     expect(planted(shape.classes, 'src/link/a.ts', 'const Link = class {}')).toHaveLength(1)
@@ -231,17 +231,17 @@ describe('a broken rule about shape is seen', () => {
     expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(97)}`)).toEqual([])
     expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(98)}`)).toHaveLength(1)
   })
-  test('a file of 501 lines, a door of 31', () => {
+  test('a file of 901 lines, a door of 31', () => {
     expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(900))).toEqual([])
     expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(901))).toHaveLength(1)
     expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(30))).toEqual([])
     expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(31))).toHaveLength(1)
   })
-  test('a function of 41 lines', () => {
+  test('a function of 61 lines', () => {
     expect(planted(shape.functions, 'src/link/a.ts', long)).toHaveLength(1)
     expect(planted(shape.functions, 'src/link/a.ts', long.replace('  void 0\n', ''))).toEqual([])
-    const block = `describe('x', () => {\n${'  void 0\n'.repeat(60)}})\n`
-    const suite = `function suite() {\n${"  test('x', () => {})\n".repeat(60)}}\n`
+    const block = `describe('x', () => {\n${'  void 0\n'.repeat(80)}})\n`
+    const suite = `function suite() {\n${"  test('x', () => {})\n".repeat(80)}}\n`
     expect(planted(shape.functions, 'src/link/a.test.ts', block + suite)).toEqual([])
     expect(planted(shape.functions, 'src/link/a.ts', suite)).toHaveLength(1)
     expect(

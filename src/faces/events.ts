@@ -9,6 +9,7 @@ import type { Ballot, Banned } from './conduct.ts'
 import type { MemberInfo } from './member-info.ts'
 
 export type { Listen } from './emitter.ts'
+export type { JoinProgress } from './progress.ts'
 export type { Reported } from '../runtime/reports.ts'
 
 /** Whether we are in touch. */

@@ -22,7 +22,6 @@ import type { Reports } from '../runtime/reports.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
 
-export type { JoinProgress } from './progress.ts'
 export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
 
 /** What `join` takes. */
@@ -325,6 +324,19 @@ class Door {
     this.#patience?.set(this.#lateAt)
   }
 
+  // The session ends with its process, also while it is joined.
+  #endWith(environment: Pick<Environment, 'onEnd'>): (() => void)[] {
+    const ended = (): void => {
+      this.#session.end('the process ended')
+      this.#settle?.reject(givenUp('the process ended'))
+    }
+    const forget = [environment.onEnd(ended)]
+    this.#session.on('status', (status) => {
+      if (status === 'lost') for (const one of forget) one()
+    })
+    return forget
+  }
+
   #telling(runner: Runner): ProgressTeller | null {
     const { onProgress } = this.#options
     if (!onProgress) return null
@@ -342,14 +354,7 @@ class Door {
     })
     const progress = this.#telling(runner)
     const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
-    const ended = (): void => {
-      this.#session.end('the process ended')
-      this.#settle?.reject(givenUp('the process ended'))
-    }
-    const forget = [environment.onEnd(ended)]
-    this.#session.on('status', (status) => {
-      if (status === 'lost') for (const one of forget) one()
-    })
+    const forget = this.#endWith(environment)
     try {
       await new Promise<void>((resolve, reject) => {
         this.#settle = { resolve, reject }

@@ -17,6 +17,7 @@ import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
 import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
+import { Coming } from './coming.ts'
 import type { Listen, Listeners } from './emitter.ts'
 import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
 import type { SessionFigures, Status } from './events.ts'
@@ -32,21 +33,11 @@ import { Simulation, type SimulationHost } from './simulating.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
+import { MADE_BY, sameRows } from './made-by.ts'
 import type { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long at most, until the others know it, or the hub has the end.
 const LEAVE_MS: Millis = 3_000
-
-/** Who makes what a verb takes, for the sentence that refuses anything else. */
-const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
-  create: 'a type of objects is made by object()',
-  all: 'a type of objects or pieces is made by object() or piece()',
-  act: 'act takes an action, as action() makes it',
-  call: 'a procedure is made by procedure()',
-  note: 'a procedure is made by procedure()',
-  answer: 'a procedure is made by procedure()',
-  part: 'a part of its own is made by slots() or definePart()',
-}
 
 /** A session with what `join`, drivers of pages and proofs need of it besides. */
 export interface Running extends Session {
@@ -56,11 +47,6 @@ export interface Running extends Session {
   onEvent(event: MemberEvent): void
   /** This process is about to be stopped for a while. */
   freeze(): void
-}
-
-// Rows are never changed in place, and each view that comes has rows of its own.
-function sameRows(before: readonly object[], now: readonly object[]): boolean {
-  return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
 }
 
 /** See the head of this file. */
@@ -85,9 +71,7 @@ export class Live implements Running {
   readonly #stored = new Stored()
   // It let us in a moment ago.
   #hub: HubReach = 'up'
-  #caughtUp = false
-  #isComplete = false
-  #toldComplete = false
+  readonly #coming = new Coming(this.#faces)
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -128,14 +112,12 @@ export class Live implements Running {
   }
 
   get complete(): boolean {
-    const faces = [...this.#faces.values()]
-    this.#isComplete ||= this.#caughtUp && faces.every((face) => face.arrived !== false)
-    return this.#isComplete
+    return this.#coming.complete
   }
 
   /** Objects that have come so far. */
   get loaded(): number {
-    return [...this.#faces.values()].reduce((sum, { loaded = 0 }) => sum + loaded, 0)
+    return this.#coming.loaded
   }
 
   /** The member that this session is the face of. */
@@ -411,8 +393,7 @@ export class Live implements Running {
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
       case 'caught-up':
-        this.#caughtUp = true
-        return
+        return void (this.#coming.caughtUp = true)
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered':
@@ -445,10 +426,7 @@ export class Live implements Running {
       case 'quiet':
         return this.#setHub(event.isQuiet ? 'down' : 'up')
       case 'hub':
-        if (event.up) this.#invites.attached()
-        else this.#invites.lose('the hub went away')
-        this.#setHub(event.up ? 'up' : 'down')
-        return this.#updateSafety()
+        return this.#onHub(event.up)
       case 'role':
       case 'slow':
       case 'leased':
@@ -483,9 +461,7 @@ export class Live implements Running {
   /** All that one verb brought was told. */
   onSettled(): void {
     for (const face of this.#faces.values()) face.settled?.()
-    if (this.#toldComplete || !this.complete) return
-    this.#toldComplete = true
-    this.#emit('complete', undefined)
+    if (this.#coming.look()) this.#emit('complete', undefined)
   }
 
   #updateSafety(): void {
@@ -495,6 +471,13 @@ export class Live implements Running {
     if (safety === this.#safety) return
     this.#safety = safety
     this.#emit('safety', safety)
+  }
+
+  #onHub(up: boolean): void {
+    if (up) this.#invites.attached()
+    else this.#invites.lose('the hub went away')
+    this.#setHub(up ? 'up' : 'down')
+    this.#updateSafety()
   }
 
   #setHub(hub: HubReach): void {

@@ -2,9 +2,9 @@
  * A world that is stepped at a fixed rate by whoever serves: `session.simulate`.
  *
  * A tick is an instant of session time, and has its number from there: so the next server goes on
- * with the tick that is due, whoever died. Two servers agree on the time but for some milliseconds, so a
- * server steps nothing while its role is on the way to another, and the next one leaves out the tick
- * that is just due: no tick is stepped by both.
+ * with the tick that is due, whoever died. Two servers agree on the time but for some milliseconds,
+ * so a server steps nothing while its role is on the way to another, and the next one leaves out
+ * the tick that is just due: no tick is stepped by both.
  * What a step changed is as safe as any change: objects in their newest form, the rest when it was
  * acknowledged. So the next server steps on from what everybody sees.
  */

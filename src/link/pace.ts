@@ -2,12 +2,14 @@
  * How many bytes may be under way, and how fast they leave (L7).
  *
  * A window in bytes: it doubles each round trip until the first congestion, then grows by an
- * eighth a round trip, or by one packet while packets queue; a round with congestion takes it to 0.7 of itself, once, and never below
- * two packets. A few losses while round trips are as short as ever are no congestion but the radio
- * of a phone: a window that shrinks by each would leave 40 KB/s of any path that loses 5 % at 200 ms.
- * A queue that lengthens round trips, or more than an eighth of a round lost, is congestion
- * (as BBR judges it: Cardwell et al., 2016). A bucket of tokens spreads a window over a round trip. The bucket may go into debt
- * by one packet: then the next one waits until the debt is paid.
+ * eighth a round trip, or by one packet while packets queue; a round with congestion takes it to
+ * 0.7 of itself, once, and never below two packets. A bucket of tokens spreads a window over a
+ * round trip. The bucket may go into debt by one packet: then the next one waits until the debt is
+ * paid.
+ *
+ * Congestion is a loss while round trips are long, for packets wait in a queue; or more than an
+ * eighth of a round lost (as BBR judges it: Cardwell et al., 2016). Other losses are a radio's: a
+ * window that shrank by each would move 40 KB/s over a path of 200 ms that loses 5 %.
  *
  * The window grows only while it limits us, or an idle link would earn a burst.
  */

@@ -135,7 +135,7 @@ function outcome(run: () => unknown): Promise<unknown> {
     )
 }
 
-/** Calls all of these in one moment; what came of each in it, `nothing` if that is not known yet. */
+/** Calls all of these in one moment; what came of each, `nothing` if that is not known yet. */
 async function tried(verbs: typeof VERBS, had: Had): Promise<Record<string, unknown>> {
   const came: Record<string, unknown> = {}
   for (const [name, verb] of Object.entries(verbs)) {
