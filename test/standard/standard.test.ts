@@ -333,7 +333,7 @@ describe('a captured session', () => {
       'refuse gone',
     )
     const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
-    const kept = /^(ToHub (keep|pathless)|FromHub kept|FromHub sheet|Delta loose)$/
+    const kept = /^(ToHub keep|FromHub kept|FromHub sheet|Delta loose)$/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one) && !conduct.test(one) && !kept.test(one),
     )
