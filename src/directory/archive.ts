@@ -22,11 +22,6 @@ export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
  * their promises its members go on without the hub for less (session/keeping.ts).
  */
 export const SILENT_MS: Millis = 60_000
-/**
- * Without paths of their own members promise nothing after the last stream closed: what they
- * promised before that is over after this, by clocks of any rate (session/lease.ts).
- */
-export const CUT_MS: Millis = 8_000
 /** Keys of sheets begin with this, and come behind those of all other records. */
 export const SHEETS_PREFIX = '~'
 /** Keys of rooms in the archive begin with this; ids of sessions have no blank. */

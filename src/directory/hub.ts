@@ -195,8 +195,6 @@ function answer(call: Call, message: ToHub): void {
       return sessions.invite(call, message)
     case 'keep':
       return keeping.keep(call, message)
-    case 'pathless':
-      return keeping.pathless(call, message)
     case 'gone':
       return goodbyes.gone(call, message)
     case 'alive':

@@ -64,13 +64,6 @@ export function keep(call: Call, message: Keep): void {
   store(call, row, message, bytes)
 }
 
-/** The primary says whether all that members say to each other goes through us. */
-export function pathless(call: Call, message: ToHub & { kind: 'pathless' }): void {
-  const row = register.find(call.hub.directory, message.session)
-  if (!row || !writes(row, call)) return void call.hub.counters.forged++
-  row.pathless = message.is
-}
-
 function wallOf({ archive: { wallOffset } }: Hub, now: Millis): Millis {
   return Math.max(0, Math.round(now + wallOffset))
 }
@@ -210,19 +203,11 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, lone }: Stand): Millis {
   // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
   const isOpening = row.opening === primary
   const isAlone = isOpening || (lone && by === primary)
-  if (!isAlone) return silentUntil(hub, row) - now
+  if (!isAlone) return Math.max(row.lastYes, hub.startedAt) + archive.SILENT_MS - now
   // Who opens it may be on its way to us.
   const since = isOpening ? row.lastYes : -Infinity
   const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since
   return Math.max(goneAt, hub.startedAt) + BACK_MS - now
-}
-
-// Who is cut off goes on for as long as it has its lease, and by promises. Those came through us
-// if there is no other path, so none is younger than the last stream.
-function silentUntil(hub: Hub, { entry, lastYes, pathless: isPathless }: Row): Millis {
-  const away = hub.attendance.get(entry.session)
-  if (!isPathless || !away) return Math.max(lastYes, hub.startedAt) + archive.SILENT_MS
-  return Math.max(lastYes + register.RECOVER_MS, away.awayAt + archive.CUT_MS)
 }
 
 /** Somebody opens the room again: as the session that it was, with a new epoch and primary. */

@@ -213,11 +213,6 @@ export const toHub = message({
    * until now, or 0; then the sheets before this message hold its whole log of `index` entries.
    */
   gone: [15, record({ session, epoch: varint, index: varint })],
-  /**
-   * The primary, behind a list of members: whether none of them has an address, so that whatever
-   * they say to each other goes through the hub.
-   */
-  pathless: [16, record({ session, is: flag })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })

@@ -244,10 +244,7 @@ export function kept(
     out.emit({ kind: 'ended', session })
     return true
   }
-  if (register.primary !== row.entry.register.primary) {
-    row.rttMs = null
-    row.pathless = false
-  }
+  if (register.primary !== row.entry.register.primary) row.rttMs = null
   row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now

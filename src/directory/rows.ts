@@ -51,8 +51,6 @@ export interface Row extends Kept {
   opening: PeerId
   /** A sheet of it was refused, or may have been: we were started anew since. */
   refused: boolean
-  /** By its primary no member has a path to another but through this hub; false if unknown. */
-  pathless: boolean
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
   /** The change that the disk has yet to take. */
@@ -154,7 +152,6 @@ export function rowOf(kept: Kept, now: Millis): Row {
     writing: 0,
     granted: null,
     opening: 0,
-    pathless: false,
     goodbyes: new Map(),
     refused: true,
   }

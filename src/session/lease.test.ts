@@ -111,26 +111,4 @@ describe('a lease', () => {
     leases.promised(lease, 600, 3, 600)
     expect(lease.promises.get(3)).toBe(600 + PROMISE_MS)
   })
-
-  test('a promise counts by no path that the hub may not know of (N-1)', () => {
-    const lease = leases.create(true, 10_000)
-    lease.known = true
-    expect(leases.tellsPaths(lease, false)).toBe(false)
-    expect(leases.tellsPaths(lease, true)).toBe(true)
-    leases.saidYes(lease, 5_000, 1)
-    expect(leases.tellsPaths(lease, false)).toBe(true)
-    leases.promised(lease, 10_500, 2, 10_400)
-    expect(leases.holds(lease, 10_500, [2])).toBe(false)
-    // It was sent before the hub was told.
-    leases.reached(lease, 1)
-    lease.until = 10_000
-    expect(leases.holds(lease, 10_500, [2])).toBe(false)
-    // Until that is known it is told again.
-    expect(leases.tellsPaths(lease, false)).toBe(true)
-    leases.saidYes(lease, 6_000, 2)
-    leases.reached(lease, 2)
-    lease.until = 10_000
-    expect(leases.holds(lease, 10_500, [2])).toBe(true)
-    expect(leases.tellsPaths(lease, false)).toBe(false)
-  })
 })

@@ -36,13 +36,6 @@ export interface Lease {
   sent: Map<number, Millis>
   /** The hub has a list of members from us: nobody who is not on it can recover. */
   known: boolean
-  /** For all that we know the hub may believe that no member has a path of its own. */
-  pathless: boolean
-  /**
-   * YES_I_AM from before the hub was told that this is over: until a later one arrives no promise
-   * counts. Null if it needs not be told.
-   */
-  untold: ReadonlySet<number> | null
   /** Members that were removed, and when: the hub may not know of that yet. */
   removed: Map<PeerId, Millis>
   /** Until when each member has promised not to recover. */
@@ -56,7 +49,7 @@ export function create(counts: boolean, until: Millis, most: Millis = Infinity):
     ...{ counts, most },
     until,
     sent: new Map(),
-    ...{ known: false, pathless: false, untold: null },
+    known: false,
     removed: new Map(),
     promises: new Map(),
     askAt: until - LEASE_MS + UNEASY_MS,
@@ -66,13 +59,7 @@ export function create(counts: boolean, until: Millis, most: Millis = Infinity):
 /** Whether committed changes may be published now. @param others  all members but the primary */
 export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean {
   if (!lease.counts || now < lease.until) return true
-  if (
-    !lease.known ||
-    lease.untold !== null ||
-    lease.removed.size > 0 ||
-    now >= lease.until + lease.most
-  )
-    return false
+  if (!lease.known || lease.removed.size > 0 || now >= lease.until + lease.most) return false
   for (const inc of others) {
     const until = lease.promises.get(inc)
     if (until === undefined || now >= until) return false
@@ -98,21 +85,7 @@ export function reached(lease: Lease, nonce: number): void {
   if (sentAt === undefined) return
   renew(lease, sentAt)
   lease.known = true
-  if (lease.untold && !lease.untold.has(nonce)) {
-    Object.assign(lease, { pathless: false, untold: null })
-  }
   for (const [inc, at] of lease.removed) if (at < sentAt) lease.removed.delete(inc)
-}
-
-/**
- * The hub has been sent a list of members, none of which has a path of its own, or some may.
- *
- * @returns whether it must be told
- */
-export function tellsPaths(lease: Lease, pathless: boolean): boolean {
-  if (pathless) Object.assign(lease, { pathless, untold: null })
-  else if (lease.pathless) lease.untold = new Set(lease.sent.keys())
-  return lease.pathless
 }
 
 /** A message that we sent at that instant reached the hub. */

@@ -164,16 +164,6 @@ export function tellHub(session: Session, out: SessionOut): void {
   }))
   const players = playersOf(session)
   out.hub({ kind: 'members', session: session.id, members, players })
-  tellPaths(session, out)
-}
-
-// No promise counts by a path that the hub may not know of: it would open the room too early.
-function tellPaths(session: Session, out: SessionOut): void {
-  const { server, id } = session
-  if (!('lead' in server) || !server.lead.keeping.on) return
-  const is = [...server.published.values()].every(({ addresses }) => addresses.length === 0)
-  if (!leases.tellsPaths(server.lead.lease, is)) return
-  out.hub({ kind: 'pathless', session: id, is })
 }
 
 /** How many players take part; who only watches is none. */

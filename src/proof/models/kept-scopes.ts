@@ -79,12 +79,12 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
   {
     scope: { ...NOTHING, name: 'kept-bye', ops: 1, guests: 1, byes: 1, refusals: 1 },
     says: 'one beside others that says goodbye, with sheets on their way, and a refused write',
-    states: 1_000,
+    states: 12_000,
   },
   {
     scope: { ...NOTHING, name: 'kept-bye-hub', byes: 1, kills: 1, short: 1 },
     says: 'one that says goodbye to a hub that may be killed',
-    states: 1_000,
+    states: 12_000,
   },
   {
     scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
