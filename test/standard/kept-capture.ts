@@ -12,7 +12,7 @@ const Note = object('note', { x: u8 }, { onOwnerLeave: 'keep', kept: withRoom() 
 /** Plays it. @returns all that was sent and written, in order */
 export async function captureKept(keepRoom: NonNullable<JoinOptions['keepRoom']>): Promise<Sent[]> {
   const { sim, sent, settled, join, until } = open('star', [bump, Note])
-  const ada = await join('ada', 'browser', { keepRoom })
+  const ada = await join('ada', 'node', { keepRoom })
   await until('the hub has it', () => ada.safety === 'kept')
   for (const key of ['one', 'two']) await settled(ada.act(bump, { key, times: 1 }))
   const { token } = ada

@@ -335,8 +335,7 @@ describe('a captured session', () => {
       'refuse gone',
     )
     const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
-    const kept =
-      /^(ToHub keep|ToHub pathless|FromHub kept|FromHub sheet|Delta loose|Peer persisted)$/
+    const kept = /^(ToHub keep|FromHub kept|FromHub sheet|Delta loose|Peer persisted)$/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one) && !conduct.test(one) && !kept.test(one),
     )
