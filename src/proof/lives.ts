@@ -103,6 +103,8 @@ export interface Life {
   glance: Glance | null
   /** Why it did not get in. */
   failed: string
+  /** It called `leave`, after which every verb fails. */
+  leaves: boolean
   /** It served at some time. */
   served: boolean
   /** Who it was in the life before, if it came back with that token. */
@@ -145,6 +147,7 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     seen: new Map(),
     glance: null,
     failed: '',
+    leaves: false,
     served: false,
     former: before && before.home !== '' ? { home: before.home, player: before.player } : null,
     named: 0,
@@ -266,12 +269,14 @@ export function clock(life: Life, chance: Prng): void {
 
 /** Gives its role away, if it serves. */
 export function handOver(life: Life): void {
-  if (isIn(life)) life.session.handOver()
+  if (isIn(life) && !life.leaves) life.session.handOver()
 }
 
 /** Goes for good. */
 export function leave(life: Life): void {
-  if (isIn(life)) void life.session.leave()
+  if (!isIn(life)) return
+  life.leaves = true
+  void life.session.leave()
 }
 
 /** Moves its dot. */
