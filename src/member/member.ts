@@ -390,9 +390,13 @@ export function stop(run: Runtime, now: Millis): void {
   const { member } = run
   // What we asked of ourselves is recorded before the last sheet is written.
   hearOurselves(run)
-  if (member.phase === 'in') session.farewell(member.session, now, run.out)
-  end(run)
+  const { session: own, phase } = member
+  if (phase === 'in') session.goes(own, now, run.out)
+  sending.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
+  // Behind that, for the hub relays nothing of who has said goodbye.
+  if (phase === 'in') session.farewell(own, run.out)
+  end(run)
   // Whoever is just letting us in may do without.
   if (member.entrance) entrance.close(run, member.entrance, CLOSE.leaving)
   member.phase = 'out'

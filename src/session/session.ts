@@ -338,14 +338,19 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
 }
 
 /**
- * This process ends, and waits for no answer: our primary hears that we leave, and the hub gets
- * what it lacks, and then hears that we are gone for good. From here on we must serve no more.
+ * This process ends, and waits for no answer: the hub gets what it lacks, and our primary hears
+ * that we leave.
  */
-export function farewell(session: Session, now: Millis, out: SessionOut): void {
+export function goes(session: Session, now: Millis, out: SessionOut): void {
   if (session.me === 0 || isGone(session)) return
   if (!serves(session) && !session.leaving) leave(session, now, out)
   session.leaving = true
   keeping.leave(session, now, out)
+}
+
+/** Behind `goes`: the hub hears that we are gone for good. From here on we must serve no more. */
+export function farewell(session: Session, out: SessionOut): void {
+  if (session.me === 0 || isGone(session)) return
   const { server } = session
   // Who hands its role over led, and does not know whether it leads still.
   const hasLed = serves(session) || server.role === 'handing'

@@ -70,7 +70,8 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
 
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
-  whole.farewell(peer.session!, 0, outOf(peer))
+  whole.goes(peer.session!, 0, outOf(peer))
+  whole.farewell(peer.session!, outOf(peer))
   Object.assign(peer, { phase: 'dead', session: null })
 }
 
