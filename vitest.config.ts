@@ -15,6 +15,12 @@ const MINUTE = 60_000
 const HOUSE = ['test/{checks,papers,requirements,tidy}.test.ts']
 const MODELS = ['src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
+// Machines by many seeds, which take some seconds each.
+const SEEDED = [
+  'test/{objects,pieces,slots}/random.test.ts',
+  'test/slots/standstills.test.ts',
+  'test/kernel/mailbox.test.ts',
+]
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
 // They mostly wait, for what is offline or frozen for a minute and a half.
 const PATIENT = ['test/e2e/{offline,absence}.test.ts']
@@ -57,6 +63,7 @@ const projects = [
       ...HOUSE,
       ...MODELS,
       ...SIM,
+      ...SEEDED,
       ...DRIVERS,
       ...E2E,
       ...FIRST,
@@ -67,7 +74,7 @@ const projects = [
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
-  project('sim', 0, { include: SIM, exclude: WIDE, testTimeout: 3 * MINUTE }),
+  project('sim', 0, { include: [...SIM, ...SEEDED], exclude: WIDE, testTimeout: 3 * MINUTE }),
   // Two at once, for they wait for the most part.
   project('first', 1, { include: FIRST, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.

@@ -60,6 +60,8 @@ import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
+/** Whom we heard so lately is there. */
+const HEARD_MS: Millis = 1_000
 
 /** The hub of our session is looked for so long at all addresses; then another one will do. */
 export const FOREIGN_MS: Millis = 60_000
@@ -412,10 +414,12 @@ function refused(run: Runtime, why: string): void {
     return lookAgain(run)
   }
   if (member.phase !== 'in' || member.hub !== 'open') return
-  // A hub that was started a moment ago lacks the primary's list: while the primary is heard we are
-  // a member, and attach again by ourselves.
-  const { client } = member.session
-  if (client.lost || client.view.primary === member.session.me) comeBack(run)
+  // A hub that was started a moment ago lacks the primary's list: while the primary is heard, on a
+  // path of our own, we are a member, and attach again by ourselves.
+  const { client, watches, me } = member.session
+  const { primary } = client.view
+  const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastHeard ?? -Infinity)
+  if (run.now - heardAt > HEARD_MS) comeBack(run)
 }
 
 // A room whose members may still play is opened when they cannot any more.
