@@ -16,7 +16,7 @@ import { writeApplication } from './application.ts'
 import { readImage } from './image.ts'
 import { until } from './until.ts'
 
-const BYTES_MAX = 1_850_000
+const BYTES_MAX = 1_950_000
 const ROOT = resolve('.')
 const base = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
 const tree = join(base, 'tree')
@@ -130,7 +130,7 @@ test.each([
   240_000,
 )
 
-test('the package has at most 1.85 MB, and of each kind of file what a user needs (AP-16)', () => {
+test('the package has at most 1.95 MB, and of each kind of file what a user needs (AP-16)', () => {
   const files = filesOf(installed)
   const bytes = files.reduce((sum, path) => sum + statSync(join(installed, path)).size, 0)
   expect(bytes).toBeLessThan(BYTES_MAX)
