@@ -27,17 +27,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+/** So often an attack is tried until it has begun, or meets its limit. */
+const TURNS_MAX = 6
+const DONE_MIN = 50
+
 async function borne(attack: Attack, addresses: number): Promise<Outcome> {
-  const found = await siege.bear(attack, addresses, MS)
-  expect([found.wrong, found.epochs, found.lost]).toEqual([0, 0, []])
-  expect([found.acknowledged > 0, found.joins.length > 0]).toEqual([true, true])
-  expect(hub.isRunning()).toBe(true)
-  expect(found.tally.done).toBeGreaterThan(50)
-  return found
+  for (let turn = 0; ; turn++) {
+    const found = await siege.bear(attack, addresses, MS)
+    expect([found.wrong, found.epochs, found.lost]).toEqual([0, 0, []])
+    expect([found.acknowledged > 0, found.joins.length > 0]).toEqual([true, true])
+    expect(hub.isRunning()).toBe(true)
+    // On a busy machine an attacker may just have started when its time is over.
+    if (found.tally.done > DONE_MIN) return found
+    expect(turn).toBeLessThan(TURNS_MAX)
+  }
 }
 
-/** So often an attack is tried until it meets its limit. */
-const TURNS_MAX = 6
 /** The room that plays, and what an address may have. */
 const ROOMS = 1 + 128
 /** Its members and a newcomer, and what an address may have. */
@@ -47,7 +52,10 @@ test('rooms that were opened to fill the hub are gone when nobody is left in the
   const one = await borne('founding', 1)
   expect(one.refused['address.registrations']).toBeGreaterThan(0)
   expect(one.rooms).toBeLessThanOrEqual(ROOMS)
-  const { rooms } = await borne('founding', 100)
+  let rooms = 0
+  for (let turn = 0; rooms <= 1 && turn < TURNS_MAX; turn++) {
+    rooms = (await borne('founding', 100)).rooms
+  }
   expect(rooms).toBeGreaterThan(1)
   await expect.poll(() => siege.rooms(), { timeout: 60_000 }).toBe(1)
 })
