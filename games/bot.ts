@@ -38,12 +38,20 @@ export interface Bots {
 
 /** A bot that is nothing but its session and some beats. */
 export function botOf(session: Session, beats: readonly (() => void)[]): Bot {
+  const rest = (): void => {
+    for (const end of beats) end()
+  }
   const over = new Promise<string>((resolve) => {
     session.on('status', (status) => {
       if (status !== 'lost') return
-      for (const end of beats) end()
+      rest()
       resolve(session.reason)
     })
   })
-  return { session, over, leave: () => session.leave(), idle: () => '' }
+  // Whoever leaves changes nothing any more.
+  const leave = (): Promise<void> => {
+    rest()
+    return session.leave()
+  }
+  return { session, over, leave, idle: () => '' }
 }

@@ -1,6 +1,7 @@
 /** What was ours in another window comes back to us, too late to be of use. */
 
-import type { ObjectHandle, ObjectType, Session, StateOf } from 'holdfast'
+import { HoldfastError, type ObjectHandle, type ObjectType } from 'holdfast'
+import type { Session, StateOf } from 'holdfast'
 
 type FieldsOf<Type> = Type extends ObjectType<infer F> ? F : never
 
@@ -11,7 +12,16 @@ export function sweep<Type extends ObjectType<FieldsOf<Type>>>(
   known: (id: string) => boolean,
 ): void {
   for (const handle of session.all(type)) {
-    if (handle.mine && !handle.away && !known(handle.id)) handle.destroy()
+    if (handle.mine && !handle.away && !known(handle.id)) end(handle)
+  }
+}
+
+// Lists still tell of changes after a session was left, which changes nothing any more.
+function end(handle: { destroy(): void }): void {
+  try {
+    handle.destroy()
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'left') throw error
   }
 }
 

@@ -33,7 +33,7 @@ export async function play({ index, beat, ...where }: BotOptions): Promise<Bot> 
   const leave = async (): Promise<void> => {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, RISE_MS))
     await Promise.race([opponent.rise(), late])
-    await session.leave()
+    await bot.leave()
   }
   return { ...bot, leave, idle: () => opponent.idle }
 }
