@@ -19,7 +19,7 @@ interface Work<Options> {
 }
 
 /** Files beside the benches that are none. */
-const OURS = new Set(['dispatch', 'load', 'main', 'plain-install', 'report', 'soak'])
+const OURS = new Set(['dispatch', 'main', 'plain-install', 'report', 'soak'])
 
 /** The names that can be run, in order. @param folder where their compiled files stand */
 export function names(folder: URL): string[] {

@@ -1,9 +1,14 @@
 /** `npm run bench -- NAME [--quick]`: a missed goal is reported, only a failure exits 1. */
 
+import { cpus, loadavg } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { dispatch, list } from './dispatch.ts'
-import { BUSY_MAX, busyShare, loadLine } from './load.ts'
+
+/** Above this share of all processors a bench refuses to measure. */
+const BUSY_MAX = 0.15
+const LOOK_MS = 1_000
 
 const USAGE = `npm run bench -- NAME [--quick] [--sodium] [--anyway]
   Runs one bench: tables, goals, and as the last line one JSON object.
@@ -27,6 +32,31 @@ const { values, positionals } = parseArgs({
   },
 })
 const name = positionals[0]
+
+/** The share of all processors that others use, from 0 to 1, looked at for a second. */
+async function busyShare(): Promise<number> {
+  const before = spent()
+  await pause(LOOK_MS)
+  const after = spent()
+  return 1 - (after.idle - before.idle) / (after.all - before.all)
+}
+
+function spent(): { idle: number; all: number } {
+  let idle = 0
+  let all = 0
+  for (const { times } of cpus()) {
+    idle += times.idle
+    all += Object.values(times).reduce((sum, one) => sum + one, 0)
+  }
+  return { idle, all }
+}
+
+/** For the report. @param busy  share that others used when the bench began */
+function loadLine(busy: number): string {
+  const average = loadavg()[0]!.toFixed(1)
+  const others = `${Math.round(100 * busy)} % of the processors`
+  return `When the bench began, others used ${others}; the load of the last minute is ${average}.`
+}
 
 async function hideSodium(): Promise<void> {
   const hook = new URL('plain-install.js', import.meta.url)

@@ -208,7 +208,7 @@ describe('the tables', () => {
     const sections = [...read(root, 'docs/figures.md').matchAll(pattern)]
     expect(sections.filter(([, names, name]) => !names!.split(', ').includes(name!))).toEqual([])
     const named = sections.flatMap(([, names]) => names!.split(', ')).toSorted()
-    const tools = ['dispatch.ts', 'load.ts', 'main.ts', 'report.ts', 'soak.ts']
+    const tools = ['dispatch.ts', 'main.ts', 'report.ts', 'soak.ts']
     const benches = readdirSync(join(root, 'bench')).filter((name) => /^\w+\.ts$/.test(name))
     const wanted = benches.filter((name) => !tools.includes(name))
     expect(named).toEqual(wanted.map((name) => name.replace('.ts', '')).toSorted())

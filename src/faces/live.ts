@@ -33,7 +33,6 @@ import { Simulation, type SimulationHost } from './simulating.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
-import { MADE_BY, sameRows } from './made-by.ts'
 import type { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long at most, until the others know it, or the hub has the end.
@@ -47,6 +46,17 @@ export interface Running extends Session {
   onEvent(event: MemberEvent): void
   /** This process is about to be stopped for a while. */
   freeze(): void
+}
+
+// Who makes what a verb takes, for the sentence that refuses anything else.
+const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
+  create: 'a type of objects is made by object()',
+  all: 'a type of objects or pieces is made by object() or piece()',
+  act: 'act takes an action, as action() makes it',
+  call: 'a procedure is made by procedure()',
+  note: 'a procedure is made by procedure()',
+  answer: 'a procedure is made by procedure()',
+  part: 'a part of its own is made by slots() or definePart()',
 }
 
 /** See the head of this file. */
@@ -534,4 +544,9 @@ export class Live implements Running {
   #emit<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
     this.#events.emit(name, value)
   }
+}
+
+// Rows are never changed in place, and each view that comes has rows of its own.
+function sameRows(before: readonly object[], now: readonly object[]): boolean {
+  return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
 }
