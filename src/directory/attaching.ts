@@ -25,7 +25,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
-  // It is told of all who are here, and all of it.
+  // The newcomer hears of every member that is here, and pays for each.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
   const full = sit(call, session)

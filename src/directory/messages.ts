@@ -29,7 +29,7 @@ import {
 
 /** Version of all messages in this file. */
 export const HUB_VERSION = 5
-/** What this build speaks. */
+/** The versions that this build speaks. */
 export const HUB_VERSIONS: Versions = only(HUB_VERSION)
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
@@ -146,7 +146,7 @@ export function admissionOf(said: Omit<ValueOf<typeof admitted>, 'label'>): Uint
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
-  /** What the sender speaks, as wire/versions.ts says it. */
+  /** The versions that the sender speaks, in the form of wire/versions.ts. */
   hello: [1, record({ version: varint })],
   /** `after` is where the page before ended, or empty. */
   list: [2, record({ request, game: name, after: cursor })],

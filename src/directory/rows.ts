@@ -21,7 +21,7 @@ export interface Pending {
   isWriting: boolean
 }
 
-/** What a member said as it went. */
+/** The goodbye of a member. */
 export interface Goodbye {
   /** The epoch in which it led until then; 0 if it did not. */
   readonly epoch: number

@@ -159,7 +159,7 @@ const JOIN_OPTIONS = [
   'udp',
 ] as const
 
-// Who gives up joining stays so long at most, until the others know it.
+// A member that gives up joining waits so long at most for the others to know it.
 const WITHDRAW_MS: Millis = 3_000
 
 // From the view to the last of its objects, at most.

@@ -27,7 +27,7 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 export const MAIL_ID_MAX = 64
 /** Version of the messages between mailboxes. */
 export const MAIL_VERSION = 3
-/** What this build speaks. */
+/** The versions that this build speaks. */
 export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
 /** Longest reason why a connection is refused, in bytes. */
 export const REFUSAL_MAX = 300

@@ -9,7 +9,7 @@ import { only, type Versions } from '../wire/versions.ts'
 
 /** The version of these messages, part of what both ends must agree on. */
 export const SEAL_VERSION = 1
-/** What this build speaks. */
+/** The versions that this build speaks. */
 export const SEAL_VERSIONS: Versions = only(SEAL_VERSION)
 /** Longest id of a session in the prologue, in bytes of UTF-8. */
 export const SEAL_SESSION_MAX = 32

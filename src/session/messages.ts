@@ -46,7 +46,7 @@ import {
 
 /** Version of all messages between members. */
 export const SESSION_VERSION = 5
-/** What this build speaks. */
+/** The versions that this build speaks. */
 export const SESSION_VERSIONS: Versions = only(SESSION_VERSION)
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
@@ -182,7 +182,7 @@ export const testimonyLayout = record({
 export type PeerMessage = ValueOf<typeof peerLayout>
 
 const wanted = {
-  /** What the sender speaks, as wire/versions.ts says it. */
+  /** The versions that the sender speaks, in the form of wire/versions.ts. */
   version: varint,
   /** Fingerprint of the game's types; two builds that differ do not fit. */
   schema: u32,
