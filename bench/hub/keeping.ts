@@ -87,7 +87,7 @@ class Primary {
     const said = { session, number: ++this.#number, from, index: ++this.#index }
     const bytes = isWhole ? WHOLE : ENTRY
     this.#behind = isWhole ? 0 : this.#behind! + bytes.length
-    const rest = { time: this.#number, next: 2, lone: true, piece: 0, of: 1, bytes }
+    const rest = { time: this.#number, next: 2, acks: 'strict' as const, piece: 0, of: 1, bytes }
     this.#stranger.say({ kind: 'keep', ...said, ...rest })
     await heard(this.#stranger, 'kept')
   }

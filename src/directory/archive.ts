@@ -9,8 +9,8 @@
  */
 
 import { type Millis, NAME_MAX, type PeerId, termOf } from '../machine.ts'
-import { blob, decode, encode, flag, record, varint, word } from '../wire/layout.ts'
-import type { Entry } from './messages.ts'
+import { blob, decode, encode, record, varint, word } from '../wire/layout.ts'
+import { acks, type Acks, type Entry } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
 import { placeOf } from './rows.ts'
 
@@ -18,8 +18,8 @@ const MINUTE: Millis = 60_000
 /** Longest time for which a room is kept after its last member, in minutes: a year. */
 export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
 /**
- * After so long without YES_I_AM of a primary that was not alone its room may be opened again. By
- * their promises its members go on without the hub for less (session/keeping.ts).
+ * After so long without YES_I_AM of a primary that may acknowledge without the hub its room may be
+ * opened again. By their promises its members go on for less (session/keeping.ts).
  */
 export const SILENT_MS: Millis = 60_000
 /** Keys of sheets begin with this, and come behind those of all other records. */
@@ -45,8 +45,8 @@ export interface Stand {
   readonly at: Millis
   /** No member had this number or a larger one. */
   readonly next: PeerId
-  /** The primary was the only member, and acknowledges nothing that is not here. */
-  readonly lone: boolean
+  /** How that primary acknowledges. */
+  readonly acks: Acks
   readonly sheets: number
   /** Of all sheets. */
   readonly bytes: number
@@ -61,7 +61,7 @@ export interface Waiter {
   readonly connection: number
   readonly number: number
   readonly index: number
-  readonly lone: boolean
+  readonly acks: Acks
 }
 
 /** Changes of a room for one write. */
@@ -104,7 +104,8 @@ export const archived = record({
   time: varint,
   at: varint,
   next: varint,
-  lone: flag,
+  /** In 0.2 a flag: whether the primary was alone, and so strict. */
+  acks,
   sheets: varint,
   bytes: varint,
   until: varint,

@@ -7,9 +7,11 @@
  * primary in one step, before the sheets are read, so whoever served before can write no more, and
  * what is read is the last that there will be of them.
  *
- * A room may be opened at once if its session has ended, or if its primary was alone, and its
- * stream is closed: such a primary acknowledges nothing that is not here. Where others may play on
- * without the hub, by their promises (session/lease.ts), it must have been silent for longer.
+ * A room may be opened at once if its session has ended, or if its primary is strict, and its stream
+ * is closed: such a primary acknowledges nothing that is not here. One that reaches its backup
+ * through the relay alone acknowledges nothing once their streams are closed: it must have been
+ * silent for as long as its lease may last. Where others may play on without the hub, by their
+ * promises (session/lease.ts), it must have been silent for longer still.
  */
 
 import { INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
@@ -77,14 +79,14 @@ function writes({ entry }: Row, { hub, connection, from }: Call): boolean {
 
 function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
-  const { session, number, index, lone } = message
+  const { session, number, index, acks } = message
   doubt(hub, session)
-  say(connection, { kind: 'kept', session, number, index, lone, why }, out)
+  say(connection, { kind: 'kept', session, number, index, acks, why }, out)
 }
 
 function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const { hub, connection, from, out } = call
-  const { session, index, lone, next, time } = message
+  const { session, index, acks, next, time } = message
   const at = wallOf(hub, call.now)
   const known = archive.standOf(hub.archive.rooms.get(session))
   const before = message.from === null ? null : known
@@ -102,7 +104,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
     time,
     at,
     next,
-    lone,
+    acks,
     until: 0,
     sheets: (before?.sheets ?? 0) + (isSheet ? 1 : 0),
     bytes: (before?.bytes ?? 0) + bytes.length,
@@ -110,7 +112,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   }
   const met = unfit(hub, from.account.place, known, stand)
   if (met) return refuse(call, message, met)
-  const waiter = { connection, number: message.number, index, lone }
+  const waiter = { connection, number: message.number, index, acks }
   const room = archive.change(hub.archive, row.entry, stand, sheets, waiter)
   room.founder ||= from.account.place
   out.record(session)
@@ -191,19 +193,23 @@ export function openingOf(
   return { stand, epoch, inc: stand.next + gap }
 }
 
-// Whether no member has a number that is not here: who is alone, and strict, gives none.
-function hasAll({ by, lone }: Stand, primary: PeerId): boolean {
+// Whether no member has a number that is not here: who is strict gives none.
+function hasAll({ by, acks }: Stand, primary: PeerId): boolean {
   // By 0 who opened the room has written nothing so far.
-  return by === 0 || (lone && by === primary)
+  return by === 0 || (acks === 'strict' && by === primary)
 }
 
 // Nobody serves the session, or is attached to it.
-function waitOf(hub: Hub, now: Millis, row: Row, { by, lone }: Stand): Millis {
+function waitOf(hub: Hub, now: Millis, row: Row, { by, acks }: Stand): Millis {
   const { primary } = row.entry.register
   // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
   const isOpening = row.opening === primary
-  const isAlone = isOpening || (lone && by === primary)
-  if (!isAlone) return Math.max(row.lastYes, hub.startedAt) + archive.SILENT_MS - now
+  const isStrict = isOpening || (acks === 'strict' && by === primary)
+  if (!isStrict) {
+    // After a start of the hub, or where it refused a sheet, it does not know enough.
+    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : archive.SILENT_MS
+    return Math.max(row.lastYes, hub.startedAt) + silent - now
+  }
   // Who opens it may be on its way to us.
   const since = isOpening ? row.lastYes : -Infinity
   const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since

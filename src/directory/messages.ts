@@ -93,6 +93,14 @@ const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
 export type Why = ValueOf<typeof why>
 
+/** Layout of how a primary of a kept room acknowledges. */
+export const acks = word(['free', 'strict', 'relayed'])
+/**
+ * How a primary of a kept room acknowledges: perhaps without the hub; nothing that the hub does not
+ * have on disk; or what its backup has, which it reaches through the hub alone.
+ */
+export type Acks = ValueOf<typeof acks>
+
 /** Layout of a topology. */
 export const topology = word(['star', 'mesh'])
 /** Who has links: each member to primary and backup, or to all others (B8, B9). */
@@ -198,13 +206,13 @@ export const toHub = message({
   /**
    * A piece of a sheet that the primary wants to be kept: the whole state, or entries of the log
    * from `from` on. With the sheet the log has `index` entries. No member has the number `next` or
-   * a larger one; `lone`: there is none but the primary.
+   * a larger one. From now on the primary acknowledges so, or more strictly.
    */
   keep: [
     14,
     record({
       ...{ session, number: varint, from: maybe(varint), index: varint },
-      ...{ time: varint, next: varint, lone: flag },
+      ...{ time: varint, next: varint, acks },
       ...{ piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) },
     }),
   ],
@@ -253,7 +261,7 @@ export const fromHub = message({
   /** The answer to `invite`, once it is on disk; `why` not, or empty. */
   invited: [16, record({ request, why: text(REASON_MAX) })],
   /** The disk has the sheet of that number, and so the log up to `index`; `why` not, or empty. */
-  kept: [17, record({ session, number: varint, index: varint, lone: flag, why: text(REASON_MAX) })],
+  kept: [17, record({ session, number: varint, index: varint, acks, why: text(REASON_MAX) })],
   /** A piece of a sheet, for who opens the room again. */
   sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */

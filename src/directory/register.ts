@@ -299,7 +299,9 @@ function isHeir({ backup }: Register, demand: Demand): boolean {
 // under way.
 function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
-  return row.present.has(inc) && now - row.lastYes > RECOVER_MS
+  // Who said goodbye publishes nothing more.
+  const isOver = row.goodbyes.has(row.entry.register.primary) || now - row.lastYes > RECOVER_MS
+  return row.present.has(inc) && isOver
 }
 
 /** GET_THIS_SERVER. */

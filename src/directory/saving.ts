@@ -86,7 +86,7 @@ export function restore(
   const at = Math.max(0, Math.round(now + hub.archive.wallOffset))
   const stand: Stand = {
     session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
-    ...{ by: 0, index, time, at, next, lone: true, sheets: sheets.length, bytes },
+    ...{ by: 0, index, time, at, next, acks: 'strict', sheets: sheets.length, bytes },
     until: at + archive.timeOf(entry),
     imported: true,
   }

@@ -5,11 +5,15 @@
  *     whole    the whole state, first of all and again when the entries behind it are as many
  *     entries  of the log, behind what was written before
  *
- * While others are here they hold the state too, and what is written lags by KEEP_MS at most. A
- * primary that is the only member is **strict**: it acknowledges nothing that the hub does not have
- * on disk, so whoever opens the room after it, however it went, has all that was acknowledged. It
- * is strict from before the hub hears that it is alone until the hub has heard that it is not: a
- * hub that believes that it is alone lets the room be opened anew as soon as it is gone.
+ * A primary without a registered backup is **strict**: it acknowledges nothing that the hub does not
+ * have on disk, so whoever opens the room after it, however it went, has all that was acknowledged.
+ * With a backup that it reaches through the hub alone it is **relayed**: what it acknowledges both
+ * have, and what is written lags by KEEP_MS at most; once their streams are closed neither
+ * acknowledges more. Where members have paths of their own, a primary beside others is **free**: it
+ * goes on without the hub for as long as its lease allows.
+ *
+ * The hub opens a room the sooner the stricter it believes the primary to be. So a primary is as
+ * strict as it says from before the hub hears that, until the hub has on disk that it is less so.
  *
  * If the hub does not keep the room, because its disk is full or a limit was met, play goes on
  * without, and the application is told; it is tried again.
@@ -20,7 +24,8 @@ import * as durable from '../replication/durable.ts'
 import * as chunks from '../wire/chunks.ts'
 import type { Millis } from '../machine.ts'
 import { termOf, termsSay } from '../machine.ts'
-import { type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.ts'
+import type { Member } from '../replication/layouts.ts'
+import { type Acks, type FromHub, NOT_NEXT, SHEET_PIECE_MAX } from '../directory/messages.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { deltaLayout } from '../replication/layouts.ts'
@@ -58,25 +63,36 @@ export const PROMISED_MAX_MS: Millis = 45_000
  * The state of a member that begins to lead.
  *
  * @param heardAt  when the hub heard of it at the latest, for its lease
+ * @param beside   who is here, by the log
  * @param founds   whether nobody led before; then nobody waits until the hub has so much of the log
  */
 export function leads(
   session: Session,
   since: Millis,
   heardAt: Millis,
+  beside: Iterable<Member>,
   { founds, free }: { founds: boolean; free: number } = { founds: false, free: -1 },
 ): Lead {
   const on = isKept(session)
+  const believed = founds ? 'strict' : believedOf(session, beside)
   const most = on ? PROMISED_MAX_MS - leases.LEASE_MS : Infinity
   // Whoever opens a kept room anew counts on the lease as whoever recovers a session does.
   const lease = leases.create(session.recovers || on, heardAt + leases.LEASE_MS, most)
   return createLead(since, lease, {
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
-    ...{ open: !founds && session.hub.up, free, shared: !founds },
+    ...{ open: !founds && session.hub.up, free, believed },
     ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, loose: false, whole: 0, behind: 0 },
-    ...{ lone: null, flying: false, sentAt: -Infinity, since: 0, why: '', untaken: false },
+    ...{ said: null, flying: false, sentAt: -Infinity, since: 0, why: '', untaken: false },
     ...{ operations: 0, sheets: 0, asked: { index: 0, sheets: 0 }, told: null },
   })
+}
+
+// How our predecessor acknowledged at most, as far as the hub knows. It published nobody with a path
+// before the hub knew of that, and said nothing else while such a member was here.
+function believedOf({ client }: Session, beside: Iterable<Member>): Acks {
+  const published = new Set(client.view.members.filter(hasPath).map(({ inc }) => inc))
+  for (const { inc } of beside) if (published.has(inc)) return 'free'
+  return 'relayed'
 }
 
 /** Whether a session is kept beyond its last member, by its terms. */
@@ -126,9 +142,32 @@ function isLone({ me, server }: Session): boolean {
   return true
 }
 
-function isStrict(session: Session, { on, always, why, shared }: Keeping): boolean {
-  if (!on) return false
-  return always || (why === '' && (!shared || isLone(session)))
+// Whether that member may be reached without the hub.
+function hasPath({ addresses }: Member): boolean {
+  return addresses.length > 0
+}
+
+function isPathless({ server: { durable: own, published } }: Session): boolean {
+  for (const member of own.members.values()) if (hasPath(member)) return false
+  for (const member of published.values()) if (hasPath(member)) return false
+  return true
+}
+
+// How we may acknowledge, by who is here.
+function acksOf(session: Session, { always }: Keeping): Acks {
+  if (always || isLone(session)) return 'strict'
+  if (!isPathless(session)) return 'free'
+  const { role } = session.server
+  return role === 'backedup' || role === 'handing' ? 'relayed' : 'strict'
+}
+
+const STRICTNESS: Record<Acks, number> = { free: 0, relayed: 1, strict: 2 }
+
+function isStrict(session: Session, keeping: Keeping): boolean {
+  const { on, always, why, believed } = keeping
+  if (!on || (why !== '' && !always)) return false
+  const acks = acksOf(session, keeping)
+  return acks === 'strict' || STRICTNESS[believed] > STRICTNESS[acks]
 }
 
 /** How much of the log may be acknowledged as far as the hub must have it. */
@@ -171,7 +210,7 @@ export function deadline(session: Session): Millis {
   if (!keeping.on || !keeping.open) return Infinity
   if (keeping.why !== '') return keeping.sentAt + REFUSED_MS
   if (keeping.flying) return keeping.sentAt + ANSWER_MS
-  if (keeping.sent < 0 || keeping.lone !== isLone(session)) return -Infinity
+  if (keeping.sent < 0 || keeping.said !== acksOf(session, keeping)) return -Infinity
   if (!isOwed(keeping)) return Infinity
   const waits = keeping.entries.length === 0 || !isStrict(session, keeping)
   return waits ? keeping.since + KEEP_MS : -Infinity
@@ -205,16 +244,16 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   if (from === null || keeping.entries.length > 0) keeping.sheets++
   keeping.asked = { index: keeping.operations, sheets: keeping.sheets }
   const sheet = from === null ? wholeOf(session, 'whole', out) : entriesOf(keeping, index, out)
-  const lone = isLone(session)
+  const acks = acksOf(session, keeping)
   if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
   else keeping.behind += sheet.length
   Object.assign(keeping, { sent: index, entries: [], bytes: 0, loose: false })
-  Object.assign(keeping, { lone, flying: true, sentAt: now })
-  if (lone) keeping.shared = false
+  Object.assign(keeping, { said: acks, flying: true, sentAt: now })
+  if (STRICTNESS[acks] > STRICTNESS[keeping.believed]) keeping.believed = acks
   const next = session.server.durable.nextInc
   const time = Math.max(0, Math.round(out.time()))
   const number = ++keeping.number
-  const said = { session: session.id, number, from, index, time, next, lone }
+  const said = { session: session.id, number, from, index, time, next, acks }
   const put = sheet.length === 0 ? sheet : out.put(sheet, from === null)
   for (const piece of chunks.cut(put, SHEET_PIECE_MAX)) out.hub({ kind: 'keep', ...said, ...piece })
 }
@@ -295,7 +334,7 @@ export function answered(
   } else {
     keeping.kept = Math.max(keeping.kept, message.index)
     if (isNewest) {
-      Object.assign(keeping, { flying: false, untaken: false, shared: !message.lone })
+      Object.assign(keeping, { flying: false, untaken: false, believed: message.acks })
       persisted(session, keeping)
     }
     keeping.why = ''

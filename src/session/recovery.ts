@@ -94,7 +94,7 @@ export function gather(
   const told = new Map(durable.members)
   const conduct = { ...durable.conduct }
   const own = {
-    lead: keeping.leads(session, since, asked.sentAt),
+    lead: keeping.leads(session, since, asked.sentAt, here),
     until: now + GATHER_MS,
     answers: new Map([[session.me, { ...ownAnswer(session), conduct }]]),
     witness: 0,

@@ -49,7 +49,7 @@ export function found(session: Session, now: Millis, out: SessionOut, from: Kept
   session.lineage = from.lineage
   lineage.begin(session, epoch, length, from)
   session.client.published = { ...session.client.published, coming: [], waiting: false }
-  const lead = keeping.leads(session, now, now, { founds: true, free: length + 1 })
+  const lead = keeping.leads(session, now, now, [], { founds: true, free: length + 1 })
   session.server = idleServer()
   const own = state ?? durable.create()
   // What was recorded was published, to whoever was there.
@@ -302,7 +302,9 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
   // A member that was handed the role does not know when; it was after its last ack.
   const heardAt = why ? sentAt : ackedAt
-  const own = { ...keeping.leads(session, now, heardAt), roundAt: now + SERVE_FIRST_MS }
+  const { members } = session.server.durable
+  const begun = keeping.leads(session, now, heardAt, members.values())
+  const own = { ...begun, roundAt: now + SERVE_FIRST_MS }
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
   become(session, now, 'leads', { ...nobodyBeside(own, now), log }, out)
   const { server } = session

@@ -14,6 +14,7 @@ import {
   RISEN_MAX,
   type Start,
 } from '../replication/layouts.ts'
+import type { Acks } from '../directory/messages.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { createReader } from '../wire/bytes.ts'
@@ -92,10 +93,10 @@ export interface Keeping {
   /** Bytes of the whole as it was written last, and of all entries behind it. */
   whole: number
   behind: number
-  /** Whether we were alone as it was written last; null if nothing was. */
-  lone: boolean | null
-  /** The hub knows nothing else than that others are here. */
-  shared: boolean
+  /** How we acknowledge, as it was written last; null if nothing was. */
+  said: Acks | null
+  /** The strictest that the hub may believe of that: it opens the room by it. */
+  believed: Acks
   /** A sheet is on its way. */
   flying: boolean
   sentAt: Millis

@@ -13,14 +13,23 @@ function two(): { room: Kept; other: number } {
   desk.say(room.founder, { kind: 'members', session, members: [listed(1), listed(2)], players: 2 })
   const other = desk.open()
   desk.attach(other, session, 2)
-  room.keep('whole ', 1, { lone: false, next: 3 })
-  room.keep('one ', 2, { lone: false, next: 3 })
+  room.keep('whole ', 1, { acks: 'free', next: 3 })
+  room.keep('one ', 2, { acks: 'free', next: 3 })
   return { room, other }
 }
 
 function bye(room: Kept, stream: number, epoch: number, index: number): void {
   room.desk.say(stream, { kind: 'gone', session: room.id, epoch, index })
 }
+
+/** Member 2 is the registered backup from now on. */
+function backUp({ desk, founder, id: session }: Kept): void {
+  const change = { session, inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+  const add = { kind: 'change', request: 2, ...change, why: 'add' } as ToHub
+  expect(desk.say(founder, add)).toContainEqual(expect.objectContaining({ request: 2, ok: true }))
+}
+
+const OUT = { kind: 'present', inc: 2, here: false }
 
 describe('goodbyes', () => {
   test.each([[true], [false]])(
@@ -36,9 +45,10 @@ describe('goodbyes', () => {
     },
   )
 
-  test('of some leave the room to the others (N-1)', () => {
+  test('leave the room to the backup (N-1)', () => {
     const { room, other } = two()
-    bye(room, room.founder, 1, 2)
+    backUp(room)
+    bye(room, room.founder, 2, 2)
     expect(room.opens(3).opened).toBe(null)
     expect(room.desk.heard.get(other)).toContainEqual(
       expect.objectContaining({ kind: 'present', inc: 1, here: false }),
@@ -58,12 +68,19 @@ describe('goodbyes', () => {
     expect(room.opens(3).heard).toMatchObject([{ kind: 'refused', why: /opens again in \d+ s$/ }])
   })
 
+  test('of a primary without a backup open it for those who are here (N-8)', () => {
+    const { room, other } = two()
+    bye(room, room.founder, 1, 2)
+    expect(room.desk.heard.get(other)).toContainEqual(expect.objectContaining(OUT))
+    expect(room.opens(2)).toMatchObject({ opened: { sheets: 2 }, text: 'whole one ' })
+  })
+
   test('count once the disk has the last sheet (N-1)', () => {
     const { room, other } = two()
     const { desk } = room
     bye(room, other, 0, 0)
     desk.atOnce = false
-    room.keep('two ', 3, { lone: false, next: 3 })
+    room.keep('two ', 3, { acks: 'free', next: 3 })
     bye(room, room.founder, 1, 3)
     expect(desk.hub.directory.rows.get(room.id)!.pending).toBe(null)
     desk.write()
@@ -92,6 +109,25 @@ describe('goodbyes', () => {
     expect(room.desk.hub.directory.rows.get(room.id)!.goodbyes.size).toBe(0)
   })
 
+  test('of a primary without a backup let another recover a room that is not kept (N-8)', () => {
+    const room = new Kept()
+    const { desk } = room
+    const [added] = room.ask(desk.open(), 4, { room: 'other', terms: '' })
+    const session = (added as { entry: { session: string } }).entry.session
+    const [stream, other] = [desk.open(), desk.open()]
+    desk.attach(stream, session, 1, 4)
+    const members = [{ ...listed(1), hash: listed(4).hash }, listed(2)]
+    desk.say(stream, { kind: 'members', session, members, players: 2 })
+    desk.attach(other, session, 2)
+    const change = { session, inc: 2, proof: proof(2), expect: 1, primary: 2, backup: 0 }
+    const recover = { kind: 'change', request: 2, ...change, why: 'recover' } as ToHub
+    expect(desk.say(other, recover)).toMatchObject([{ kind: 'register', ok: false }])
+    desk.say(stream, { kind: 'gone', session, epoch: 1, index: 0 })
+    expect(desk.say(other, recover)).toContainEqual(
+      expect.objectContaining({ request: 2, ok: true }),
+    )
+  })
+
   test('end a room that is not kept as well (N-1)', () => {
     const room = new Kept()
     const { desk } = room
@@ -102,5 +138,45 @@ describe('goodbyes', () => {
     desk.attach(stream, session, 1, 4)
     desk.say(stream, { kind: 'gone', session, epoch: 1, index: 0 })
     expect(desk.hub.directory.rows.has(session)).toBe(false)
+  })
+})
+
+describe('a primary that dies without a backup', () => {
+  /** How long the other waits until it is told to come back; null if it is not. */
+  function waits(acks: 'free' | 'strict' | 'relayed', more?: (room: Kept) => void): number | null {
+    const { room, other } = two()
+    const { desk, founder } = room
+    room.keep('two ', 3, { acks, next: 3 })
+    more?.(room)
+    desk.close(founder)
+    for (let ms = 0; ms <= 14_000; ms += 500) {
+      if (desk.heard.get(other)!.some((one) => one.kind === 'present' && one.inc === 2)) return ms
+      desk.go(500)
+    }
+    return null
+  }
+
+  test('was strict: who is here opens the room after a redial, with all of it (N-8)', () => {
+    expect(waits('strict')).toBeGreaterThanOrEqual(3_000)
+    expect(waits('strict')).toBeLessThanOrEqual(5_500)
+  })
+
+  test.each<[string, 'free' | 'strict' | 'relayed', ((room: Kept) => void)?]>([
+    ['was free', 'free'],
+    ['was relayed', 'relayed'],
+    ['has a backup', 'strict', backUp],
+  ])('%s: they wait for its lease, or the backup (N-8)', (_what, acks, more) => {
+    expect(waits(acks, more)).toBe(null)
+  })
+
+  test('is not taken for dead while it dials again (N-8)', () => {
+    const { room, other } = two()
+    const { desk, founder, id } = room
+    room.keep('two ', 3, { acks: 'strict', next: 3 })
+    desk.close(founder)
+    desk.go(2_900)
+    desk.attach(desk.open(), id, 1)
+    desk.go(10_000)
+    expect(desk.heard.get(other)).not.toContainEqual(expect.objectContaining(OUT))
   })
 })

@@ -2,16 +2,17 @@
 // is opened by one who leads from then on.
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
-import { NOT_NEXT, SHEET_PIECE_MAX, TIME_MAX } from '../../src/directory/messages.ts'
+import { type Acks, NOT_NEXT, SHEET_PIECE_MAX, TIME_MAX } from '../../src/directory/messages.ts'
 import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
 import { Desk, linkOf, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 
 const BACK_MS = 3_000
+const RECOVER_MS = 15_000
 const SILENT_MS = 60_000
 
-const kept = (index: number, lone = true, why = ''): object => {
-  return { kind: 'kept', index, lone, why }
+const kept = (index: number, acks: Acks = 'strict', why = ''): object => {
+  return { kind: 'kept', index, acks, why }
 }
 
 describe('writing', () => {
@@ -34,10 +35,10 @@ describe('writing', () => {
 
   test('entries that do not follow are not taken, and a whole replaces all before', () => {
     const room = new Kept()
-    expect(room.keep('one', 2)).toMatchObject([kept(2, true, NOT_NEXT)])
+    expect(room.keep('one', 2)).toMatchObject([kept(2, 'strict', NOT_NEXT)])
     room.keep('whole ', 1)
     room.keep('one ', 2)
-    expect(room.keep('four ', 4, { from: 3 })).toMatchObject([kept(4, true, NOT_NEXT)])
+    expect(room.keep('four ', 4, { from: 3 })).toMatchObject([kept(4, 'strict', NOT_NEXT)])
     expect(room.keep('anew ', 4, { from: null })).toMatchObject([kept(4)])
     room.keep('five ', 5)
     const sheets = [...room.desk.disk.keys()].filter((key) => key.startsWith('~'))
@@ -49,7 +50,7 @@ describe('writing', () => {
   test('a word without entries changes how many are here, and adds no sheet', () => {
     const room = new Kept()
     room.keep('whole ', 1)
-    expect(room.keep('', 1, { from: 1, lone: false })).toMatchObject([kept(1, false)])
+    expect(room.keep('', 1, { from: 1, acks: 'free' })).toMatchObject([kept(1, 'free')])
     room.desk.close(room.founder)
     room.desk.go(BACK_MS + 1)
     expect(room.opens().heard).toMatchObject([{ kind: 'refused', why: /opens again in \d+ s$/ }])
@@ -84,7 +85,16 @@ describe('writing', () => {
   test('a room whose terms do not say so is not kept', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(1)
-    const said = { number: 1, from: null, index: 1, time: 0, next: 2, lone: true, piece: 0, of: 1 }
+    const said = {
+      number: 1,
+      from: null,
+      index: 1,
+      time: 0,
+      next: 2,
+      acks: 'strict' as const,
+      piece: 0,
+      of: 1,
+    }
     const bytes = new Uint8Array(1)
     expect(desk.say(streams[0]!, { kind: 'keep', session: id, ...said, bytes })).toEqual([])
     expect(desk.hub.archive.rooms.size).toBe(0)
@@ -120,9 +130,9 @@ describe('writing', () => {
     room.keep('one ', 2)
     room.desk.write('the disk is full')
     const said = room.desk.heard.get(room.founder)!.at(-1)
-    expect(said).toMatchObject(kept(2, true, 'the disk is full'))
+    expect(said).toMatchObject(kept(2, 'strict', 'the disk is full'))
     room.desk.atOnce = true
-    expect(room.keep('two ', 3)).toMatchObject([kept(3, true, NOT_NEXT)])
+    expect(room.keep('two ', 3)).toMatchObject([kept(3, 'strict', NOT_NEXT)])
     expect(room.keep('anew ', 3, { from: null })).toMatchObject([kept(3)])
     room.leaves()
     expect(room.opens().text).toBe('anew ')
@@ -203,7 +213,7 @@ describe('opening', () => {
     room.desk.attach(stream, room.id, inc, 2)
     // The disk takes nothing of it, and the room goes on without the hub.
     room.desk.atOnce = false
-    room.keep('anew ', 2, { from: null, next: inc + 1, lone: false }, stream)
+    room.keep('anew ', 2, { from: null, next: inc + 1, acks: 'free' }, stream)
     room.desk.close(stream)
     room.desk.atOnce = true
     room.desk.go(BACK_MS + 10)
@@ -211,7 +221,7 @@ describe('opening', () => {
   })
 
   test.each<[string, (room: Kept) => void]>([
-    ['others were here', (room) => void room.keep('', 1, { from: 1, lone: false })],
+    ['others were here', (room) => void room.keep('', 1, { from: 1, acks: 'free' })],
     ['a hub that was started since', ({ desk }) => desk.restart()],
     [
       'somebody else who led',
@@ -262,6 +272,27 @@ describe('opening', () => {
     const why = '1048576 members came and went in this room: found another'
     expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
     expect(room.desk.disk.has(`~${room.id} 0`)).toBe(true)
+  })
+
+  test('of a primary with a backup that the relay alone reaches waits for its lease (N-1)', () => {
+    const room = new Kept()
+    room.keep('whole ', 1, { acks: 'relayed', next: 3 })
+    room.desk.close(room.founder)
+    room.desk.go(RECOVER_MS - 100)
+    expect(room.opens().heard).toMatchObject([{ kind: 'refused', why: /opens again in 1 s$/ }])
+    room.desk.go(200)
+    expect(room.opens()).toMatchObject({ opened: { inc: 3 + MEMBERS_MAX }, text: 'whole ' })
+  })
+
+  test('waits longer where a sheet of such a one was refused since (N-1)', () => {
+    const room = new Kept({ room: { kept: 100 } })
+    room.keep('whole ', 1, { acks: 'relayed', next: 3 })
+    room.keep('x'.repeat(200), 2, { acks: 'relayed', next: 3 })
+    room.desk.close(room.founder)
+    room.desk.go(RECOVER_MS + 100)
+    expect(room.opens().opened).toBe(null)
+    room.desk.go(SILENT_MS - RECOVER_MS)
+    expect(room.opens().opened).not.toBe(null)
   })
 
   test('waits while a primary that was alone may come back', () => {

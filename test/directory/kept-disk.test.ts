@@ -106,7 +106,7 @@ function keep(desk: Desk, stream: number, session: string, index: number): FromH
     index,
     time: 0,
     next: 2,
-    lone: true,
+    acks: 'strict' as const,
   }
   const bytes = Uint8Array.of(index)
   return desk.say(stream, { kind: 'keep', session, ...said, piece: 0, of: 1, bytes })

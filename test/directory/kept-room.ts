@@ -44,7 +44,7 @@ export class Kept {
       index,
       time: 5_000,
       next: 2,
-      lone: true,
+      acks: 'strict' as const,
     }
     const bytes = new TextEncoder().encode(text)
     const piece = { piece: 0, of: 1, bytes }

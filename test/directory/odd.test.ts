@@ -53,7 +53,11 @@ function told({ chaos, desk, id }: Scene, session: string): ToHub {
   const members = Array.from({ length: pick(chaos, [0, 1, 2, MOST]) }, (_, at) => listed(at + 1))
   const { hash: digest } = listed(2)
   const of = { number: n(chaos), from: chance(chaos, 0.5) ? null : n(chaos), index: n(chaos) }
-  const when = { time: n(chaos), next: n(chaos), lone: chance(chaos, 0.5) }
+  const when = {
+    time: n(chaos),
+    next: n(chaos),
+    acks: pick(chaos, ['free', 'strict', 'relayed'] as const),
+  }
   const piece = { piece: pick(chaos, [0, 0, n(chaos)]), of: pick(chaos, [1, 1, n(chaos)]) }
   const bytes = new Uint8Array(pick(chaos, [0, 1, 16_000]))
   return pick<ToHub>(chaos, [

@@ -1,24 +1,24 @@
 // Goal: what a primary writes at the hub of a room that is kept, when, and what waits for it.
 // Method: the shipped functions on a primary by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { NOT_NEXT } from '../../src/directory/messages.ts'
+import { type Acks, NOT_NEXT } from '../../src/directory/messages.ts'
 import type { ToHub } from '../../src/directory/messages.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
 import * as keeping from '../../src/session/keeping.ts'
 import { entriesLayout, type Keeping, wholeLayout } from '../../src/session/sheets.ts'
 import type { Lead, Session } from '../../src/session/state.ts'
 import { decode } from '../../src/wire/layout.ts'
-import { listening, memberOf, primaryOf } from './scene.ts'
+import { backedUpOf, listening, memberOf, primaryOf } from './scene.ts'
 
 type Kept = Extract<ToHub, { kind: 'keep' }>
 
-/** A primary of so many members, whose room is kept; the hub knows of nothing. */
+/** A primary of so many members, alone or with a backup; its room is kept, of which the hub knows nothing. */
 function room(count = 1, founds = false) {
-  const { session } = primaryOf(count)
+  const { session } = count === 1 ? primaryOf(1) : backedUpOf(count)
   Object.assign(session, { terms: 'keep=600', keeps: true })
   const { server } = session as Session & { server: { lead: Lead } }
   const more = { founds, free: -1 }
-  server.lead = keeping.leads(session, 0, 0, more)
+  server.lead = keeping.leads(session, 0, 0, [], more)
   if (founds) keeping.attached(session)
   const heard = listening()
   const of = (): Keeping => server.lead.keeping
@@ -27,8 +27,8 @@ function room(count = 1, founds = false) {
     keeping.flush(session, now, heard.out)
     return sheets()
   }
-  const says = (number: number, why = '', index = 9, lone = true): void => {
-    const message = { kind: 'kept', session: session.id, number, index, lone, why } as const
+  const says = (number: number, why = '', index = 9, acks: Acks = 'strict'): void => {
+    const message = { kind: 'kept', session: session.id, number, index, acks, why } as const
     keeping.answered(session, message, heard.out)
   }
   return { session, server, of, flush, says, sheets, heard }
@@ -38,7 +38,7 @@ function room(count = 1, founds = false) {
 function written(count = 1) {
   const made = room(count)
   expect(made.flush(1_000)).toHaveLength(1)
-  made.says(1, '', 3, count === 1)
+  made.says(1, '', 3, count === 1 ? 'strict' : 'relayed')
   made.heard.events.length = 0
   return made
 }
@@ -55,7 +55,7 @@ describe('the first sheet', () => {
     expect(keeping.deadline(made.session)).toBe(-Infinity)
     const [first, ...others] = made.flush(1_000)
     expect(others).toEqual([])
-    expect(first).toMatchObject({ number: 1, from: null, lone: true, piece: 0, of: 1, next: 2 })
+    expect(first).toMatchObject({ number: 1, from: null, acks: 'strict', piece: 0, of: 1, next: 2 })
     expect(made.of()).toMatchObject({ flying: true, sentAt: 1_000, number: 1, behind: 0 })
     expect(made.of().whole).toBe(first!.bytes.length)
   })
@@ -238,13 +238,13 @@ test('an answer for another session, or to a sheet before, ends no waiting (PR-2
     session: 'other',
     number: 2,
     index: 9,
-    lone: true,
+    acks: 'strict',
     why: '',
   } as const
   keeping.answered(made.session, message, made.heard.out)
   expect(made.of()).toMatchObject({ kept: -1, flying: true })
   made.says(1, '', 2)
   expect(made.of()).toMatchObject({ kept: 2, flying: true })
-  made.says(2, '', 2, false)
-  expect(made.of()).toMatchObject({ kept: 2, flying: false, shared: true })
+  made.says(2, '', 2, 'free')
+  expect(made.of()).toMatchObject({ kept: 2, flying: false, believed: 'free' })
 })

@@ -17,7 +17,7 @@ function values({ met }: Ledger, what: string): Record<string, unknown>[] {
 test('a room that is kept, and opened again, is read to the last byte', async () => {
   const ledger = readCapture(readStandard(text), await captureKept('30d'), TYPES)
   const kept = values(ledger, 'ToHub keep')
-  expect(kept.map(({ lone }) => lone)).not.toContain(false)
+  expect(kept.map(({ acks }) => acks)).not.toContain('free')
   expect(kept.filter(({ from }) => from === null)).toHaveLength(2)
   const answers = values(ledger, 'FromHub kept')
   expect(answers.map(({ why }) => why)).toEqual(kept.map(() => ''))

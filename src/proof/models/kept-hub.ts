@@ -95,7 +95,7 @@ function hears(scene: KeptScene, connection: number, bytes: Uint8Array): void {
 function counts({ inc, phase }: Peer, message: FromHub): boolean {
   if (message.kind === 'areYouAlive') return phase === 'leads'
   if (message.kind === 'present') return message.inc === inc && !message.here
-  return ['added', 'sheet', 'kept', 'attached', 'refused'].includes(message.kind)
+  return ['added', 'sheet', 'kept', 'attached', 'register', 'refused'].includes(message.kind)
 }
 
 /** A process says something, which arrives at once. */
@@ -202,5 +202,7 @@ function yes(scene: KeptScene, who: number): void {
   const peer = peerOf(scene, who)
   peer.down = peer.down.filter(({ kind }) => kind !== 'areYouAlive')
   const { session, nonce } = asked
-  if (up.length === 0) say(scene, who, { kind: 'yes', session, epoch, nonce, players: 1 })
+  if (up.length > 0) return
+  peer.yesAt = scene.now
+  say(scene, who, { kind: 'yes', session, epoch, nonce, players: 1 })
 }

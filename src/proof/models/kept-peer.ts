@@ -4,10 +4,10 @@
  * are the list of all operations.
  */
 
-import type { FromHub, ToHub } from '../../directory/messages.ts'
+import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as durable from '../../replication/durable.ts'
-import { deltaLayout, type Point, type Start } from '../../replication/layouts.ts'
+import { deltaLayout, type Member, type Point, type Start } from '../../replication/layouts.ts'
 import * as commit from '../../replication/log.ts'
 import * as keeping from '../../session/keeping.ts'
 import * as lineage from '../../session/lineage.ts'
@@ -15,7 +15,9 @@ import { RULES } from '../../session/rules.ts'
 import * as whole from '../../session/session.ts'
 import * as sheets from '../../session/sheets.ts'
 import type { Session, SessionOut } from '../../session/state.ts'
+import type { Role } from '../../session/table.ts'
 import { digest, proofOf } from '../../wire/digest.ts'
+import { KEY_BYTES } from '../../ports.ts'
 import { encode } from '../../wire/layout.ts'
 import { NO_PARTS } from './processes.ts'
 
@@ -26,6 +28,7 @@ const PLAYER = 1
 const NOBODY = new Uint8Array(0)
 const PROOFS = [1, 2, 3].map((byte) => proofOf(new Uint8Array(16).fill(byte), 'register'))
 const HASHES = PROOFS.map((proof) => digest(proof))
+const KEY = new Uint8Array(KEY_BYTES)
 
 /** A process: the first primary, or one who may open the room. */
 export interface Peer {
@@ -34,6 +37,8 @@ export interface Peer {
   stream: number
   inc: PeerId
   epoch: number
+  /** When it last said that it lives. */
+  yesAt: Millis
   /** As far as session/keeping.ts reads it; null unless it leads. */
   session: Session | null
   /** What it has recorded, and how much of it is acknowledged. */
@@ -68,6 +73,28 @@ export function endOf(who: number, session: string, { inc, epoch }: Peer): ToHub
   return { kind: 'change', request: 3, ...demand, why: 'end' }
 }
 
+/** A primary asks the register for a backup, or to drop it. */
+export function seekBackup(who: number, peer: Peer, id: string, why: 'add' | 'drop'): void {
+  const { server } = peer.session!
+  const { inc, epoch } = peer
+  server.role = why === 'add' ? 'adding' : 'dropping'
+  const backup = why === 'add' ? Math.max(...server.published.keys()) : 0
+  const demand = { session: id, inc, proof: PROOFS[who]!, expect: epoch, primary: inc, backup }
+  peer.up.push({ kind: 'change', request: 4, ...demand, why })
+}
+
+/** The register as the hub says it: only that changes a role. */
+export function registered(peer: Peer, { epoch, primary, backup }: Register): void {
+  if (primary !== peer.inc || epoch <= peer.epoch) return
+  peer.epoch = epoch
+  peer.session!.server.role = backup === 0 ? 'alone' : 'backedup'
+}
+
+/** Its role, as primary. */
+export function roleOf({ session }: Peer): Role {
+  return session!.server.role
+}
+
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
   whole.goes(peer.session!, 0, outOf(peer))
@@ -99,11 +126,18 @@ export function lead(
     // No two draw the same.
     secret: Uint8Array.of(peer.stream, inc),
     server: {
-      ...{ role: 'alone', epoch, log, durable: state, published: new Map([[inc, {}]]), lead: {} },
+      ...{
+        role: 'alone',
+        epoch,
+        log,
+        durable: state,
+        published: new Map([[inc, memberOf(inc, false)]]),
+        lead: {},
+      },
     },
   } as unknown as Session & { server: { role: 'alone' } }
   lineage.begin(session, epoch, ops.length, { sheets: from.sheets, imported: false })
-  const { keeping: begun } = keeping.leads(session, 0, 0, { founds: true, free: ops.length })
+  const { keeping: begun } = keeping.leads(session, 0, 0, [], { founds: true, free: ops.length })
   Object.assign(session.server.lead, { keeping: begun })
   Object.assign(peer, {
     phase: 'leads',
@@ -114,6 +148,14 @@ export function lead(
     acked: ops.length,
     coming: null,
   })
+}
+
+function memberOf(inc: PeerId, hasPath: boolean): Member {
+  return {
+    ...{ inc, player: inc, name: '', kind: 'node', rights: RIGHTS.play },
+    ...{ link: KEY, key: KEY, registerHash: HASHES[0]! },
+    addresses: hasPath ? ['10.0.0.9:7000'] : [],
+  }
 }
 
 /** A primary records an operation. */
@@ -171,6 +213,13 @@ export function presume(peer: Peer): void {
   learn(peer, { session: id, mark, epoch, ...server.lead.keeping.asked })
 }
 
+/** A bug: the hub is taken to believe what was said to it, before it has that on disk. */
+export function believe({ session }: Peer): void {
+  const { server } = session as Session & { server: { role: 'alone' } }
+  const { keeping: own } = server.lead
+  own.believed = own.said ?? own.believed
+}
+
 function learn(peer: Peer, point: Point | null): void {
   if (point) peer.known = { point, ops: peer.ops.slice(0, point.index) }
 }
@@ -182,10 +231,11 @@ export function attached({ session }: Peer, isUp: boolean): void {
 }
 
 /** Somebody is let in beside the primary, by that operation. */
-export function letIn(peer: Peer, op: number): void {
+export function letIn(peer: Peer, op: number, hasPath: boolean): void {
   const { server } = peer.session!
   const inc = server.durable.nextInc++
   record(peer, op)
+  server.durable.members.set(inc, memberOf(inc, hasPath))
   peer.coming = { inc, at: peer.ops.length }
 }
 
@@ -194,15 +244,18 @@ export function told(peer: Peer): PeerId {
   const { coming, session } = peer
   if (!coming || coming.at > peer.acked) return 0
   const { inc } = coming
-  session!.server.published.set(inc, { inc, kind: 'node', rights: RIGHTS.play } as never)
+  const { durable: own, published } = session!.server
+  published.set(inc, own.members.get(inc)!)
   peer.coming = null
   return inc
 }
 
 /** Whoever came last goes. */
 export function goes({ session }: Peer): void {
-  const { published } = session!.server
-  published.delete(Math.max(...published.keys()))
+  const { durable: own, published } = session!.server
+  const last = Math.max(...published.keys())
+  published.delete(last)
+  own.members.delete(last)
 }
 
 /** How many are here, by the primary. */

@@ -48,7 +48,7 @@ export interface KeptScene {
 /** A copy of the hub's folder: whoever puts it back loses what came after. */
 export type Copy = Pick<KeptScene, 'disk' | 'promised' | 'told' | 'numbers' | 'epochs'>
 
-type Left = Omit<KeptScope, 'name' | 'deep' | 'plant' | 'others'>
+type Left = Omit<KeptScope, 'name' | 'deep' | 'plant' | 'others' | 'paths'>
 
 /** What has happened on the way. */
 interface Seen {
@@ -85,17 +85,18 @@ function diskOf(disk: Disk): number {
 }
 
 function ofPeer(peer: Peer, { connections }: Hub): unknown {
-  const { phase, stream, inc, epoch, session, ops, acked, known, coming, up, down } = peer
+  const { phase, stream, inc, epoch, yesAt, session, ops, acked, known, coming, up, down } = peer
   const from = connections.get(stream)
   const there = from ? [from.inc, from.created, from.founded.size] : null
   const lead = session && ofLead(session)
-  return [phase, there, inc, epoch, lead, ops, acked, known, coming, up, down]
+  return [phase, there, inc, epoch, yesAt, lead, ops, acked, known, coming, up, down]
 }
 
 function ofLead({ server, lineage }: Session): unknown {
   if (!('lead' in server)) return null
   const { keeping } = server.lead
-  return [server.published.size, server.durable.nextInc, Object.values(keeping), lineage]
+  const { role, published } = server
+  return [role, published.size, server.durable.nextInc, Object.values(keeping), lineage]
 }
 
 type By = ReadonlyMap<number, number>
@@ -147,8 +148,8 @@ function ofRoom(hub: Hub, session: string, by: By): unknown {
   if (!room) return null
   const [next, writing] = [room.next, room.writing].map((batch) => {
     if (!batch) return null
-    const waiters = batch.waiters.map(({ connection, index, lone }) => {
-      return [by.get(connection), index, lone]
+    const waiters = batch.waiters.map(({ connection, index, acks }) => {
+      return [by.get(connection), index, acks]
     })
     return [batch.stand && stands(batch.stand), batch.sheets, waiters]
   })

@@ -11,6 +11,10 @@ export interface KeptScope {
   /** Operations; and how often somebody comes beside the first primary. */
   ops: number
   guests: number
+  /** Who comes has a path to the primary without the hub. */
+  paths: boolean
+  /** Requests to add a backup, or to drop it. */
+  backups: number
   /** Sheets that are written anew because no answer came. */
   again: number
   /** Streams that break, and members that die or leave. */
@@ -24,8 +28,9 @@ export interface KeptScope {
   refusals: number
   /** How often the hub's folder is copied, and perhaps put back. */
   copies: number
-  /** How often BACK_MS pass, and how often SILENT_MS. */
+  /** How often BACK_MS pass, and how often RECOVER_MS, and SILENT_MS. */
   short: number
+  middle: number
   long: number
   /** A bug around the rules. */
   plant?: Plant
@@ -34,11 +39,12 @@ export interface KeptScope {
 type Plant =
   | ('no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts')
   | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
+  | ('path-unseen' | 'believed' | 'alone-not-strict')
 
 const NOTHING = {
   ...{ others: 1, asks: 1, ops: 1, guests: 0, again: 0, breaks: 0, deaths: 0, leaves: 0 },
-  byes: 0,
-  ...{ kills: 0, refusals: 0, copies: 0, short: 0, long: 0 },
+  ...{ byes: 0, paths: true, backups: 0 },
+  ...{ kills: 0, refusals: 0, copies: 0, short: 0, middle: 0, long: 0 },
 }
 
 /** Scopes that hold, and how many states they have. */
@@ -85,6 +91,19 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
     scope: { ...NOTHING, name: 'kept-bye-hub', byes: 1, kills: 1, short: 1 },
     says: 'one that says goodbye to a hub that may be killed',
     states: 12_000,
+  },
+  {
+    scope: { ...NOTHING, name: 'kept-paths', deep: true, guests: 1, breaks: 1, middle: 1 },
+    says: 'one beside another with a path of its own, and cut off from the hub',
+    states: 192_000,
+  },
+  {
+    scope: {
+      ...{ ...NOTHING, name: 'kept-relayed', deep: true, paths: false },
+      ...{ guests: 1, backups: 2, breaks: 1, middle: 1 },
+    },
+    says: 'one beside another that only the relay reaches, with a backup or not, and cut off',
+    states: 138_000,
   },
   {
     scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
@@ -182,5 +201,23 @@ export const PLANTED: readonly PlantedKept[] = [
     says: 'a goodbye counts before its sheet is on disk',
     violates: 'room.kept',
     steps: 18,
+  },
+  {
+    scope: { ...scopeOf('kept-relayed'), name: 'alone-not-strict', plant: 'alone-not-strict' },
+    says: 'who is alone beside others acknowledges what the hub does not have, while streams break',
+    violates: 'room.kept',
+    steps: 10,
+  },
+  {
+    scope: { ...scopeOf('kept-paths'), name: 'path-unseen', plant: 'path-unseen' },
+    says: 'a room is opened while a member with a path of its own plays on',
+    violates: 'room.kept',
+    steps: 14,
+  },
+  {
+    scope: { ...scopeOf('kept-paths'), name: 'path-not-confirmed', plant: 'believed' },
+    says: 'a path counts before the hub knows of it',
+    violates: 'room.strict',
+    steps: 6,
   },
 ]

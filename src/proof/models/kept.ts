@@ -10,9 +10,11 @@
 import * as archive from '../../directory/archive.ts'
 import { type FromHub, LATER } from '../../directory/messages.ts'
 import { BACK_MS } from '../../directory/keeping.ts'
+import { ASK_MS, RECOVER_MS } from '../../directory/register.ts'
 import type * as chunks from '../../wire/chunks.ts'
 import type { Start } from '../../replication/layouts.ts'
 import { lacks as lacksOf } from '../../session/lineage.ts'
+import { PROMISED_MAX_MS } from '../../session/keeping.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { forced, forgetful, thrifty } from './kept-bugs.ts'
 import * as hub from './kept-hub.ts'
@@ -35,7 +37,7 @@ export function keptModel(scope: KeptScope): Model<KeptScene> {
       'room.fence': fence,
       'room.one': ({ notes }) => notes.twice === '' || notes.twice,
       'room.whole': whole,
-      'room.lone': lone,
+      'room.strict': strict,
       'room.told': ({ notes }) => notes.untold === '' || notes.untold,
       'room.calm': ({ notes }) => notes.alarm === '' || notes.alarm,
     },
@@ -97,13 +99,14 @@ function whole({ disk, session, notes }: KeptScene): true | string {
   return ops.length === stand.index || `room.whole: [${ops.join()}] to ${stand.index}`
 }
 
-// Who acknowledges what the hub does not have is not taken for alone.
-function lone({ hub: { archive: known }, session, peers: all }: KeptScene): true | string {
+// Who acknowledges what the hub does not have is not taken for strict.
+function strict({ hub: { archive: known }, session, peers: all }: KeptScene): true | string {
   const saved = known.rooms.get(session)?.saved
   for (const peer of all) {
     if (peer.phase !== 'leads' || peers.whyOf(peer) !== '') continue
-    if (peers.limitOf(peer) === Infinity && saved?.lone && saved.by === peer.inc) {
-      return `room.lone: ${peer.inc} is not strict, and the hub takes it for alone`
+    if (peers.limitOf(peer) < Infinity || saved?.acks !== 'strict') continue
+    if (saved.by === peer.inc) {
+      return `room.strict: ${peer.inc} is not strict, and the hub takes it for that`
     }
   }
   return true
@@ -111,11 +114,11 @@ function lone({ hub: { archive: known }, session, peers: all }: KeptScene): true
 
 // The first primary is attached, and has written nothing.
 function begin(scope: KeptScope): KeptScene {
-  const { name: _, deep: _d, plant: _p, others, ...left } = scope
+  const { name: _, deep: _d, plant: _p, others, paths: _a, ...left } = scope
   const idle = {
     phase: 'idle',
     session: null,
-    ...{ stream: 0, inc: 0, epoch: 0, acked: 0, known: null, coming: null },
+    ...{ stream: 0, inc: 0, epoch: 0, yesAt: 0, acked: 0, known: null, coming: null },
   } as const
   const scene = {
     ...{ now: 0, disk: new Map(), writing: null, owed: false, session: '', streams: 0 },
@@ -166,6 +169,9 @@ function* actions(scope: KeptScope, scene: KeptScene): Iterable<Action<KeptScene
   }
   if (left.short > 0) {
     yield mishap('some seconds pass', 'short', (copy) => hub.pass(copy, BACK_MS + 1))
+  }
+  if (left.middle > 0) {
+    yield mishap('a lease passes', 'middle', (copy) => hub.pass(copy, RECOVER_MS + ASK_MS))
   }
   if (left.long > 0) {
     yield mishap('a minute passes', 'long', (copy) => hub.pass(copy, archive.SILENT_MS + 1))
@@ -247,10 +253,24 @@ function* leading(
       if (dueAt > 0) copy.left.again--
       peers.write(own)
       if (scope.plant === 'presumed') peers.presume(own)
+      if (scope.plant === 'believed') peers.believe(own)
     })
   }
-  if (left.guests > 0 && !peer.coming) yield on('lets somebody in', come)
-  if (peers.here(peer) > 1) yield on('sees one go', peers.goes)
+  if (left.guests > 0 && !peer.coming) {
+    yield on('lets somebody in', (own, copy) => come(scope, own, copy))
+  }
+  const role = peers.roleOf(peer)
+  if (peers.here(peer) > 1 && role === 'alone') yield on('sees one go', peers.goes)
+  // Who has a backup hears of its end, or does not, and asks again on a new stream.
+  if (left.backups > 0 && peer.stream > 0 && peers.here(peer) > 1) {
+    const why = role === 'alone' ? 'add' : 'drop'
+    if (role === 'alone' || role === 'backedup') {
+      yield on(`asks to ${why} a backup`, (own, copy) => {
+        copy.left.backups--
+        peers.seekBackup(who, own, session, why)
+      })
+    }
+  }
   if (left.byes > 0 && peer.stream > 0) {
     yield on('says goodbye', (own, copy) => {
       copy.left.byes--
@@ -274,10 +294,10 @@ function record(peer: Peer, scene: KeptScene): void {
   peers.record(peer, scene.authors.length)
 }
 
-function come(peer: Peer, scene: KeptScene): void {
+function come({ paths }: KeptScope, peer: Peer, scene: KeptScene): void {
   scene.left.guests--
   scene.authors = [...scene.authors, peer.epoch]
-  peers.letIn(peer, scene.authors.length)
+  peers.letIn(peer, scene.authors.length, paths)
 }
 
 function give(scene: KeptScene, inc: number): void {
@@ -286,16 +306,34 @@ function give(scene: KeptScene, inc: number): void {
 }
 
 // What is acknowledged while the hub must have it is promised.
-function acknowledge({ plant }: KeptScope, scene: KeptScene, peer: Peer): void {
-  const limit = peers.limitOf(peer)
-  const isStrict = limit < Infinity
+function acknowledge(scope: KeptScope, scene: KeptScene, peer: Peer): void {
+  const limit = limitOf(scope, peer)
+  const isBackedUp = peers.roleOf(peer) === 'backedup'
+  if (limit === Infinity && !reaches(scope, scene, peer)) return
   const length =
-    plant === 'told-before-the-disk' ? peer.ops.length : Math.min(limit, peer.ops.length)
+    scope.plant === 'told-before-the-disk' ? peer.ops.length : Math.min(limit, peer.ops.length)
   if (length <= peer.acked) return
+  const { told } = scene
+  const acked = peer.ops.slice(0, length)
+  if (told.epoch > peer.epoch && acked.some((op, at) => told.ops[at] !== op)) {
+    scene.notes.lost = `room.kept: [${acked.join()}] is acknowledged by who leads no more`
+  }
   peer.acked = length
-  if (isStrict) scene.promised = peer.ops.slice(0, length)
+  // What a backup has may be lost with both; so may what is shown where members have paths.
+  if (limit < Infinity || !(isBackedUp || scope.paths)) scene.promised = acked
   const came = peers.told(peer)
   if (came > 0) give(scene, came)
+}
+
+function limitOf({ plant }: KeptScope, peer: Peer): number {
+  return plant === 'alone-not-strict' && peers.here(peer) > 1 ? Infinity : peers.limitOf(peer)
+}
+
+// Whether who acknowledges with others, or by itself, may: a backup acknowledges by the relay, or
+// by a path of its own for as long as promises hold.
+function reaches({ paths, plant }: KeptScope, { now }: KeptScene, peer: Peer): boolean {
+  if (paths) return now < peer.yesAt + PROMISED_MAX_MS
+  return peer.stream > 0 || (plant === 'alone-not-strict' && peers.roleOf(peer) !== 'backedup')
 }
 
 function die(scene: KeptScene, who: number): void {
@@ -317,7 +355,9 @@ function heard({ plant }: KeptScope, scene: KeptScene, who: number): void {
   const said = hub.peerOf(scene, who).up.shift()!
   const say = (): void => hub.say(scene, who, said)
   if (plant === 'no-fence' && said.kind === 'keep') forced(scene, who, say)
-  else if (plant === 'goodbye-before-the-disk' && said.kind === 'gone') {
+  else if (plant === 'path-unseen' && said.kind === 'keep' && said.acks === 'free') {
+    hub.say(scene, who, { ...said, acks: 'relayed' })
+  } else if (plant === 'goodbye-before-the-disk' && said.kind === 'gone') {
     hub.say(scene, who, { ...said, index: 0 })
   } else say()
 }
@@ -336,8 +376,15 @@ function hear(scope: KeptScope, scene: KeptScene, who: number): void {
     return hub.cut(scene, who)
   }
   if (peer.phase !== 'leads') return
-  if (message.kind === 'attached') peers.attached(peer, true)
-  if (message.kind === 'kept') peers.answered(peer, message)
+  if (message.kind === 'register') peers.registered(peer, message.register)
+  if (message.kind === 'attached') {
+    peers.registered(peer, message.register)
+    peers.attached(peer, true)
+  }
+  if (message.kind === 'kept') {
+    const isUnseen = scope.plant === 'path-unseen' && message.acks === 'relayed'
+    peers.answered(peer, isUnseen ? { ...message, acks: 'free' } : message)
+  }
   acknowledge(scope, scene, peer)
 }
 
