@@ -38,7 +38,7 @@ async function serve(...words: string[]): Promise<string> {
   children.push(child)
   let said = ''
   child.stdout.on('data', (bytes: Buffer) => (said += bytes.toString()))
-  await expect.poll(() => said, { interval: 5, timeout: 60_000 }).toContain('Ctrl-C')
+  await expect.poll(() => said, { interval: 5 }).toContain('Ctrl-C')
   return /^Holdfast serves (\S+)$/m.exec(said)![1]!
 }
 

@@ -57,7 +57,7 @@ test('rooms that were opened to fill the hub are gone when nobody is left in the
     rooms = (await borne('founding', 100)).rooms
   }
   expect(rooms).toBeGreaterThan(1)
-  await expect.poll(() => siege.rooms(), { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => siege.rooms()).toBe(1)
 })
 
 test.each<[Attack, string, string?]>([

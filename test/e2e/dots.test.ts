@@ -55,7 +55,7 @@ test('twenty switches between tabs make no epoch, and a hidden server keeps time
   const other = await tabs.open('about:blank')
   await tabs.show(ada)
   const status = (): Promise<unknown> => tabs.ask(ada, 'document.body.dataset.status')
-  await expect.poll(status, { timeout: 20_000 }).toBe('live')
+  await expect.poll(status).toBe('live')
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', primary: '1', members: '1,2' })
   const { epoch } = await grace.data()

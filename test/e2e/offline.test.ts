@@ -99,14 +99,8 @@ test(
     for (const at of [0, 1, 2]) {
       const { window, me, own, both, laid } = away[at]!
       await over[at]
-      await window.until(
-        {
-          status: 'live',
-          me,
-          toast: new RegExp(`^${server.window.name} has the `),
-        },
-        MINUTE,
-      )
+      const toast = new RegExp(`^${server.window.name} has the `)
+      await window.until({ status: 'live', me, toast })
       const there = await agreed([server.window, window], both)
       expect(Math.abs(there.at[0] - 1260)).toBeLessThan(12)
       expect((await agreed([server.window, window], own)).at).toEqual(laid)

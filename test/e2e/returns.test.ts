@@ -11,7 +11,7 @@ import { crew, enter, hub, nameIn, open, score, seen, tabs, together, visit } fr
 const bots: ChildProcess[] = []
 
 beforeAll(() => pots.begin())
-// A second go begins with nothing of the first.
+// A test begins with nothing of the one before.
 afterEach(async () => {
   await pots.closeAll()
   await Promise.all(bots.splice(0).map(killed))
@@ -119,7 +119,7 @@ test('T2, T3: an empty lobby says so, and whoever leaves is forgotten by the tab
 })
 
 test('T30: server and backup are killed at once: the others keep ids and scores, and are told', async () => {
-  const room = `both-${performance.now()}`
+  const room = 'both'
   const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
   for (const index of ['1', '2']) {
     const args = [script, 'teapots', '--index', index, '--room', room, '--server', hub.url]

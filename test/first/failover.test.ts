@@ -32,8 +32,8 @@ async function settledReports(alive: NodeMember[]): Promise<Report[]> {
     const done = new Map(report.counts)
     return acknowledged.every((key) => done.has(key))
   }
-  // What is missing for seconds is lost: the comparison says what it is.
-  return Promise.all(alive.map((one) => one.until(hasAll, 5_000).catch(() => one.report())))
+  // What is missing for half a minute is lost: the comparison says what it is.
+  return Promise.all(alive.map((one) => one.until(hasAll, 30_000).catch(() => one.report())))
 }
 
 function expectOnce(reports: Report[]): void {
