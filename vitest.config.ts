@@ -21,6 +21,14 @@ const SEEDED = [
   'test/slots/standstills.test.ts',
   'test/kernel/mailbox.test.ts',
 ]
+// Whole sessions for many seconds, at many timings or of many members, which take some seconds
+// each and are of one matter alone.
+const LONG = [
+  'test/faces/{requests,keeping,hub-crowds}.test.ts',
+  'test/pieces/absences.test.ts',
+  'games/teapots/{sugar,seat}.test.ts',
+  'games/tabletop/rules/{absence,clock}.test.ts',
+]
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
 // They mostly wait, for what is offline or frozen for a minute and a half.
 const PATIENT = ['test/e2e/{offline,absence}.test.ts']
@@ -67,6 +75,7 @@ const projects = [
       ...MODELS,
       ...SIM,
       ...SEEDED,
+      ...LONG,
       ...DRIVERS,
       ...E2E,
       ...FIRST,
@@ -77,7 +86,11 @@ const projects = [
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
-  project('sim', 0, { include: [...SIM, ...SEEDED], exclude: WIDE, testTimeout: 3 * MINUTE }),
+  project('sim', 0, {
+    include: [...SIM, ...SEEDED, ...LONG],
+    exclude: WIDE,
+    testTimeout: 3 * MINUTE,
+  }),
   // Two at once, for they wait for the most part.
   project('first', 1, { include: FIRST, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.

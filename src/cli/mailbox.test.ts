@@ -1,5 +1,6 @@
 // Goal: letters from a terminal.
 // Method: the built program, as somebody would call it.
+// Slow: each case starts the program anew, some of them several times.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 // Goal: who runs a hub lists its rooms, looks into one and closes it, from its machine or with a
 // token, and nobody else does; what is wrong is said in a sentence (SE-4).
 // Method: the built program, as somebody would call it, with members over real sockets.
+// Slow: each case starts the program anew.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

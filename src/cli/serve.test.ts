@@ -1,5 +1,6 @@
 // Goal: `holdfast serve` serves what its options say, and says what is wrong with them.
 // Method: the built program, as somebody would call it.
+// Slow: each case starts the program anew.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

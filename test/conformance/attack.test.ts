@@ -3,6 +3,7 @@
 // Method: `holdfast serve`, a process that attacks it from addresses of loopback, and a room of
 // real members, who move all the while and are joined by newcomers. `npm run soak -- attack` goes
 // on for longer, from a thousand addresses, and judges pauses.
+// Slow: each attack lasts for most of a second, and the hub forgets rooms after some more.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

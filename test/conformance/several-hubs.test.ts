@@ -1,6 +1,7 @@
 // Goal: a member that knows several addresses goes on at the next one when its hub goes, with the
 // same session and epoch; and never at a hub that keeps another register while its own may be back.
 // Method: real hubs, sockets and members; hubs are drained, closed, and started on the same file.
+// Slow: members wait a second or two before they turn to the next address.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'

@@ -1,5 +1,6 @@
 // Goal: a handler that never returns is named, from outside of the loop that it holds.
 // Method: a process with a mailbox whose handler runs for ever; what it says, and SIGKILL.
+// Slow: what is to hold the loop for too long takes its seconds.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -2,6 +2,7 @@
 // docs/deploy as they stand there.
 // Method: the real proxies before one hub, on ports of their own; two pages of one browser, which
 // takes the name in the files for this machine and our certificate for a good one.
+// Slow: two proxies and a browser are started.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'

@@ -1,5 +1,6 @@
 // Goal: windows of Dots survive the death of the server's window, the backup's and the hub.
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
+// Slow: each window is a browser that starts, and a death is noticed after seconds.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { drop } from './pins.ts'

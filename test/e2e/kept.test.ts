@@ -1,6 +1,7 @@
 // Goal: a room outlives its windows and its hub: whoever opens it later finds what was
 // acknowledged, and a reload of the last window is the same player.
 // Method: each window is a browser process; windows are killed, and the hub by SIGKILL.
+// Slow: each window is a browser that starts, and a hub waits some seconds for who was killed.
 import { expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import type { Window } from './harness.ts'

@@ -2,6 +2,7 @@
 // Method: three windows, each a browser process; their pots are put where they bump the lump, one
 // after the other, so each pass is the game's own. Killed means SIGKILL, in the middle of a pass;
 // somebody new comes for whoever died.
+// Slow: a hundred passes, each played as the game plays them, between five browsers.
 import { expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import type { Window } from './harness.ts'

@@ -3,6 +3,7 @@
 // Method: of five windows at one table three that neither serve nor stand by have their lines cut
 // at once. Each moves a card that nobody else touches, and one that who serves moves too; lines
 // are mended 5, 15 and 90 s after that.
+// Slow: lines are cut for up to 90 seconds.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, lay, type Place, state } from './hands.ts'

@@ -1,6 +1,7 @@
 // Goal: whoever comes back is who they were: after a reload, on another device, and when server and
 // backup die at once.
 // Method: hidden tabs of one browser, which draw nothing. What a page shows is waited for.
+// Slow: hidden tabs are let on at most once a second, and deaths are noticed after seconds.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

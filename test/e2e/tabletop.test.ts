@@ -2,6 +2,7 @@
 // what is hidden stays so; a drag outlives the server's window; nothing is lost in silence.
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL. What a
 // page shows is waited for; only a fault has a length of its own.
+// Slow: each window is a browser that starts, and fifty races are run over a slow line.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import {

@@ -1,5 +1,6 @@
 // Goal: windows of Dots go on when the server's window is killed.
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
+// Slow: three browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import type { Window } from '../e2e/harness.ts'

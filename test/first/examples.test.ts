@@ -1,5 +1,6 @@
 // Goal: the examples of the README do what they say.
 // Method: each in two windows; what one does the other shows.
+// Slow: seven browsers start.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import type { Window } from '../e2e/harness.ts'

@@ -1,5 +1,6 @@
 // Goal: three Node members on UDP survive the SIGKILL of any process, the hub's too.
 // Method: real processes; every operation has its own key, so losses and doubles are counted.
+// Slow: processes start for each test, and a death is noticed after seconds.
 import { afterEach, expect, test } from 'vitest'
 import { Hub } from '../e2e/harness.ts'
 import { NodeMember, type Report } from '../e2e/members.ts'

@@ -1,5 +1,6 @@
 // Goal: whatever strangers send, the door counts it, closes it, and goes on serving good clients.
 // Method: raw TCP against a real server on loopback; after each attack a good client talks.
+// Slow: thousands of connections are opened, and wait until their time is over.
 
 import { execFileSync, spawn } from 'node:child_process'
 import net, { type Socket } from 'node:net'
