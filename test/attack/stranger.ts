@@ -31,9 +31,6 @@ export function count(tally: Tally, what: string): void {
   tally.befell[what] = (tally.befell[what] ?? 0) + 1
 }
 
-/** What befalls whoever opens a room. */
-export const FOUNDED = 'founded a room'
-
 /** Of what it founds. */
 export const SECRET = new Uint8Array(16).fill(5)
 const WISH = {
@@ -123,10 +120,7 @@ export class Stranger {
     if (frame?.kind === 'knock') return this.knocked(frame.bytes)
     const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
     if (!message) return
-    if (message.kind === 'added') {
-      this.session = message.entry.session
-      if (message.created) count(this.#tally, FOUNDED)
-    }
+    if (message.kind === 'added') this.session = message.entry.session
     if (message.kind === 'refused') count(this.#tally, message.why.split(':')[0]!)
     const heard = this.#waiting.get(message.kind)
     this.#waiting.delete(message.kind)

@@ -3,14 +3,13 @@
 // Method: `holdfast serve`, a process that attacks it from addresses of loopback, and a room of
 // real members, who move all the while and are joined by newcomers. `npm run soak -- attack` goes
 // on for longer, from a thousand addresses, and judges pauses.
-// Slow: each attack lasts for most of a second, and the hub forgets rooms after some more.
+// Slow: each attack lasts for most of a second, and begins anew until it meets its limit.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Attack } from '../attack/attacks.ts'
 import { type Outcome, Siege } from '../attack/siege.ts'
-import { FOUNDED } from '../attack/stranger.ts'
 import { bundle } from './bundle.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
 
@@ -58,9 +57,8 @@ async function met(attack: Attack, ...limits: string[]): Promise<void> {
 }
 
 test('rooms that were opened to fill the hub are gone when nobody is left in them (SE-8)', async () => {
+  // It meets that only when it has opened as many as an address may at once.
   await met('founding', 'address.registrations')
-  const { tally } = await borne('founding', 100)
-  expect(tally.befell[FOUNDED]).toBeGreaterThan(1)
   await expect.poll(() => siege.rooms()).toBe(1)
 })
 
