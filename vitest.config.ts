@@ -46,8 +46,8 @@ const E2E = ['test/e2e/**/*.test.ts']
 const FIRST = ['test/first/**/*.test.ts']
 const BENCHES = ['bench/smoke.test.ts']
 
-// Where clocks are real, a test waits for events, however long a busy machine takes for them: its own
-// limit alone ends a vain wait. A poll ends a little before that, to say what it saw last.
+// Where clocks are real, a test waits for events, however long a busy machine takes for them: its
+// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last.
 const REAL = {
   ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE },
   expect: { poll: { timeout: 1.5 * MINUTE } },
