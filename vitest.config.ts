@@ -21,6 +21,14 @@ const SEEDED = [
   'test/slots/standstills.test.ts',
   'test/kernel/mailbox.test.ts',
 ]
+// Whole sessions for many seconds, at many timings or of many members, which take some seconds
+// each and are of one matter alone.
+const LONG = [
+  'test/faces/{requests,keeping,hub-crowds}.test.ts',
+  'test/pieces/absences.test.ts',
+  'games/teapots/{sugar,seat}.test.ts',
+  'games/tabletop/rules/{absence,clock}.test.ts',
+]
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
 // They mostly wait, for what is offline or frozen for a minute and a half.
 const PATIENT = ['test/e2e/{offline,absence}.test.ts']
@@ -38,9 +46,12 @@ const E2E = ['test/e2e/**/*.test.ts']
 const FIRST = ['test/first/**/*.test.ts']
 const BENCHES = ['bench/smoke.test.ts']
 
-// Where clocks are real, a busy machine can be what fails: one more go, which the end of the run
-// names.
-const REAL = { pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE, retry: 1 } as const
+// Where clocks are real, a test waits for events, however long a busy machine takes for them: its
+// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last.
+const REAL = {
+  ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE },
+  expect: { poll: { timeout: 1.5 * MINUTE } },
+} as const
 
 type Options = NonNullable<TestProjectInlineConfiguration['test']>
 
@@ -64,6 +75,7 @@ const projects = [
       ...MODELS,
       ...SIM,
       ...SEEDED,
+      ...LONG,
       ...DRIVERS,
       ...E2E,
       ...FIRST,
@@ -74,7 +86,11 @@ const projects = [
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
-  project('sim', 0, { include: [...SIM, ...SEEDED], exclude: WIDE, testTimeout: 3 * MINUTE }),
+  project('sim', 0, {
+    include: [...SIM, ...SEEDED, ...LONG],
+    exclude: WIDE,
+    testTimeout: 3 * MINUTE,
+  }),
   // Two at once, for they wait for the most part.
   project('first', 1, { include: FIRST, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.

@@ -1,5 +1,6 @@
 // Goal: each bench starts, measures and prints its report, so that none rots.
 // Method: `--quick` in a process of its own, one after the other; figures are not judged here.
+// Slow: each bench is a process that measures for some seconds.
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

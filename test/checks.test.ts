@@ -1,6 +1,6 @@
 /**
  * The checks that other programs make, as tests: so that `npm test` counts them, and a red one
- * shows the tool's own words.
+ * shows the tool's own words. Slow: type checker, linter and formatter go over all there is.
  */
 
 import { spawnSync } from 'node:child_process'

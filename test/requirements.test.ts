@@ -1,6 +1,6 @@
 /**
  * Every number of the lists has a test or a reason, and the page that says so is up to date.
- * The check itself is shown what it has to find.
+ * The check itself is shown what it has to find. Slow: the titles of all tests are listed.
  */
 
 import { existsSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * The order of the house, rule by rule; and each rule is shown a file that breaks it, because a
- * rule that never complained proves nothing.
+ * rule that never complained proves nothing. Slow: each rule goes over all files.
  */
 
 import { readdirSync } from 'node:fs'

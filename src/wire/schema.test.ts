@@ -126,7 +126,7 @@ describe('a state as bytes', () => {
         const state = calmly(() => decodeState(Ship, from))
         if (state) expect(toHex(encodeState(Ship, state))).toBe(toHex(from))
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
   })
 })
@@ -145,7 +145,7 @@ describe('one kind of value', () => {
           expect(bytes.length).toBeLessThanOrEqual(type.bytesMax)
           expect(read(type, bytes)).toStrictEqual(quantised)
         }),
-        { numRuns: 500 },
+        { numRuns: 200 },
       )
     },
   )
@@ -165,7 +165,7 @@ describe('one kind of value', () => {
         expect(again).toStrictEqual(into)
         expect(toHex(written(type, again))).toBe(toHex(random))
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     )
   })
 
@@ -291,7 +291,7 @@ describe('a quaternion', () => {
           expect(Math.abs(sign * one - unit[i]!)).toBeLessThanOrEqual(1.5 * step)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     )
   })
 
@@ -422,7 +422,7 @@ describe('a change', () => {
         whole++
         expect(toHex(written(Pot, into, mask))).toBe(toHex(random.subarray(0, reader.at)))
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
     expect(whole).toBeGreaterThan(100)
   })

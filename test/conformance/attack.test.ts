@@ -3,6 +3,7 @@
 // Method: `holdfast serve`, a process that attacks it from addresses of loopback, and a room of
 // real members, who move all the while and are joined by newcomers. `npm run soak -- attack` goes
 // on for longer, from a thousand addresses, and judges pauses.
+// Slow: each attack lasts for most of a second, and begins anew until it meets its limit.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,19 +28,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** So often an attack is tried until it has begun, or meets its limit. */
-const TURNS_MAX = 6
 const DONE_MIN = 50
 
 async function borne(attack: Attack, addresses: number): Promise<Outcome> {
-  for (let turn = 0; ; turn++) {
+  for (;;) {
     const found = await siege.bear(attack, addresses, MS)
     expect([found.wrong, found.epochs, found.lost]).toEqual([0, 0, []])
     expect([found.acknowledged > 0, found.joins.length > 0]).toEqual([true, true])
     expect(hub.isRunning()).toBe(true)
     // On a busy machine an attacker may just have started when its time is over.
     if (found.tally.done > DONE_MIN) return found
-    expect(turn).toBeLessThan(TURNS_MAX)
   }
 }
 
@@ -48,16 +46,20 @@ const ROOMS = 1 + 128
 /** Its members and a newcomer, and what an address may have. */
 const STREAMS = 4 + 1 + 256
 
-test('rooms that were opened to fill the hub are gone when nobody is left in them (SE-8)', async () => {
-  const one = await borne('founding', 1)
-  expect(one.refused['address.registrations']).toBeGreaterThan(0)
-  expect(one.rooms).toBeLessThanOrEqual(ROOMS)
-  let rooms = 0
-  for (let turn = 0; rooms <= 1 && turn < TURNS_MAX; turn++) {
-    rooms = (await borne('founding', 100)).rooms
+/** It goes on until it meets one of these: a machine that is busy attacks slowly. */
+async function met(attack: Attack, ...limits: string[]): Promise<void> {
+  for (;;) {
+    const { refused, rooms, streams } = await borne(attack, 1)
+    expect(rooms).toBeLessThanOrEqual(ROOMS)
+    expect(streams).toBeLessThanOrEqual(STREAMS)
+    if (limits.some((limit) => (refused[limit] ?? 0) > 0)) return
   }
-  expect(rooms).toBeGreaterThan(1)
-  await expect.poll(() => siege.rooms(), { timeout: 60_000 }).toBe(1)
+}
+
+test('rooms that were opened to fill the hub are gone when nobody is left in them (SE-8)', async () => {
+  // It meets that only when it has opened as many as an address may at once.
+  await met('founding', 'address.registrations')
+  await expect.poll(() => siege.rooms()).toBe(1)
 })
 
 test.each<[Attack, string, string?]>([
@@ -72,22 +74,12 @@ test.each<[Attack, string, string?]>([
 ])(
   '%s from one address meets %s (SE-8, SE-9, SE-10, SE-13, SE-16)',
   async (attack, limit, other = limit) => {
-    let met = 0
-    // A machine that is busy with other things attacks too slowly to meet a limit within one turn.
-    for (let turn = 0; met === 0 && turn < TURNS_MAX; turn++) {
-      const { refused, rooms, streams } = await borne(attack, 1)
-      met = (refused[limit] ?? 0) + (refused[other] ?? 0)
-      expect(rooms).toBeLessThanOrEqual(ROOMS)
-      expect(streams).toBeLessThanOrEqual(STREAMS)
-    }
-    expect(met).toBeGreaterThan(0)
+    await met(attack, limit, other)
   },
 )
 
 test('hoarding from one address makes room for itself alone (SE-9)', async () => {
-  const { refused, streams } = await borne('hoarding', 1)
-  expect((refused['address.streams'] ?? 0) + (refused['address.opens'] ?? 0)).toBeGreaterThan(0)
-  expect(streams).toBeLessThanOrEqual(STREAMS)
+  await met('hoarding', 'address.streams', 'address.opens')
 })
 
 test('those who ask to come in, and never do, keep nobody out (SE-13)', async () => {

@@ -2,6 +2,7 @@
 // starts on the copy has the rooms that were kept then.
 // Method: the script as it stands, beside a process that writes without a pause, and where copying
 // a file takes until its log has begun anew; then a real hub with a member in a kept room.
+// Slow: the script copies files dozens of times, in processes of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

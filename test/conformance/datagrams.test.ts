@@ -1,3 +1,4 @@
+// Slow: each carrier is flooded with 20,000 datagrams.
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
 import { combine } from '../../src/drivers/net/carriers.ts'

@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { parse } from 'yaml'
-import { freePort, said } from '../e2e/harness.ts'
+import { said } from '../e2e/harness.ts'
 import { readMetrics } from '../runtime/prometheus.ts'
+import { freePort } from './free-port.ts'
 import { readImage } from './image.ts'
 
 const DEPLOY = resolve('docs/deploy')

@@ -74,7 +74,7 @@ test('a room that is closed is over for all in it, who read why, and opens again
   const [ada, grace] = [await enter('Ada'), await enter('Grace')]
   const bob = await enter('Bob', 'beside')
   await until(() => grace.safety === 'backed-up')
-  expect(handle.closeRoom('duel', 'main', { why: 'we close at ten', seconds: 2 })).toBe(true)
+  expect(handle.closeRoom('duel', 'main', { why: 'we close at ten', seconds: 60 })).toBe(true)
   for (const one of [ada, grace]) {
     await until(() => one.status === 'lost')
     expect([one.code, one.reason]).toEqual(['forbidden', 'we close at ten'])

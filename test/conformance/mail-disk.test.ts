@@ -20,7 +20,7 @@ beforeAll(() => {
 function inProcess(script: string, env: Record<string, string> = {}): string {
   const begin = `const { openMailbox } = await import(${JSON.stringify(DOOR.href)})\n`
   const words = ['--input-type=module', '-e', begin + script]
-  const options = { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 30_000 } as const
+  const options = { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 100_000 } as const
   const { stdout, stderr } = spawnSync(process.execPath, words, options)
   return `${stdout}${stderr}`.trim()
 }

@@ -2,6 +2,7 @@
 // more often: whoever is killed between an effect and its acknowledgement does it again.
 // Method: the examples of the guide, in a process that is killed; PostgreSQL on a socket of its
 // own, which stops and starts; a server of HTTP that forgets to answer.
+// Slow: PostgreSQL is set up and started anew, and each seventh payment kills a process.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

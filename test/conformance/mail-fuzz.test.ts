@@ -2,6 +2,7 @@
 // write on, nobody is taken for somebody else, and what is refused is counted.
 // Method: seeded chance into real sockets; messages that are right but for a byte, out of their
 // order, of another connection; letters about keys that somebody else would have to sign.
+// Slow: strangers come on 400 connections, some of which wait in vain for an answer.
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'

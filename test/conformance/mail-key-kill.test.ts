@@ -1,6 +1,7 @@
 // Goal: whenever a mailbox dies while keys are replaced, the two know each other by their newest
 // keys in the end, and each letter took effect once and in order meanwhile.
 // Method: SIGKILL at random moments of two processes that write and replace their keys; real files.
+// Slow: each of twenty kills starts a process anew.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

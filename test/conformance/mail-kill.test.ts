@@ -1,6 +1,7 @@
 // Goal: no letter is lost, doubled or out of order, whenever processes of three mailboxes among
 // whom money moves die or stand still, over sockets and over a session.
 // Method: SIGKILL and SIGSTOP at random moments of a steady stream of payments; real files.
+// Slow: each of twenty kills starts a process anew, and some stand still for up to three seconds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -3,6 +3,7 @@
 // Method: real mailboxes over loopback; disks that are full or fail, stores that are put back, cut
 // and copied. Then the right store comes back, or an owner adopts and corrects the sum by what he
 // is told. Kills and stops: `mail-kill.test.ts`. Cleared storage: `test/e2e/mailbox.test.ts`.
+// Slow: stores are opened anew again and again, and two disks are in processes of their own.
 import { type ChildProcess, fork } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

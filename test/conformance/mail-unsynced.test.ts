@@ -3,6 +3,7 @@
 // before a turn that was acknowledged.
 // Method: every write and sync of a mailbox is on record; at each sync every choice of the writes
 // that it was to bring to the disk is done, each opened with the real store and compared.
+// Slow: hundreds of disks are made and opened, one for each choice.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -435,7 +435,7 @@ describe('on a full disk', () => {
     const words = ['-rmn', 'sh', '-c', shell, process.execPath, '--input-type=module', '-e', script]
     const probe = spawnSync('unshare', ['-rmn', 'sh', '-c', 'mount -t tmpfs none /mnt'])
     if (probe.status !== 0) context.skip('no mount namespaces here') // needs mount namespaces
-    const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 25_000 })
+    const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 100_000 })
     expect(child.stderr).toBe('')
     const [why, room, all, unseen] = child.stdout.trim().split('\n')
     expect(why).toContain('the disk is full; nothing of this write was kept')

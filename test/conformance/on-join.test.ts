@@ -1,6 +1,7 @@
 // Goal: an application decides who comes in, and one that throws, is silent or answers nonsense
 // lets nobody in and harms nobody else (SE-4).
 // Method: a hub in a server of Node on loopback, with members that join it.
+// Slow: a hub waits five seconds for an application that never answers.
 import { once } from 'node:events'
 import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

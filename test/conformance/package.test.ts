@@ -1,6 +1,7 @@
 // Goal: what `npm pack` packs is small, whole, and works where nothing of this repository is.
 // Method: a copy of the tree is packed and compared with what it was; the tarball is unpacked into
 // a project of its own, which has the packages that it depends on and no other.
+// Slow: it packs the whole tree four times, each with a build, and installs what is packed.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,8 +12,8 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { join as joinRoom } from '../../src/node.ts'
-import { freePort } from '../e2e/harness.ts'
 import { writeApplication } from './application.ts'
+import { freePort } from './free-port.ts'
 import { readImage } from './image.ts'
 import { until } from './until.ts'
 

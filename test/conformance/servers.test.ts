@@ -1,5 +1,6 @@
 // Goal: the examples of a hub in somebody's own server run as they stand, and end as they should.
 // Method: each as a process of its own; members join through it, what else it serves is asked.
+// Slow: four servers are started, one of which is that of Vite.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

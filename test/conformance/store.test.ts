@@ -1,3 +1,4 @@
+// Slow: each of fifty kills starts a process anew.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,

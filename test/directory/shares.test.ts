@@ -164,10 +164,10 @@ function dated(now: number, size: number): Uint8Array {
   return bytes
 }
 
-/** The target reads 500 kB a second; two speak to it for 20 s, 50 times a second. */
+/** The target reads 500 kB a second; two speak to it for 5 s, 50 times a second. */
 const RATE = 500
 const EVERY_MS = 20
-const SECONDS = 20
+const SECONDS = 5
 
 interface Room {
   clock: Clock

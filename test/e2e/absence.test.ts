@@ -2,6 +2,7 @@
 // for too long is told that they are somebody else now.
 // Method: hidden tabs of one browser; the freezes and the cuts last side by side. What a page shows
 // is waited for; only a fault has a length of its own.
+// Slow: tabs are frozen for up to 90 seconds, while lines are cut for 30.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Line } from './line.ts'
 import * as pots from './pots.ts'

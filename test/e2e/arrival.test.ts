@@ -1,5 +1,6 @@
 // Goal: a page with a wrong address is told what is there, as far as a browser lets it see.
 // Method: Chromium and servers on loopback that are no hub, each in its own way.
+// Slow: it bundles a page and starts a browser.
 import { readFileSync } from 'node:fs'
 import http, { type Server } from 'node:http'
 import https from 'node:https'

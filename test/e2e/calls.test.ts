@@ -1,5 +1,6 @@
 // Goal: calls between real processes on UDP: answered, or said to be of unknown fate.
 // Method: three Node members; the server is killed with calls under way.
+// Slow: three processes start for each test, and a death is noticed after seconds.
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'

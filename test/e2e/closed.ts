@@ -1,12 +1,12 @@
 /** A hub whose rooms are closed, and whoever signs tickets for them. */
 
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sign } from '../../src/drivers/crypto/jose.ts'
 import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/tickets.ts'
 import { fromHex } from '../../src/wire/hex.ts'
-import { freePort, Hub } from './harness.ts'
+import { Hub } from './harness.ts'
 
 /** See the head of this file. */
 export interface Closed {
@@ -20,7 +20,7 @@ export interface Closed {
 /** Starts one. */
 export async function closed(game: string): Promise<Closed> {
   const { secret, key } = await newTicketKey()
-  const file = join(tmpdir(), `holdfast-e2e-tickets-${await freePort()}.json`)
+  const file = join(mkdtempSync(join(tmpdir(), 'holdfast-e2e-tickets-')), 'tickets.json')
   writeFileSync(file, JSON.stringify({ keys: [{ key }] }))
   const hub = await Hub.start(false, ['--tickets', file])
   const ticket = (more: Partial<TicketOptions>): Promise<string> =>

@@ -2,6 +2,7 @@
 // docs/deploy as they stand there.
 // Method: the real proxies before one hub, on ports of their own; two pages of one browser, which
 // takes the name in the files for this machine and our certificate for a good one.
+// Slow: two proxies and a browser are started.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
@@ -10,7 +11,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
-import { freePort, Hub, killed, Window } from './harness.ts'
+import { freePort } from '../conformance/free-port.ts'
+import { Hub, killed, Window } from './harness.ts'
 
 const NAME = 'play.example.com'
 const HUB = '127.0.0.1:8700'

@@ -1,5 +1,6 @@
 // Goal: windows of Dots survive the death of the server's window, the backup's and the hub.
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
+// Slow: each window is a browser that starts, and a death is noticed after seconds.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { drop } from './pins.ts'
@@ -55,7 +56,7 @@ test('twenty switches between tabs make no epoch, and a hidden server keeps time
   const other = await tabs.open('about:blank')
   await tabs.show(ada)
   const status = (): Promise<unknown> => tabs.ask(ada, 'document.body.dataset.status')
-  await expect.poll(status, { timeout: 20_000 }).toBe('live')
+  await expect.poll(status).toBe('live')
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', primary: '1', members: '1,2' })
   const { epoch } = await grace.data()

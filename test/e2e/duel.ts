@@ -45,14 +45,14 @@ export async function figure(window: Window, name: string): Promise<number> {
 export async function hits(players: readonly Window[], more: number): Promise<number> {
   const wanted = (await figure(players[0]!, 'hits')) + more
   await play(players, true)
-  await expect.poll(() => figure(players[0]!, 'hits'), { timeout: 40_000 }).toBeGreaterThan(wanted)
+  await expect.poll(() => figure(players[0]!, 'hits')).toBeGreaterThan(wanted)
   await play(players, false)
   const differences = async (): Promise<number> => {
     const said = await Promise.all(players.map((window) => window.data()))
     const busy = said.filter(({ flying, claims }) => flying !== '0' || claims !== '0').length
     return busy + new Set(said.map((data) => `${data['hits']} ${data['points']}`)).size - 1
   }
-  await expect.poll(differences, { timeout: 20_000 }).toBe(0)
+  await expect.poll(differences).toBe(0)
   return figure(players[0]!, 'hits')
 }
 

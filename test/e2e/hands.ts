@@ -102,7 +102,7 @@ export async function lay(windows: readonly Window[], at: Place): Promise<string
     [id, at] as const,
   )
   for (const window of windows) {
-    await expect.poll(async () => (await state(window, id)).at, { timeout: 20_000 }).toEqual(at)
+    await expect.poll(async () => (await state(window, id)).at).toEqual(at)
     await settled(window, id, at)
   }
   return id
@@ -136,7 +136,7 @@ export async function same(windows: readonly Window[], id: string): Promise<Hand
     const all = await Promise.all(windows.map((window) => state(window, id)))
     return new Set(all.map(({ at, up, hand }) => JSON.stringify([at, up, hand]))).size
   }
-  await expect.poll(shown, { timeout: 20_000 }).toBe(1)
+  await expect.poll(shown).toBe(1)
   return state(windows[0]!, id)
 }
 

@@ -16,11 +16,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserServer, chromium, type Page } from 'playwright-core'
+import { freePort } from '../conformance/free-port.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SHOTS = join(ROOT, 'test/e2e/shots')
@@ -34,6 +34,9 @@ export const ARGS = [
   '--disable-component-update',
   '--disable-sync',
 ]
+
+/** A wait in vain ends so many milliseconds on, before its test does, to say what was seen last. */
+export const PATIENCE_MS = 90_000
 
 const PROGRAM = join(ROOT, 'dist/cli/holdfast.js')
 
@@ -159,6 +162,7 @@ export class Window {
     })
     const browser = await chromium.connect(server.wsEndpoint())
     const context = await browser.newContext({ viewport: { width: 900, height: 620 } })
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
     if (demo && !knowsDemo()) await sayDemo(page)
@@ -185,7 +189,7 @@ export class Window {
   }
 
   /** Waits until what the page says fits. */
-  async until(what: Record<string, string | RegExp>, maxMs = 30_000): Promise<void> {
+  async until(what: Record<string, string | RegExp>, maxMs = PATIENCE_MS): Promise<void> {
     const wanted = Object.entries(what).map(([name, value]) =>
       typeof value === 'string' ? { name, text: value } : { name, pattern: value.source },
     )
@@ -252,16 +256,4 @@ export async function killed(child: ChildProcess | null): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await gone
-}
-
-/** A port that nobody has just now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 }

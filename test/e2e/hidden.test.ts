@@ -1,6 +1,7 @@
 // Goal: a face that is hidden never leaves for a window that may not see it, and not only is not
 // shown there.
 // Method: all that real windows of a card table send is captured and read by the document alone.
+// Slow: four browsers start, and all that they sent is read by the document.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Card, Die, Man, Token } from '../../games/tabletop/rules/pieces.ts'

@@ -2,6 +2,7 @@
 // or stands by, also when the host that serves goes. Their bytes: test/standard/hosts.test.ts.
 // Method: two hosts in this process, and two browser processes that come by links; what each window
 // has of every card is counted.
+// Slow: two browsers start, and a death is noticed after seconds.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PLAYERS_MAX, TYPES } from '../../games/tabletop/rules/things.ts'
 import { join, type Session } from '../../src/node.ts'

@@ -1,6 +1,7 @@
 // Goal: Mazewar without a server plays on a real network that loses, goes deaf and breaks.
 // Method: three processes in three network namespaces on a bridge, real multicast between them;
 // nftables drops what shall be lost.
+// Slow: whoever says nothing is gone after seconds only, again and again.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,6 @@
 // Goal: a mailbox in a page keeps what it said it had, over reloads at any moment.
 // Method: the claims of every store in Chromium's IndexedDB; a page that posts and is reloaded.
+// Slow: a page is bundled, two browsers start, and one is reloaded twelve times.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'

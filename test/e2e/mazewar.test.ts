@@ -1,5 +1,6 @@
 // Goal: windows and terminals are in one maze: they move, see and hit each other, and go on when
 // the window that serves dies. Method: births in the corridor of the upper edge, cells 0 to 9.
+// Slow: browsers and terminals start, and a death is noticed after seconds.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { killed } from './harness.ts'
+import { killed, PATIENCE_MS } from './harness.ts'
 
 /** What a member says of itself. */
 export interface Report {
@@ -48,7 +48,7 @@ export class NodeMember {
   }
 
   /** Asks again until it says what is wanted. */
-  async until(wanted: (report: Report) => boolean, maxMs = 20_000): Promise<Report> {
+  async until(wanted: (report: Report) => boolean, maxMs = PATIENCE_MS): Promise<Report> {
     const giveUpAt = performance.now() + maxMs
     for (;;) {
       const report = await this.report()

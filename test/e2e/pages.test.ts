@@ -1,6 +1,7 @@
 // Goal: in a hub that was installed from the package whoever is alone can play, by keys alone and
 // on a phone; no page says what is not so, and none is worse for who cannot see or point.
 // Method: one browser and one hub for all pages; axe-core judges what it can judge.
+// Slow: each page is loaded, walked through by keys and judged as a whole.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Globals } from './hands.ts'

@@ -1,6 +1,7 @@
 // Goal: a person is put out and let in again by those who may, by what the pages offer; and into a
 // closed room one comes by a link that invites, once, until its time is over, or only to watch.
 // Method: each window is a browser process; what is pressed is what a player sees.
+// Slow: each window is a browser that starts.
 import { expect, test } from 'vitest'
 import { closed } from './closed.ts'
 import { Crew } from './crew.ts'

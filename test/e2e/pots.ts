@@ -6,8 +6,6 @@
 import { Hub } from './harness.ts'
 import { comesTrue, Tabs } from './tabs.ts'
 
-const MINUTE = 60_000
-
 /** Of this test file. */
 export let hub: Hub
 /** Of this test file. */
@@ -85,7 +83,7 @@ export async function together(all: readonly string[]): Promise<number[]> {
       return status === 'live' && safety === safe && sorted.join() === whole
     })
   }
-  await comesTrue(isWhole, MINUTE, () => `they do not see one another: ${seen.join('; ')}`)
+  await comesTrue(isWhole, () => `they do not see one another: ${seen.join('; ')}`)
   return players
 }
 
@@ -102,14 +100,14 @@ export async function score(all: readonly string[], players: readonly number[]):
   const play = (on: boolean) => all.map((tab) => tabs.ask(tab, `teapots.autopilot = ${on}`))
   await Promise.all(play(true))
   const have = new RegExp(players.map((player) => `(?=.*\\b${player}:[1-9])`).join(''))
-  await tabs.until(all[0]!, { points: have }, MINUTE)
+  await tabs.until(all[0]!, { points: have })
   await Promise.all(play(false))
   // What a page said of its cubes before it stopped is not what counts.
   const marks = 'delete document.body.dataset.flying; delete document.body.dataset.claims'
   await Promise.all(all.map((tab) => tabs.ask(tab, marks)))
   for (const tab of all) await tabs.until(tab, { flying: '0', claims: '0' })
   const agree = async (): Promise<boolean> => new Set(await Promise.all(all.map(points))).size === 1
-  await comesTrue(agree, MINUTE / 3, () => 'they do not agree on the points')
+  await comesTrue(agree, () => 'they do not agree on the points')
   return points(all[0]!)
 }
 

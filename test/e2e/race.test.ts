@@ -1,5 +1,6 @@
 // Goal: the page of the race can be played with, and what it says changes with what is done.
 // Method: one window, by mouse and keyboard, and a narrow one by touch; the page says how it is.
+// Slow: it is played by mouse and keyboard, at the pace of its page.
 import { expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import type { Window } from './harness.ts'

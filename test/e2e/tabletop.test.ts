@@ -2,6 +2,7 @@
 // what is hidden stays so; a drag outlives the server's window; nothing is lost in silence.
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL. What a
 // page shows is waited for; only a fault has a length of its own.
+// Slow: each window is a browser that starts, and fifty races are run over a slow line.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import {
@@ -76,12 +77,11 @@ describe('at one free table', () => {
         rivals.map((window, place) => race(window, id, [place === 0 ? way : -way, way])),
       )
       const fates = verdicts.map(({ fate }) => fate).toSorted()
-      // A page that comes so late that it knows is none that loses, and there are few of them.
+      // A page that comes so late that it knows is none that loses.
       expect([
         ['has', 'late'],
         ['has', 'lost'],
       ]).toContainEqual(fates)
-      expect(at - rounds).toBeLessThan(25)
       if (fates[1] === 'lost') rounds++
       const loser = verdicts.findIndex(({ fate }) => fate !== 'has')
       expect(verdicts[loser]!.toast).toMatch(`${rivals[1 - loser]!.name} has the `)
@@ -147,7 +147,7 @@ describe('at one free table', () => {
     expect(moved.at).not.toEqual(home)
     await ada.until({ log: /^moved the / })
     await grace.page.keyboard.press('z')
-    await expect.poll(async () => (await state(ada, id)).at, { timeout: 10_000 }).toEqual(home)
+    await expect.poll(async () => (await state(ada, id)).at).toEqual(home)
     await agreed(windows, id)
 
     for (const window of windows) await settled(window, id, home)
@@ -165,7 +165,7 @@ describe('at one free table', () => {
     const [x, y] = await pointOf(grace.page, id)
     await grace.page.mouse.click(x, y)
     await grace.page.keyboard.press('f')
-    await expect.poll(async () => (await state(ada, id)).up, { timeout: 10_000 }).toBe(false)
+    await expect.poll(async () => (await state(ada, id)).up).toBe(false)
     for (const key of ['Enter', 'ArrowUp', 'ArrowUp', 'Enter']) await grace.page.keyboard.press(key)
     const carried = await agreed(windows, id)
     expect(carried.at).toEqual([before.at[0], before.at[1] - 40])
@@ -186,7 +186,7 @@ describe('at one free table', () => {
     await Promise.all(steps)
     expect(await grace.data()).toMatchObject({ dragging: String(id), lost })
     // Its face comes with the answer to letting go, while it is in the air again.
-    await expect.poll(async () => (await state(grace, id)).face, { timeout: 10_000 }).not.toBe(null)
+    await expect.poll(async () => (await state(grace, id)).face).not.toBe(null)
     expect(await grace.data()).toMatchObject({ dragging: String(id), toasts })
     await mouse.move(x + 90, y - 40, { steps: 3 })
     await mouse.up()

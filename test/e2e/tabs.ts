@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import WebSocket from 'ws'
-import { ARGS, CHROMIUM, keepShot } from './harness.ts'
+import { ARGS, CHROMIUM, keepShot, PATIENCE_MS } from './harness.ts'
 
 /** How often a page is asked whether it has come to what is waited for, in milliseconds. */
 const POLL_MS = 50
@@ -88,7 +88,7 @@ export class Tabs {
   }
 
   /** Waits until what the page says fits. */
-  async until(tab: string, what: Record<string, string | RegExp>, maxMs = 40_000): Promise<void> {
+  async until(tab: string, what: Record<string, string | RegExp>): Promise<void> {
     let said: Record<string, string> = {}
     const fits = async (): Promise<boolean> => {
       said = await this.data(tab)
@@ -97,7 +97,7 @@ export class Tabs {
         return typeof value === 'string' ? text === value : value.test(text)
       })
     }
-    await comesTrue(fits, maxMs, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
+    await comesTrue(fits, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
   }
 
   /** Waits until a button or link with such a text is there, and presses it. */
@@ -109,9 +109,9 @@ export class Tabs {
   }
 
   /** Waits until an expression is true in the tab. */
-  async sees(tab: string, expression: string, maxMs = 40_000): Promise<void> {
+  async sees(tab: string, expression: string): Promise<void> {
     const isSeen = async (): Promise<boolean> => (await this.ask(tab, expression)) === true
-    await comesTrue(isSeen, maxMs, async () => {
+    await comesTrue(isSeen, async () => {
       const text = await this.ask(tab, 'document.body.innerText')
       return `no tab came to ${expression}; it shows ${shown(text)}`
     })
@@ -172,13 +172,12 @@ export class Tabs {
   }
 }
 
-/** Waits until something is so. @param missing what is said if that takes longer than `maxMs` */
+/** Waits until something is so. @param missing what is said of a wait in vain */
 export async function comesTrue(
   isSo: () => Promise<boolean>,
-  maxMs: number,
   missing: () => string | Promise<string>,
 ): Promise<void> {
-  const giveUpAt = performance.now() + maxMs
+  const giveUpAt = performance.now() + PATIENCE_MS
   while (!(await isSo())) {
     if (performance.now() > giveUpAt) throw new Error(await missing())
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))

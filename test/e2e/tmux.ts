@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PATIENCE_MS } from './harness.ts'
 
 const TMUX = '/usr/bin/tmux'
 /** How often the screen is read for what is waited for, in milliseconds. */
@@ -33,8 +34,8 @@ export class Terminal {
   }
 
   /** Waits until the screen has such a text. @returns the screen */
-  async until(pattern: RegExp, maxMs = 20_000): Promise<string> {
-    const end = performance.now() + maxMs
+  async until(pattern: RegExp): Promise<string> {
+    const end = performance.now() + PATIENCE_MS
     for (;;) {
       const screen = this.read()
       if (pattern.test(screen)) return screen

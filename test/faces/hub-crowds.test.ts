@@ -2,6 +2,7 @@
 // joins, rooms outlast a restart of their hub and a line that is cut, and one process fills no
 // room.
 // Method: whole sessions in virtual time; TABLE as it is shipped.
+// Slow: the sessions have 16 to 64 members.
 import { describe, expect, test } from 'vitest'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { action } from '../../src/index.ts'

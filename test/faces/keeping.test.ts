@@ -1,5 +1,6 @@
 // Goal: whom the table keeps is the same player however long they are away, whoever serves by then.
 // Method: whole sessions in virtual time; a process is killed, and another has its token.
+// Slow: sessions of four go on for minutes of virtual time.
 import { describe, expect, test } from 'vitest'
 import { action, type Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'

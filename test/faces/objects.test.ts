@@ -1,6 +1,7 @@
 // Goal: what a user is promised of objects: owners that change, handles that stay, collections that
 // may be compared, errors that say what is wrong; in a star and in a mesh alike.
 // Method: whole sessions in virtual time.
+// Slow: it has three dozen sessions, each claim in a star and in a mesh.
 import { describe, expect, test } from 'vitest'
 import {
   action,

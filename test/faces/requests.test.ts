@@ -1,6 +1,7 @@
 // Goal: every `take` and `give` ends, whoever dies, gives, throws or is cut off meanwhile, with a
 // reason and a sentence; and an object lives with all or with nobody.
 // Method: whole sessions in virtual time, at every timing of some milliseconds.
+// Slow: one claim is made for each of dozens of timings, each a session of its own.
 import { describe, expect, test } from 'vitest'
 import {
   type Asking,

@@ -1,5 +1,6 @@
 // Goal: the examples of the README do what they say.
 // Method: each in two windows; what one does the other shows.
+// Slow: seven browsers start.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import type { Window } from '../e2e/harness.ts'
@@ -35,19 +36,16 @@ async function epoch(): Promise<number> {
   return ((await listed.json()) as { epoch: number }[])[0]?.epoch ?? 0
 }
 
-// A takeover, and a page that is loaded.
-const PATIENCE = { timeout: 10_000 } as const
-
 test('T1: the first game: dots are seen in both windows, and go on without the first (DO-2)', async () => {
   const [ada, grace] = [await crew.open('Ada', '/first/'), await crew.open('Grace', '/first/')]
   await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
   await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
-  await expect.poll(epoch, PATIENCE).toBe(2)
+  await expect.poll(epoch).toBe(2)
   await ada.kill()
   await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
   await expect.poll(() => isDrawn(grace, 304, 104)).toBe(true)
   const linus = await crew.open('Linus', '/first/')
-  await expect.poll(() => isDrawn(linus, 304, 104), PATIENCE).toBe(true)
+  await expect.poll(() => isDrawn(linus, 304, 104)).toBe(true)
 })
 
 test('B1, B25: Preact: a card of one window is ticked and removed in another', async () => {

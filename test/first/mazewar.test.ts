@@ -1,5 +1,6 @@
 // Goal: two rats see and hit each other, and one plays on when the server's window is killed.
 // Method: births in the corridor of the upper edge, cells 0 to 9.
+// Slow: two browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import type { Window } from '../e2e/harness.ts'

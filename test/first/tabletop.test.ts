@@ -1,5 +1,6 @@
 // Goal: a drag at a card table goes on when the server's window is killed.
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL.
+// Slow: three browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import { agreed, drag, lay, pointAt, pointOf, table } from '../e2e/hands.ts'

@@ -1,6 +1,7 @@
 // Goal: each hit counts once, also when the server's window is killed.
 // Method: each window is a browser process; killed means SIGKILL; pots that must play do so by
 // themselves, and the page says how things stand. What nobody looks at is not drawn.
+// Slow: three browsers start, and pots hit each other at the game's own pace.
 import { expect, test } from 'vitest'
 import { Crew } from '../e2e/crew.ts'
 import { counted, figure, hits, play, three } from '../e2e/duel.ts'

@@ -2,6 +2,7 @@
 // when its process began, nor of how its turns were grouped (the bug of seed 003, on openMailbox).
 // Method: two replicas with files take the same batches of up to four peers in each tick; one is
 // closed or killed at every step and every pair of steps; `holdfast diverge` compares their logs.
+// Slow: two replicas run anew for every pair of steps at which one may end.
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

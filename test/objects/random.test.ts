@@ -2,6 +2,7 @@
 // two owners, and when all is told all agree; and what is said on the way is what it was.
 // Method: crews of many objects, driven by a seed; rules are judged after every step, and a digest
 // of all that is said and told is frozen.
+// Slow: each rule is judged after every step of many seeds.
 import { describe, expect, test } from 'vitest'
 import type { PeerId } from '../../src/machine.ts'
 import * as objects from '../../src/objects/objects.ts'

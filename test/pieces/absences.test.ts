@@ -1,6 +1,7 @@
 // Goal: among people who stay away for long each update and action has one outcome, what was told
 // to be recorded stands, no lot is told twice, and who loses a hold hears it once, by whom and why.
 // Method: drawn runs of whole sessions; a failing seed is run again by its number.
+// Slow: up to six sessions of one run go on for minutes of virtual time.
 import { describe, expect, test } from 'vitest'
 import { runTabletop } from '../../src/proof/tabletops.ts'
 

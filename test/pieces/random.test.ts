@@ -1,6 +1,7 @@
 // Goal: whatever several hands do to a few cards, in whatever order words, failovers, absences and
 // recoveries come, the claims of the source hold, and in the end all show the same.
 // Method: random walks in the scene of the models, with many hands; a failure shrinks.
+// Slow: it walks at random from many seeds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ALWAYS, SETTLED } from '../../src/proof/models/pieces-claims.ts'

@@ -1,6 +1,7 @@
 // Goal: what hostile packets do to those who play is what it was when it was frozen: which of them
 // count as what, and what the others hold, say and are told meanwhile.
 // Method: short storms of the fuzz by seed, into the shipped machines, in virtual time.
+// Slow: it plays whole sessions in a storm of packets.
 import { describe, expect, test } from 'vitest'
 import { hash } from '../../src/sim/hash.ts'
 import { thawed } from '../frozen.ts'

@@ -1,6 +1,7 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
 // Method: seeded runs of the shipped hub and sessions in virtual time; each of the faults and
 // each way a session can go must be met, and each seed goes and ends as it did when it was frozen.
+// Slow: it plays whole sessions from forty seeds.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
 import { draw } from '../../src/proof/seeds.ts'

@@ -1,5 +1,6 @@
 // Goal: whatever strangers send to the hub, its sessions do not notice and it does not grow.
 // Method: seeded nonsense and lies into the shipped machine, one millisecond apart.
+// Slow: it plays whole sessions in a storm of packets.
 import { expect, test } from 'vitest'
 import { TABLE } from '../../src/directory/limits.ts'
 import * as hub from '../../src/directory/hub.ts'

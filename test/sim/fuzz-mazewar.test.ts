@@ -1,5 +1,6 @@
 // Goal: nothing that a hostile process sends harms a classic player.
 // Method: packets into a game in virtual time; `npm run soak -- mazewar-fuzz` throws a million.
+// Slow: it plays games from many seeds.
 import { expect, test } from 'vitest'
 import { storm } from '../fuzz/mazewar.ts'
 

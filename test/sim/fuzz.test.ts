@@ -1,5 +1,6 @@
 // Goal: nobody but a primary or a backup can harm a session, whatever they send.
 // Method: seeded nonsense and lies into the shipped machines, in virtual time.
+// Slow: it plays whole sessions in a storm of packets.
 import { expect, test } from 'vitest'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { SESSION_VERSION } from '../../src/session/messages.ts'

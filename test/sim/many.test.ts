@@ -1,5 +1,6 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
 // Method: two hundred and twenty more seeded runs, as in seeds.test.ts.
+// Slow: it plays whole sessions from two hundred and twenty seeds.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
 import { thawed } from '../frozen.ts'

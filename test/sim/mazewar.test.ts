@@ -1,5 +1,6 @@
 // Goal: what the classic game promises holds in games from seeds, with every fault there is.
 // Method: the shipped machines in virtual time; `npm run soak -- mazewar` plays a thousand more.
+// Slow: it plays games from many seeds.
 import { expect, test } from 'vitest'
 import { FAULTS, type Found, play } from '../mazewar/scene.ts'
 

@@ -1,6 +1,7 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
 // Method: seeded runs of the shipped hub and sessions in virtual time: seeds that once failed are
 // kept by name, and planted bugs must be found. The seeds of every day are in frozen.test.ts.
+// Slow: each planted bug is looked for over many seeds, each a whole session.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { draw, type Drawing } from '../../src/proof/seeds.ts'

@@ -2,6 +2,7 @@
 // counts once or its player is told that it does not (slot.converge, slot.excl, slot.told).
 // Method: drawn runs of whole sessions; a failing seed is run again by its number. How a seed goes
 // is frozen.
+// Slow: it plays whole sessions from many seeds.
 import { describe, expect, test } from 'vitest'
 import { runRow } from '../../src/proof/rows.ts'
 import { hash } from '../../src/sim/hash.ts'

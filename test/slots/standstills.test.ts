@@ -1,6 +1,7 @@
 // Goal: among processes that stand still each act of whoever lives counts once or is told to be
 // void, never both, in the order in which it was made, and the world is a replay (slot.told).
 // Method: drawn runs of whole sessions; a failing seed is run again by its number.
+// Slow: it plays whole sessions from many seeds.
 import { describe, expect, test } from 'vitest'
 import { runLedger } from '../../src/proof/ledgers.ts'
 

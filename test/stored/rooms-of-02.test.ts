@@ -41,6 +41,8 @@ describe.each(Object.entries(rooms))('a room of 0.2, %s', (room, { tokens, file,
     ).rejects.toMatchObject({ code: 'banned' })
     expect(await act(w, ada.act(add, ['pins']))).toMatchObject({ ok: true, value: 4 })
     expect(ada.table.get('rang')).toBe(undefined)
+    // Ten minutes of a player who is alone are soon gone through.
+    await act(w, grace.leave())
     await w.run(600_000)
     expect(ada.table.get('rang')).toBe(true)
   })

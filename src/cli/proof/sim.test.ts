@@ -1,5 +1,6 @@
 // Goal: many seeds say the same on one thread and on many; a mistake is one sentence.
 // Method: the built command, beside the batch that runs them one after the other.
+// Slow: the seeds run twice, on one thread and on two.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'

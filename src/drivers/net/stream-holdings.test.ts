@@ -2,7 +2,7 @@
 // Method: raw TCP against a real door on loopback, with small bounds; then a good client talks.
 
 import net, { type Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { closeServed, control, frame, serve } from '../../../test/conformance/stranger.ts'
 import { type Served, talk, upgrade } from '../../../test/conformance/stranger.ts'
 import { dice, until } from '../../../test/conformance/until.ts'
@@ -10,6 +10,7 @@ import { FrameMeter } from './frame-meter.ts'
 
 const clients: Socket[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const client of clients.splice(0)) client.destroy()
   await closeServed()
 })
@@ -26,10 +27,10 @@ async function open({ port, door }: Served): Promise<Socket> {
   return client
 }
 
-/** Lets so many milliseconds go by in which nothing is to happen. */
-async function pass(ms: number): Promise<void> {
-  const end = performance.now() + ms
-  await until(() => performance.now() > end)
+/** The time of the server is the test's from now on; its sockets are real. */
+function stopTime(): void {
+  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance']
+  vi.useFakeTimers({ toFake: toFake as never })
 }
 
 describe('what is no message', () => {
@@ -90,15 +91,23 @@ describe('half messages', () => {
   })
 
   test('a stream that is always in the midst of the next one stays (SE-17)', async () => {
+    stopTime()
     const place = await serve({ halfMs: 60, sweepMs: 5 })
     const client = await open(place)
+    let echoed = 0
+    client.resume()
+    client.on('data', (bytes: Buffer) => (echoed += bytes.length))
+    await until(() => echoed > 0)
     const whole = frame(0x82, new Uint8Array(100))
     client.write(whole.subarray(0, 50))
     for (let i = 0; i < 10; i++) {
-      await pass(20)
+      vi.advanceTimersByTime(20)
+      const before = echoed
       client.write(Buffer.concat([whole.subarray(50), whole.subarray(0, 50)]))
+      await until(() => echoed > before)
     }
     expect(place.told).toEqual(['1 opened'])
+    vi.advanceTimersByTime(60)
     await until(() => place.told.length === 2)
     expect(place.door.counters.halves).toBe(1)
   })
@@ -163,13 +172,14 @@ describe('what is not read', () => {
   })
 
   test('is not what is read, however much it is (SE-10)', async () => {
+    stopTime()
     const place = await serve({ unreadMs: 60, sweepMs: 5 })
     const client = await open(place)
     client.resume()
     for (let i = 0; i < 5; i++) {
-      fill(place, 0)
+      expect(fill(place, 0)).toBeGreaterThan(0)
+      vi.advanceTimersByTime(20)
       await until(() => place.streams[0]!.backlog() === 0)
-      await pass(20)
     }
     expect(place.told).toEqual(['1 opened'])
   })

@@ -1,5 +1,6 @@
 // Goal: whatever strangers send, the door counts it, closes it, and goes on serving good clients.
 // Method: raw TCP against a real server on loopback; after each attack a good client talks.
+// Slow: thousands of connections are opened, and wait until their time is over.
 
 import { execFileSync, spawn } from 'node:child_process'
 import net, { type Socket } from 'node:net'
@@ -9,13 +10,22 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { closeServed, control, frame, raw } from '../../../test/conformance/stranger.ts'
 import { serve, talk, upgrade } from '../../../test/conformance/stranger.ts'
-import { until } from '../../../test/conformance/until.ts'
+import { turn, until } from '../../../test/conformance/until.ts'
 import { connectWebSocketNode } from './websocket-node.ts'
 
 const HALF_OPEN = fileURLToPath(new URL('../../../test/conformance/half-open.js', import.meta.url))
 
 afterEach(closeServed)
-afterEach(() => void vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+/** The time of the server is the test's from now on; its sockets are real. */
+function stopTime(): void {
+  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance']
+  vi.useFakeTimers({ toFake: toFake as never })
+}
 
 /** Seeded bytes. */
 function randomBytes(seed: number, count: number): Uint8Array {
@@ -46,9 +56,12 @@ describe('requests for an upgrade', () => {
   })
 
   test('random bytes in place of a request are closed', async () => {
+    stopTime()
     const { door, port, url } = await serve({ handshakeMs: 300 })
     const answers = Array.from({ length: 200 }, (_, seed) => raw(port, randomBytes(seed, seed * 7)))
+    // Who came last has talked: all others have come.
     await talk(url)
+    vi.advanceTimersByTime(300)
     for (const answer of await Promise.all(answers)) expect(answer).not.toMatch(/ 101 | 200 /)
     expect(door.waiting()).toBe(0)
     await talk(url)
@@ -177,10 +190,16 @@ describe('limits', () => {
   })
 
   test('a half-open connection is closed after its time, a finished one is not', async () => {
+    stopTime()
     const { door, port, url } = await serve({ handshakeMs: 100 })
     const kept = connectWebSocketNode(url, { opened() {}, message() {}, closed() {} })
     await until(() => door.open() === 1)
-    await Promise.all([raw(port), raw(port, 'GET /'), raw(port, upgrade().slice(0, -2))])
+    const late = [raw(port), raw(port, 'GET /'), raw(port, upgrade().slice(0, -2))]
+    await until(() => door.waiting() === 3)
+    vi.advanceTimersByTime(99)
+    expect(door.waiting()).toBe(3)
+    vi.advanceTimersByTime(1)
+    await Promise.all(late)
     expect(door.counters.handshakeTimeouts).toBe(3)
     expect(door.waiting()).toBe(0)
     expect(door.open()).toBe(1)
@@ -198,10 +217,18 @@ describe('limits', () => {
   })
 
   test('a stream that answers pings stays', async () => {
-    const { door, url, told } = await serve({ pingMs: 10 })
+    stopTime()
+    const { door, server, url, told } = await serve({ pingMs: 10 })
+    const sockets: Socket[] = []
+    server.on('connection', (socket: Socket) => sockets.push(socket))
     const stream = connectWebSocketNode(url, { opened() {}, message() {}, closed() {} })
     await until(() => door.open() === 1)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    for (let pings = 0; pings < 20; pings++) {
+      const before = sockets[0]!.bytesRead
+      vi.advanceTimersByTime(10)
+      // It says nothing but the answer.
+      await until(() => sockets[0]!.bytesRead > before)
+    }
     expect(told).toEqual(['1 opened'])
     stream.close()
   })
@@ -216,12 +243,15 @@ describe('limits', () => {
       pinged.add(this)
       ping.call(this)
     })
+    stopTime()
     const { door, url } = await serve({ pingMs: 100 })
     const quiet = { opened() {}, message() {}, closed() {} }
     const all = Array.from({ length: 250 }, () => connectWebSocketNode(url, quiet))
     await until(() => door.open() === 250)
-    pinged.clear()
-    await until(() => pinged.size === 250)
+    while (pinged.size < 250) {
+      vi.advanceTimersToNextTimer()
+      await turn()
+    }
     expect(most).toBeLessThanOrEqual(100)
     expect(most).toBeGreaterThan(10)
     for (const one of all) one.close()

@@ -1,6 +1,7 @@
 // Goal: a store that goes back in time or lives twice never loses a letter in silence, and one that
 // does neither is never told that it did.
 // Method: the checker over the shipped mailbox, with every earlier state of either store.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { GOOD, historyModel, PLANTED } from './histories.ts'

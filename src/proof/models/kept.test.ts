@@ -1,6 +1,7 @@
 // Goal: whoever opens a kept room has all that was acknowledged to who was alone, and nobody who
 // served before writes into what it goes on from, whatever is killed, cut off, late or refused.
 // Method: the checker over the whole shipped hub and the shipped writing of sheets.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { keptModel } from './kept.ts'

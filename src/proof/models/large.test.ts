@@ -1,5 +1,6 @@
 // Goal: what the small scopes show of sessions, objects and slots holds in larger ones.
 // Method: the checker over the shipped machines, every interleaving.
+// Slow: the scopes are the largest that end within minutes.
 import { describe, expect, test } from 'vitest'
 import { LARGE, ROOMS } from './index.ts'
 

@@ -1,5 +1,6 @@
 // Goal: a primary that was cut off tells nothing once somebody has recovered its session.
 // Method: the checker over the shipped lease, register and members; time passes in steps.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { leaseModel } from './lease.ts'

@@ -1,5 +1,6 @@
 // Goal: link.order, link.truth, link.fate and link.live in every interleaving of a small scope.
 // Method: the checker over the shipped link; and each planted bug must be found.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { DEEP, GOOD, PLANTED, linkModel } from './link.ts'

@@ -1,6 +1,7 @@
 // Goal: mailboxes whose keys change are never shut out by each other, know each other by their
 // newest keys in the end, and never again by an old one; and each planted bug is found.
 // Method: the checker over the shipped mailbox and its greeting, each interleaving of small scopes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { keyModel } from './mail-keys.ts'

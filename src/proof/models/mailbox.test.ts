@@ -1,6 +1,7 @@
 // Goal: each letter takes effect once, whoever crashes between any two steps; a restart leaves no
 // trace; and each planted bug is found.
 // Method: the checker over the shipped mailbox, every interleaving of small scopes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check, type Model } from '../../sim/checker.ts'
 import { mailboxModel } from './mailbox.ts'

@@ -1,6 +1,7 @@
 // Goal: whoever is granted an object, dies, joins or leads, in any order of messages, all end with
 // the same owner and state; and each planted bug is found.
 // Method: the checker over the shipped objects, every interleaving of small scopes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { objectsModel } from './objects.ts'

@@ -1,6 +1,7 @@
 // Goal: two hands on one card, in any order of words, failovers, absences and recoveries: what the
 // source claims holds, and each planted bug is found.
 // Method: the checker over the shipped pieces, every interleaving of small scopes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { piecesModel } from './pieces.ts'

@@ -1,6 +1,7 @@
 // Goal: whom one of those who are left knows to be out stays out as the session is recovered,
 // whatever that one says and asks for.
 // Method: the checker over the shipped register and members, with a liar among them.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { recallModel } from './recall.ts'

@@ -1,6 +1,7 @@
 // Goal: whatever a liar asks for and calls itself, hosts alone serve a room of hosts, an invitation
 // lets in one, and nobody is in as somebody else.
 // Method: the checker over the shipped rules of admission and the shipped register.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { rightsModel } from './rights.ts'

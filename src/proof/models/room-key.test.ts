@@ -1,6 +1,7 @@
 // Goal: whatever the hub says of a room with a key, what its members wrote is nowhere in the open,
 // and what they open was written by who has the key.
 // Method: the checker over the shipped code that believes, reads and writes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { roomKeyModel } from './room-key.ts'

@@ -1,6 +1,7 @@
 // Goal: whoever is on the way of two ends that seal, they have one link or none, nothing comes
 // twice, and nothing goes to who did not answer; and each planted bug is found.
 // Method: the checker over the shipped machine, every interleaving of small scopes.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { GOOD, PLANTED } from './seal-scopes.ts'

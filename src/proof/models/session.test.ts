@@ -3,6 +3,7 @@
 // scopes of the shipped session.
 // Method: the checker over `session/` with `replication/` and `directory/`; each claim fails for a
 // planted bug, after as few steps as are known to be enough.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { LARGE } from './index.ts'

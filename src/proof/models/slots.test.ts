@@ -1,6 +1,7 @@
 // Goal: whatever the order of acts, frames and ticks, all members come to the same world.
 // Method: the checker over the shipped slots, every interleaving of small scopes; each planted bug
 // is found.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { LARGE } from './index.ts'

@@ -1,6 +1,7 @@
 // Goal: a timer runs once and on time, a lot is told once, whoever takes over.
 // Method: the checker over the shipped table, every interleaving of small scopes; each planted bug
 // is found.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { tablesModel } from './tables.ts'

@@ -1,6 +1,7 @@
 // Goal: no primary loses its place that answers and serves, none keeps it that does not, and the
 // register alone decides.
 // Method: the checker over the shipped challenge, register and sessions; time passes in steps.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { takeoverModel } from './takeover.ts'
