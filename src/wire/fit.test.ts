@@ -61,7 +61,7 @@ describe('arguments', () => {
     [{ count: '3', to: 'Ada' }, 'field count: must be a finite number: "3"'],
     [{ count: NaN, to: 'Ada' }, 'field count: must be a finite number: NaN'],
     [JSON.parse('{"count":1e999,"to":""}'), 'field count: must be a finite number: Infinity'],
-    [{ count: 3, to: 'x'.repeat(9) }, 'field to: takes 8 bytes: 9'],
+    [{ count: 3, to: 'x'.repeat(9) }, 'field to: takes 8 characters: 9'],
     [{ count: 3, to: 'Ada', by: 1 }, 'no field is called "by", there is count, to'],
     [
       JSON.parse('{"count":3,"to":"Ada","__proto__":{}}'),
