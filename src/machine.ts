@@ -265,6 +265,22 @@ export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
 }
 
+/**
+ * A value of the right kind that its field does not take, as people type them into forms: too long,
+ * none of the words, no finite number. Where a request has an outcome, that is one (`unfit`).
+ */
+export class Misfit extends HoldfastError {
+  constructor(message: string) {
+    super('bad-value', message)
+  }
+}
+
+/** The error for wrong input with the place of it in front; what is a misfit stays one. */
+export function within(where: string, error: unknown): HoldfastError {
+  const why = `${where}: ${error instanceof Error ? error.message : String(error)}`
+  return error instanceof Misfit ? new Misfit(why) : badValue(why)
+}
+
 const RULES: object = Object.freeze(Object.create(null) as object)
 
 /**

@@ -105,7 +105,7 @@ export interface Decisions {
 /** The decisions, as this member makes them when it serves. */
 export function decisions(court: Court): Decisions {
   return {
-    pour: action('pour', (table, _args: null, by) => pour(table, court, by)),
+    pour: action('pour', (table, _args, by) => pour(table, court, by)),
     hit: action('hit', CLAIM, (table, args, by) => hit(table, args, court, by)),
   }
 }
