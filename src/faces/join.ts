@@ -14,7 +14,7 @@ import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
-import { type JoinProgress, ProgressTeller } from './progress.ts'
+import { type JoinProgress, type Loading, ProgressTeller } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from './ticket-text.ts'
 import { parseToken } from './token.ts'
@@ -340,8 +340,9 @@ class Door {
   #telling(runner: Runner): ProgressTeller | null {
     const { onProgress } = this.#options
     if (!onProgress) return null
-    const state = (): { loaded: number; until: Millis } => {
-      return { loaded: this.#session.loaded, until: this.#lateAt }
+    const state = (): Loading => {
+      const { loaded, total } = this.#session
+      return { loaded, total, until: this.#lateAt }
     }
     return new ProgressTeller(runner, this.#reports, onProgress, state)
   }

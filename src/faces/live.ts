@@ -131,6 +131,11 @@ export class Live implements Running {
     return this.#coming.loaded
   }
 
+  /** Objects that will have, as far as somebody said. */
+  get total(): number | null {
+    return this.#coming.total
+  }
+
   /** The member that this session is the face of. */
   bind(runner: Runner): void {
     this.#runner = runner
