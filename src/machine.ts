@@ -250,11 +250,14 @@ export function assert(condition: unknown, claim: string): asserts condition {
 /** The one error type a user meets. */
 export class HoldfastError extends Error {
   readonly code: ErrorCode
+  /** Of `join`: after how long a room that is shut opens, in ms; not there if nobody said. */
+  declare readonly retryAfterMs?: Millis
 
-  constructor(code: ErrorCode, message: string) {
+  constructor(code: ErrorCode, message: string, retryAfterMs: Millis | null = null) {
     super(message)
     this.name = 'HoldfastError'
     this.code = code
+    if (retryAfterMs !== null) this.retryAfterMs = retryAfterMs
   }
 }
 
