@@ -102,7 +102,9 @@ describe('writing', () => {
     })
     expect(room.keep('two ', 2)).toMatchObject([kept(2)])
     const of = 33
-    expect(room.keep('x', 3, { of })[0]).toMatchObject({ why: expect.stringMatching(/^limit room.kept/) })
+    expect(room.keep('x', 3, { of })[0]).toMatchObject({
+      why: expect.stringMatching(/^limit room.kept/),
+    })
     expect(room.desk.hub.budgets.refused['room.kept']).toBe(2)
   })
 
