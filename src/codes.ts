@@ -16,7 +16,7 @@ export interface Row {
 /** Codes of `HoldfastError`: what was wrong with a call. */
 export const ERRORS = {
   'bad-value': {
-    when: 'an option, a field or an argument is out of range or of the wrong kind',
+    when: 'an option, a field or an argument is of the wrong kind, or is none; or out of range, where a call has no outcome',
     happened: 'no',
     todo: 'correct the call; the sentence names what is wrong',
   },
@@ -224,6 +224,12 @@ export const OUTCOMES = {
     when: 'no answer came in time',
     happened: 'perhaps: it may still run',
     todo: 'look at the state, then decide',
+  },
+  unfit: {
+    of: '`act`, `call`, pieces, `kick`, `ban`, operations of parts',
+    when: 'a value of the right kind does not fit: a text or list that is too long, none of the words of `oneOf`, no finite number',
+    happened: 'no',
+    todo: 'show the sentence: it has the field, the limit and the value; let a form hold to the same limit',
   },
   unreachable: {
     of: '`call`',

@@ -250,11 +250,14 @@ export function assert(condition: unknown, claim: string): asserts condition {
 /** The one error type a user meets. */
 export class HoldfastError extends Error {
   readonly code: ErrorCode
+  /** Of `join`: after how long a room that is shut opens, in ms; not there if nobody said. */
+  declare readonly retryAfterMs?: Millis
 
-  constructor(code: ErrorCode, message: string) {
+  constructor(code: ErrorCode, message: string, retryAfterMs: Millis | null = null) {
     super(message)
     this.name = 'HoldfastError'
     this.code = code
+    if (retryAfterMs !== null) this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -263,6 +266,22 @@ export class HoldfastError extends Error {
  */
 export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
+}
+
+/**
+ * A value of the right kind that its field does not take, as people type them into forms: too long,
+ * none of the words, no finite number. Where a request has an outcome, that is one (`unfit`).
+ */
+export class Misfit extends HoldfastError {
+  constructor(message: string) {
+    super('bad-value', message)
+  }
+}
+
+/** The error for wrong input with the place of it in front; what is a misfit stays one. */
+export function within(where: string, error: unknown): HoldfastError {
+  const why = `${where}: ${error instanceof Error ? error.message : String(error)}`
+  return error instanceof Misfit ? new Misfit(why) : badValue(why)
 }
 
 const RULES: object = Object.freeze(Object.create(null) as object)

@@ -254,7 +254,7 @@ export class Seat {
 
   async #pour(): Promise<void> {
     try {
-      const outcome = await this.session.act(this.#decisions.pour, null)
+      const outcome = await this.session.act(this.#decisions.pour)
       if (!outcome.ok) return
       const { since, spot } = outcome.value
       if (since !== this.#poured) this.body = bodyAt(SPOTS[spot % SPOTS.length]!)

@@ -83,7 +83,10 @@ test('at SIGTERM it takes nobody new, and who is there plays on; at the second i
   const drained = 'Takes nobody new; 1 streams, 1 rooms; ends in 60 s.'
   await expect.poll(() => more, { interval: 5 }).toContain(drained)
   const health = await fetch(`${url}health`)
-  expect([health.status, await health.json()]).toMatchObject([503, { trouble: /drained/ }])
+  expect([health.status, await health.json()]).toMatchObject([
+    503,
+    { trouble: expect.stringMatching(/drained/) },
+  ])
   const knock = new WebSocket(`${url}hub`.replace('http', 'ws'))
   const [code, reason] = (await once(knock, 'close')) as [number, Buffer]
   expect([code, String(reason)]).toEqual([1013, 'this hub is about to be restarted'])

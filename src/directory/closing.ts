@@ -7,9 +7,12 @@ import type { Millis } from '../machine.ts'
 import * as archive from './archive.ts'
 import { dismiss } from './attaching.ts'
 import * as keeping from './keeping.ts'
+import { NOT_ADMITTED, opensAgain, REASON_MAX } from './messages.ts'
 import * as register from './register.ts'
 import { placeOf } from './rows.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+
+const encoder = new TextEncoder()
 
 type Place = Pick<register.Wish, 'game' | 'room'>
 
@@ -44,10 +47,12 @@ export function sweep(hub: Hub, now: Millis, out: HubOut): void {
   }
 }
 
-/** Why nobody comes into a room now; null if it is not closed. */
+/** Why nobody comes into a room now, and until when if that fits; null if it is not closed. */
 export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
   const shut = hub.shut.get(placeOf(place))
-  return shut && shut.until > now ? shut.why : null
+  if (!shut || shut.until <= now) return null
+  const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
+  return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
 }
 
 /** The disk has something of a session; one of a closed room ends now, if it did not before. */

@@ -23,6 +23,7 @@ import type { Exceeded } from './budgets.ts'
 import {
   type FromHub,
   LATER,
+  opensAgain,
   NOT_NEXT,
   SHEET_PIECE_MAX,
   SHEET_PIECES_MAX,
@@ -291,7 +292,7 @@ export function drop(hub: Hub, session: string, out: HubOut): boolean {
 
 /** How somebody hears that a room cannot be opened yet. */
 export function laterIn(ms: Millis): string {
-  return `${LATER}${Math.ceil(ms / 1_000)} s`
+  return `${LATER}${opensAgain(ms)}`
 }
 
 /** What who opens a room is told. Session time has gone on since the last sheet. */

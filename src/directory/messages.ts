@@ -6,7 +6,7 @@
  * CHANGE_SERVER `change`, ARE_YOU_ALIVE `areYouAlive`, YES_I_AM `yes`.
  */
 
-import { INC_MAX, MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import { INC_MAX, MEMBERS_MAX, type Millis, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import { only, type Versions } from '../wire/versions.ts'
@@ -51,7 +51,18 @@ export const NOT_ADMITTED = 'not admitted: '
 export const NO_GAME = 'no game '
 
 /** Beginning of the reason with which a hub refuses a kept room that may still be played in. */
-export const LATER = 'its members may still play: it opens again in '
+export const LATER = 'its members may still play: '
+
+/** The end of a reason why nobody comes into a room for a while. */
+export function opensAgain(ms: Millis): string {
+  return `it opens again in ${Math.ceil(ms / 1_000)} s`
+}
+
+/** After how long a room opens again, by a reason that ends with that, in ms; else null. */
+export function opensIn(why: string): Millis | null {
+  const [, seconds] = /: it opens again in (\d{1,9}) s$/.exec(why) ?? []
+  return seconds === undefined ? null : Number(seconds) * 1_000
+}
 
 /** What is said to who opens a room of which a sheet is not there, or none of ours. */
 export const UNREADABLE = 'what is kept of this room cannot be read'

@@ -13,7 +13,7 @@ import { placeOf } from './definitions.ts'
 import { type Stop, stopping } from './disposing.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
-import { type CallOutcome, type Refused, refused } from './outcomes.ts'
+import { type CallOutcome, type Refused, refused, unfit } from './outcomes.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 
 /** Who is called: a member, or whoever serves when the call is made. */
@@ -26,6 +26,11 @@ export interface CallOptions {
   /** How long to wait for the answer: up to 600,000 ms. Default 10,000. */
   readonly timeoutMs?: Millis
 }
+
+/** Arguments as a call gives them, which need not be where there are none, and its options. */
+export type GivenCall<Args> = undefined extends Args
+  ? [args?: Args, options?: CallOptions]
+  : [args: Args, options?: CallOptions]
 
 interface Waiting {
   readonly settle: (outcome: CallOutcome<unknown>) => void
@@ -66,15 +71,20 @@ export class Calls implements Face {
     args: Args,
     { timeoutMs = TIMEOUT_MS }: CallOptions = {},
   ): Promise<CallOutcome<Answer>> {
-    const said = this.#said(type, args)
-    const found = this.#find(target)
-    if (!('inc' in found)) return found
-    return new Promise((resolve) => {
-      this.#host.doNow((now) => {
-        const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)
-        this.#waiting.set(id, { settle: resolve as Waiting['settle'], type })
+    try {
+      const said = this.#said(type, args)
+      const found = this.#find(target)
+      if (!('inc' in found)) return found
+      // What it throws rejects: nobody was asked.
+      return await new Promise((resolve) => {
+        this.#host.doNow((now) => {
+          const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)
+          this.#waiting.set(id, { settle: resolve as Waiting['settle'], type })
+        })
       })
-    })
+    } catch (error) {
+      return unfit(error)
+    }
   }
 
   /** Tells a member, or all others. @throws HoldfastError, see `Session` */

@@ -26,6 +26,12 @@ export class Coming {
     return [...this.#faces.values()].reduce((sum, { loaded = 0 }) => sum + loaded, 0)
   }
 
+  /** Objects that there were as they began to come, or have come by now; null if nobody said. */
+  get total(): number | null {
+    const said = [...this.#faces.values()].flatMap(({ total }) => total ?? [])
+    return said.length > 0 ? Math.max(this.loaded, ...said) : null
+  }
+
   /** Whether it is time to tell that all of it has, which is told once. */
   look(): boolean {
     if (this.#told || !this.complete) return false

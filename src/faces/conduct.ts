@@ -2,7 +2,7 @@
  * Putting players out, as a session offers it: kicks, bans, votes, and who is out or may be soon.
  */
 
-import { badValue } from '../machine.ts'
+import { badValue, Misfit } from '../machine.ts'
 import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
 import { mayExpel, votesNeeded } from '../session/expelling.ts'
 import {
@@ -22,8 +22,11 @@ import type { Roster } from './roster.ts'
 /** A player: a member, or the number of one who may be away. */
 export type PlayerTarget = Pick<MemberInfo, 'player'> | number
 
-/** What came of a kick, a ban, a pardon or a vote: done; or `refused`, with why; or `lost`. */
-export type ConductOutcome = Outcome<undefined, 'refused' | 'lost'>
+/**
+ * What came of a kick, a ban, a pardon or a vote: done; or `refused`, with why; or `unfit`, for a
+ * reason that is too long; or `lost`.
+ */
+export type ConductOutcome = Outcome<undefined, 'unfit' | 'refused' | 'lost'>
 
 /** A player who was put out for as long as the session lasts. */
 export interface Banned {
@@ -101,9 +104,10 @@ export function playerOf(target: PlayerTarget): number {
   throw badValue(`a player is a member, or its number: ${shown(target)}`)
 }
 
-/** A reason. @throws HoldfastError code `bad-value` */
+/** A reason. @throws HoldfastError code `bad-value`, a misfit for one that is too long */
 export function checkReason(why: string): string {
-  const bytes = typeof why === 'string' ? new TextEncoder().encode(why).length : NaN
+  if (typeof why !== 'string') throw badValue(`a reason is a text: ${shown(why)}`)
+  const bytes = new TextEncoder().encode(why).length
   if (bytes <= EXPULSION_WHY_MAX) return why
-  throw badValue(`a reason is a text of at most ${EXPULSION_WHY_MAX} bytes: ${shown(why)}`)
+  throw new Misfit(`a reason has at most ${EXPULSION_WHY_MAX} bytes of UTF-8: ${bytes}`)
 }

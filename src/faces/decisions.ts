@@ -7,7 +7,7 @@ import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
 import { Listeners } from './emitter.ts'
 import type { Face, Host } from './kind.ts'
-import { type ActionOutcome, refused } from './outcomes.ts'
+import { type ActionOutcome, refused, unfit } from './outcomes.ts'
 import type { TableEvents, TableView } from './table-view.ts'
 
 type AnyAction = ActionType<never, unknown>
@@ -35,10 +35,18 @@ export class Decisions implements Face {
   }
 
   /** Runs one on the primary. @throws HoldfastError `bad-value`, `not-found` */
-  act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>> {
+  async act<Args, Answer>(
+    type: ActionType<Args, Answer>,
+    args: Args,
+  ): Promise<ActionOutcome<Answer>> {
     placeOf(this.#types, type as AnyAction)
-    const given = givenArguments(`the action "${type.name}"`, type.signature, args)
-    const body = actions.encodeCall(type.name, given)
+    let body: Uint8Array
+    try {
+      const given = givenArguments(`the action "${type.name}"`, type.signature, args)
+      body = actions.encodeCall(type.name, given)
+    } catch (error) {
+      return unfit(error)
+    }
     return new Promise((resolve, reject) => {
       this.#host.ask({
         body: () => body,

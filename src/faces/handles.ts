@@ -1,6 +1,6 @@
 /** What a user holds of an object: its state, who owns it, and the means to change that. */
 
-import { badValue, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { badValue, HoldfastError, type Millis, type PeerId, within } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
 import * as objects from '../objects/objects.ts'
 import type { Replica, Version } from '../objects/objects.ts'
@@ -395,7 +395,6 @@ export function quantised<F extends Fields>(
   try {
     return quantiseInto(type.schema, patch, into)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
+    throw within(type.name, error)
   }
 }

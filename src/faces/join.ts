@@ -1,7 +1,7 @@
 /** How one gets a session: `join` and `host`, for any place to run in. */
 
 import { parse } from '../faults/conditions.ts'
-import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import { EXPELLERS, type Expellers } from '../session/expelling.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../directory/messages.ts'
@@ -14,7 +14,7 @@ import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
 import { checkName } from './names.ts'
-import { type JoinProgress, ProgressTeller } from './progress.ts'
+import { type JoinProgress, type Loading, ProgressTeller } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from './ticket-text.ts'
 import { parseToken } from './token.ts'
@@ -309,7 +309,9 @@ class Door {
     for (const event of this.#early.splice(0)) {
       this.#session.onEvent(event)
       if (event.kind === 'view' && !this.#open) this.#enter()
-      if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
+      if (event.kind === 'failed') {
+        this.#settle.reject(new HoldfastError(event.code, event.why, event.opens))
+      }
     }
     this.#whole ||= this.#isLate && this.#session.status === 'live'
     this.#whole ||= this.#session.complete
@@ -340,8 +342,9 @@ class Door {
   #telling(runner: Runner): ProgressTeller | null {
     const { onProgress } = this.#options
     if (!onProgress) return null
-    const state = (): { loaded: number; until: Millis } => {
-      return { loaded: this.#session.loaded, until: this.#lateAt }
+    const state = (): Loading => {
+      const { loaded, total } = this.#session
+      return { loaded, total, until: this.#lateAt }
     }
     return new ProgressTeller(runner, this.#reports, onProgress, state)
   }
@@ -364,7 +367,7 @@ class Door {
       })
       const { code, reason } = this.#session
       // It ended with what came with the last object.
-      if (code !== null) throw failure(code, reason)
+      if (code !== null) throw new HoldfastError(code, reason)
     } catch (error) {
       if (error instanceof HoldfastError && error.code !== 'left') runner.stop()
       else void runner.withdraw(WITHDRAW_MS)
@@ -386,10 +389,6 @@ function givenUp(cause: unknown): HoldfastError {
   const error = new HoldfastError('left', `joining was given up: ${why}`)
   error.cause = cause
   return error
-}
-
-function failure(code: ErrorCode, why: string): HoldfastError {
-  return new HoldfastError(code, why)
 }
 
 /** Most addresses of a hub. */

@@ -74,6 +74,8 @@ export interface Face extends Partial<Verbs> {
   readonly arrived?: boolean
   /** How much of it has come. */
   readonly loaded?: number
+  /** How much of it will, as far as somebody said; null if nobody did. */
+  readonly total?: number | null
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */

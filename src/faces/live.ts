@@ -25,6 +25,7 @@ import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
+import { unfit } from './outcomes.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
@@ -128,6 +129,11 @@ export class Live implements Running {
   /** Objects that have come so far. */
   get loaded(): number {
     return this.#coming.loaded
+  }
+
+  /** Objects that will have, as far as somebody said. */
+  get total(): number | null {
+    return this.#coming.total
   }
 
   /** The member that this session is the face of. */
@@ -236,7 +242,7 @@ export class Live implements Running {
     return this.#face('all', type).all!(type as never) as never
   }
 
-  async act(type: Definition, args: unknown): Promise<never> {
+  async act(type: Definition, args?: unknown): Promise<never> {
     this.#checkOpen('act')
     this.#roster.checkPlays('act')
     return this.#face('act', type).act!(type as never, args as never) as never
@@ -250,14 +256,14 @@ export class Live implements Running {
   async call(
     target: unknown,
     type: Definition,
-    args: unknown,
+    args?: unknown,
     options: object = {},
   ): Promise<never> {
     const face = this.#face('call', type)
     return face.call!(type as never, target as never, args as never, options as never) as never
   }
 
-  note(target: unknown, type: Definition, args: unknown): void {
+  note(target: unknown, type: Definition, args?: unknown): void {
     this.#face('note', type).note!(type as never, target as never, args as never)
   }
 
@@ -340,9 +346,14 @@ export class Live implements Running {
     return conduct.ballotsIn(this.#roster)
   }
 
-  #expel(target: PlayerTarget, why: string, ban: boolean): Promise<ConductOutcome> {
+  async #expel(target: PlayerTarget, why: string, ban: boolean): Promise<ConductOutcome> {
+    this.#checkOpen(ban ? 'ban' : 'kick')
     const player = conduct.playerOf(target)
-    return this.#conduct({ kind: 'expel', player, ban, why: conduct.checkReason(why) })
+    try {
+      return await this.#conduct({ kind: 'expel', player, ban, why: conduct.checkReason(why) })
+    } catch (error) {
+      return unfit(error)
+    }
   }
 
   #conduct(wish: ConductWish): Promise<ConductOutcome> {

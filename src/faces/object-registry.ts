@@ -43,6 +43,8 @@ export class ObjectRegistry implements Face {
   readonly viewer: Viewer
   /** All objects that the primary has are here. */
   arrived = false
+  /** How many our primary said will come; null if it did not. */
+  total: number | null = null
 
   constructor(
     types: readonly ObjectType[],
@@ -144,6 +146,7 @@ export class ObjectRegistry implements Face {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
     }
+    if (event.kind === 'objects-total') return void (this.total = event.total)
     if (event.kind === 'objects-known') return void (this.arrived = true)
     if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#state.replicas.get(event.key)

@@ -1,6 +1,7 @@
 /** What comes of a request, and the sentences in which a refusal is told. */
 
 import type { OutcomeCode } from '../codes.ts'
+import { Misfit } from '../machine.ts'
 import type { Refusal } from '../objects/objects.ts'
 import type { MemberInfo } from './member-info.ts'
 
@@ -17,7 +18,9 @@ export interface Refused<Code extends OutcomeCode = OutcomeCode> {
 }
 
 /**
- * What came of a request. Nothing that others may refuse throws; a mistake in the call does.
+ * What came of a request. Nothing throws that others may refuse, or that depends on what somebody
+ * typed: a text that is too long is `unfit`. A mistake in the call does: a name or a kind of value
+ * that is none, a field that is missing.
  *
  *     const got = await lump.take()
  *     if (!got.ok) show(got.reason, got.by?.name)
@@ -54,22 +57,27 @@ export type GiveOutcome = Outcome<
 /**
  * What came of an action: its answer; or
  *
+ * - `unfit`: an argument does not fit its field, or all are too long; it was not asked for
  * - `refused`: it threw, and the sentence is its; nothing of what it did is kept
  * - `failed`: it was done, but its answer does not fit its field
  * - `lost`: the session ended first, or its answer died with the machines that had it
  */
-export type ActionOutcome<Answer> = Outcome<Answer, 'refused' | 'failed' | 'lost'>
+export type ActionOutcome<Answer> = Outcome<Answer, 'unfit' | 'refused' | 'failed' | 'lost'>
 
 /**
  * What came of what was done to a piece: it is recorded; or
  *
+ * - `unfit`: a value does not fit its field; nothing was shown or asked for
  * - `late`: somebody (`by`) changed it first
  * - `held`: somebody (`by`) holds it
  * - `refused`: the rules of its type say no, or those of pieces
  * - `gone`: there is no such piece any more
  * - `lost`: the session ended first, or its answer died with the machines that had it
  */
-export type PieceOutcome = Outcome<Recorded, 'late' | 'held' | 'refused' | 'gone' | 'lost'>
+export type PieceOutcome = Outcome<
+  Recorded,
+  'unfit' | 'late' | 'held' | 'refused' | 'gone' | 'lost'
+>
 
 /** What was done to a piece is recorded. */
 export interface Recorded {
@@ -80,6 +88,7 @@ export interface Recorded {
 /**
  * What came of a call: its answer; or nothing ran with
  *
+ * - `unfit`: an argument does not fit its field, or all are too long
  * - `away`: the member is not here, or does not answer to that
  * - `unreachable`: there is no link to it just now
  * - `overloaded`: it has too many calls to answer, the link is full, or we ask the server for too
@@ -91,7 +100,7 @@ export interface Recorded {
  */
 export type CallOutcome<Answer> = Outcome<
   Answer,
-  'away' | 'unreachable' | 'overloaded' | 'failed' | 'timeout' | 'lost'
+  'unfit' | 'away' | 'unreachable' | 'overloaded' | 'failed' | 'timeout' | 'lost'
 >
 
 /** All is well. */
@@ -107,6 +116,12 @@ export function refused<Code extends OutcomeCode>(
   by: MemberInfo | null = null,
 ): Refused<Code> {
   return by ? { ok: false, code, reason, by } : { ok: false, code, reason }
+}
+
+/** A value that does not fit is an outcome. @throws whatever else the error is */
+export function unfit(error: unknown): Refused<'unfit'> {
+  if (error instanceof Misfit) return refused('unfit', error.message)
+  throw error
 }
 
 /** A refusal of an object, with its sentence. @param what  the object, such as `rock 1.2` */

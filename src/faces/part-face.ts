@@ -8,7 +8,7 @@ import { Listeners } from './emitter.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { bounded } from './part-author.ts'
-import { refused } from './outcomes.ts'
+import { refused, unfit } from './outcomes.ts'
 import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './part-types.ts'
 
 /** A definition as its author gave it. */
@@ -102,7 +102,12 @@ export class Brought implements Face {
   async #ask(operation: Uint8Array): Promise<OperationOutcome> {
     this.#checkOpen('asked')
     this.#host.checkPlays('ask')
-    const body = bounded('an operation', operation, machine.CUSTOM_BYTES_MAX).slice()
+    let body: Uint8Array
+    try {
+      body = bounded('an operation', operation, machine.CUSTOM_BYTES_MAX).slice()
+    } catch (error) {
+      return unfit(error)
+    }
     return new Promise((resolve, reject: (error: Error) => void) => {
       this.#host.ask({
         body: () => body,

@@ -21,11 +21,12 @@ export interface PartType<Name extends string = string, Face = unknown> {
 /**
  * What came of an operation: its changes are made, once; or
  *
+ * - `unfit`: it has too many bytes, and was not asked for
  * - `refused`: `perform` said no, by `refuse`; nothing was changed
  * - `failed`: `perform` threw or gave what cannot be; nothing was changed
  * - `lost`: nobody can tell any more what came of it
  */
-export type OperationOutcome = Outcome<Uint8Array, 'refused' | 'failed' | 'lost'>
+export type OperationOutcome = Outcome<Uint8Array, 'unfit' | 'refused' | 'failed' | 'lost'>
 
 /** What a part tells its face. */
 export interface PartEvents {

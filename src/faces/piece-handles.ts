@@ -9,7 +9,7 @@ import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
-import { type PieceOutcome, type Refused, refused } from './outcomes.ts'
+import { type PieceOutcome, type Refused, refused, unfit } from './outcomes.ts'
 
 /** A hold of ours that ended, though we did not let go. */
 export interface LostHold {
@@ -79,7 +79,8 @@ export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEve
   /**
    * Changes some fields. Shown at once; the outcome comes within a round trip to the primary.
    *
-   * It rejects, as all verbs here do, with a HoldfastError: `bad-value` that names the field,
+   * A value that does not fit its field is the outcome `unfit`. It rejects, as all verbs here do,
+   * with a HoldfastError: `bad-value` for a name that is no field or a value of another kind,
    * `left` once the session was left; and with the reason of a signal that aborts.
    */
   update(patch: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
@@ -212,7 +213,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
-    return this.#do({ hold: 'keep', ...patched(this.type, patch), z: null }, call)
+    return this.#change('keep', patch, call)
   }
 
   grab({ loose = false, wrest = false, raise = false, signal }: Grip = {}): Promise<PieceOutcome> {
@@ -222,7 +223,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   async release(patch: PiecePatch<Fields> = {}, call: PieceCall = {}): Promise<PieceOutcome> {
-    return this.#do({ hold: 'release', ...patched(this.type, patch), z: null }, call)
+    return this.#change('release', patch, call)
   }
 
   raise(call: PieceCall = {}): Promise<PieceOutcome> {
@@ -264,13 +265,31 @@ export class Piece implements PieceHandle<Fields> {
     this.#events?.emit(name, value)
   }
 
-  async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {
+  async #change(
+    hold: 'keep' | 'release',
+    patch: PiecePatch<Fields>,
+    call: PieceCall,
+  ): Promise<PieceOutcome> {
+    this.#check(call)
+    try {
+      return await this.#do({ hold, ...patched(this.type, patch), z: null }, call)
+    } catch (error) {
+      return unfit(error)
+    }
+  }
+
+  #check({ signal }: PieceCall): void {
     signal?.throwIfAborted()
     if (this.#host.left) {
       const what = `${this.type.name} ${this.id}`
       throw new HoldfastError('left', `cannot change ${what}: the session was left`)
     }
     this.#host.checkPlays(`change ${this.type.name} ${this.id}`)
+  }
+
+  async #do(op: Op, call: PieceCall, loose = false): Promise<PieceOutcome> {
+    this.#check(call)
+    const { signal } = call
     if (!this.alive) return this.denied(GONE)
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return AS_IT_WAS
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).

@@ -3,7 +3,7 @@
  * of an update.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, within } from '../machine.ts'
 import type { Kind } from './kind.ts'
 import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
 import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
@@ -258,8 +258,7 @@ export function patched(
   try {
     quantiseInto(compiled, patch as Partial<StateOf<Fields>>, fields)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${type}: ${why}`)
+    throw within(type, error)
   }
   return { mask, fields }
 }

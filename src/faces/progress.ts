@@ -17,6 +17,17 @@ export interface JoinProgress {
   readonly leftMs: Millis | null
   /** Objects that have come so far. */
   readonly loaded: number
+  /**
+   * How many there were as the server began to send them, or `loaded` if that is more by now. Null
+   * before that, and where there are fewer than 100.
+   */
+  readonly total: number | null
+}
+
+/** How much of the state has come. */
+export interface Loading extends Pick<JoinProgress, 'loaded' | 'total'> {
+  /** When `join` waits no longer. */
+  readonly until: Millis
 }
 
 // How often it is looked whether something is another.
@@ -31,19 +42,19 @@ export class ProgressTeller {
     runner: Runner,
     reports: Reports,
     listener: (progress: JoinProgress) => void,
-    state: () => { readonly loaded: number; readonly until: Millis },
+    state: () => Loading,
   ) {
     const hear = guarded(reports, 'onProgress of join', listener)
     const look = (): void => {
       const { waitingFor, reason, until: end } = runner.waiting
-      const { loaded, until: late } = state()
+      const { loaded, total, until: late } = state()
       const until = waitingFor === 'state' ? late : end
       const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
-      const says = JSON.stringify([waitingFor, reason, loaded])
+      const says = JSON.stringify([waitingFor, reason, loaded, total])
       this.#alarm.set(runner.loop.now() + LOOK_MS)
       if (says === this.#said) return
       this.#said = says
-      hear({ waitingFor, reason, leftMs, loaded })
+      hear({ waitingFor, reason, leftMs, loaded, total })
     }
     this.#alarm = runner.loop.alarm(look)
     look()

@@ -13,7 +13,8 @@ import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import type { ActionType } from './action-types.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
-import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
+import type { CallTarget, GivenCall, NoteTarget } from './calls.ts'
+import type { GivenArgs } from './arguments.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
@@ -133,10 +134,15 @@ export interface Session extends Emitter<SessionEvents> {
    * Runs an action on the primary, once. The promise waits as long as it must: over a change
    * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
    *
-   * It rejects with a HoldfastError: `bad-value` for arguments that do not fit its fields,
-   * `overloaded` with 64 under way, `not-found` for one that was not given to join, `left`.
+   * A value that does not fit its field is the outcome `unfit`. It rejects with a HoldfastError:
+   * `bad-value` for arguments of another shape (a field that is missing or unknown, a value of
+   * another kind), `overloaded` with 64 under way, `not-found` for one that was not given to join,
+   * `left`.
    */
-  act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
+  act<Args, Answer>(
+    type: ActionType<Args, Answer>,
+    ...args: GivenArgs<Args>
+  ): Promise<ActionOutcome<Answer>>
 
   /**
    * The table that actions write: a member reads it. @throws HoldfastError `not-found` where `join`
@@ -149,24 +155,25 @@ export interface Session extends Emitter<SessionEvents> {
    * what others shall see, and `act` for what must happen: a call is lost with any link or machine
    * on its way, and nobody knows then whether it ran.
    *
-   * It rejects with a HoldfastError, and nothing ran: `bad-value` for who is no member, for more
-   * than 8 KB and for arguments that do not fit its fields; `not-found` for a procedure that was
-   * not given to join; `overloaded` with 64 under way or over 200 a second; `left`.
+   * A value that does not fit its field, or more than 8 KB, is the outcome `unfit`. It rejects with
+   * a HoldfastError, and nothing ran: `bad-value` for who is no member and for arguments of another
+   * shape; `not-found` for a procedure that was not given to join; `overloaded` with 64 under way
+   * or over 200 a second; `left`.
    */
   call<Args, Answer>(
     target: CallTarget,
     type: ProcedureType<Args, Answer>,
-    args: Args,
-    options?: CallOptions,
+    ...args: GivenCall<Args>
   ): Promise<CallOutcome<Answer>>
 
   /**
    * Has a member run a procedure, or `all` others, and does not wait for an answer: nobody says
-   * whether it ran. An object that says the same costs less.
+   * whether it ran. An object that says the same costs less. It has no outcome, so a value that
+   * does not fit throws too.
    *
    * @throws HoldfastError `not-found`, `overloaded`, `bad-value`, `left`
    */
-  note<Args>(target: NoteTarget, type: ProcedureType<Args>, args: Args): void
+  note<Args>(target: NoteTarget, type: ProcedureType<Args>, ...args: GivenArgs<Args>): void
 
   /**
    * Says what this member does when a procedure is called here, in place of what it did before.
@@ -189,8 +196,8 @@ export interface Session extends Emitter<SessionEvents> {
    * Puts a player out, who is shown why and may join again. The founder of the room may, and hosts;
    * see `expellers` of `join`. An answer that is no yes says who may.
    *
-   * It rejects with a HoldfastError: `bad-value` for a reason of more than 200 bytes, `left`,
-   * `overloaded`.
+   * A reason of more than 200 bytes is `unfit`. It rejects with a HoldfastError: `bad-value`,
+   * `left`, `overloaded`.
    */
   kick(target: PlayerTarget, why?: string): Promise<ConductOutcome>
 

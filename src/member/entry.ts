@@ -22,6 +22,7 @@ import {
   LATER,
   NO_GAME,
   NOT_ADMITTED,
+  opensIn,
   SPENT,
   UNREADABLE,
 } from '../directory/messages.ts'
@@ -400,14 +401,16 @@ function refused(run: Runtime, why: string): void {
   if (member.unwanted && member.phase !== 'in') return void (member.phase = 'out')
   if (member.phase === 'finding') {
     member.unfound = why
-    if (why.startsWith(LATER)) waitLonger(run, why.slice(LATER.length))
+    if (why.startsWith(LATER)) waitLonger(run, opensIn(why) ?? 0)
     if (why === UNREADABLE || why === SPENT) {
       if (member.wish.fresh && !member.wish.saved) member.aside = { as: '', why }
       else if (why === SPENT) return fail(run, 'full', why)
     }
     // Asking again would change nothing.
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
-    if (why.startsWith(NOT_ADMITTED)) return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length))
+    if (why.startsWith(NOT_ADMITTED)) {
+      return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length), opensIn(why))
+    }
   }
   if (member.phase === 'asking') {
     // The primary may be on its way back: look for the session again, until the time is up.
@@ -423,9 +426,8 @@ function refused(run: Runtime, why: string): void {
 }
 
 // A room whose members may still play is opened when they cannot any more.
-function waitLonger({ member, now }: Runtime, seconds: string): void {
-  const wait = Math.min(Number.parseInt(seconds, 10) * 1_000 || 0, SILENT_MS)
-  member.giveUpAt = Math.max(member.giveUpAt, now + wait + JOIN_MS)
+function waitLonger({ member, now }: Runtime, ms: Millis): void {
+  member.giveUpAt = Math.max(member.giveUpAt, now + Math.min(ms, SILENT_MS) + JOIN_MS)
 }
 
 /** We are outside the session: comes back as the same player with a new incarnation. */
@@ -471,9 +473,9 @@ export function breakDown(run: Runtime, why: string): void {
   fail(run, 'broken', why)
 }
 
-function fail(run: Runtime, code: ErrorCode, why: string): void {
+function fail(run: Runtime, code: ErrorCode, why: string, opens: Millis | null = null): void {
   run.member.phase = 'out'
-  run.ports.emit({ kind: 'failed', code, why })
+  run.ports.emit({ kind: 'failed', code, why, opens })
 }
 
 /** Repeats what has no answer, and gives up in the end. */
@@ -481,7 +483,7 @@ export function wake(run: Runtime): void {
   const { member, now } = run
   if (now >= arrival.deadline(run)) {
     const { code, why } = arrival.verdict(run)
-    return fail(run, code, why)
+    return fail(run, code, why, code === 'timeout' ? opensIn(member.unfound) : null)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)
 }

@@ -318,7 +318,8 @@ export type MemberEvent =
   | SessionEvent
   /** `lost`: how many of our recorded operations the recovered session does not have. */
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
-  | { kind: 'failed'; code: ErrorCode; why: string }
+  /** `opens`: after how long the room opens, as the hub said; null if it did not. */
+  | { kind: 'failed'; code: ErrorCode; why: string; opens: Millis | null }
   | { kind: 'hub'; up: boolean }
   /** An input made the machine throw: a bug of ours, which cost that input. */
   | { kind: 'threw'; error: unknown; where: string }

@@ -187,6 +187,16 @@ function mayKnow(
   return subscriber.seen[replica.slot] === 1
 }
 
+/** How many objects of others that peer may know, as far as we can say. */
+export function countFor({ objects, types }: Turn, peer: PeerId, subscriber: Subscriber): number {
+  let count = 0
+  for (const replica of objects.replicas.values()) {
+    if (replica.dead || replica.owner === peer) continue
+    if (mayKnow(types, objects, replica, peer, subscriber)) count++
+  }
+  return count
+}
+
 /** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
 export function flush(turn: Turn): void {
   const { objects, out } = turn

@@ -10,6 +10,7 @@
  *     GRANT          version entry                        you own it, from this state on
  *     REFUSE         number why by
  *     FULL           creator count version why:u8         there is no room for it
+ *     TOTAL          count                                so many objects come
  *
  * Numbers are varints. An entry is an object with its whole state, or its tombstone:
  *
@@ -49,6 +50,7 @@ export const KIND = {
   grant: 9,
   refuse: 10,
   full: 11,
+  total: 12,
 } as const
 
 /** Bytes of entries in one message, as long as more than one fits. */

@@ -5,7 +5,7 @@
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
-import { counted, followed, tellHidden } from './resync.ts'
+import { counted, expected, followed, tellHidden } from './resync.ts'
 import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
@@ -113,7 +113,7 @@ function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
 }
 
 function known(kind: number): boolean {
-  return kind >= KIND.tell && kind <= KIND.full
+  return kind >= KIND.tell && kind <= KIND.total
 }
 
 // Returns whether the message was well formed.
@@ -126,9 +126,11 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
     case KIND.hide:
       return hide(turn, from, reader)
     case KIND.follow:
-      return epochOf(reader, (epoch) => followed(turn, from, epoch))
+      return numberOf(reader, (epoch) => followed(turn, from, epoch))
     case KIND.resync:
-      return epochOf(reader, (term) => counted(turn, from, term))
+      return numberOf(reader, (term) => counted(turn, from, term))
+    case KIND.total:
+      return numberOf(reader, (count) => expected(turn, from, count))
     case KIND.refuse: {
       const [number, why] = [readVarint(reader), REFUSALS[readVarint(reader)]]
       const by = readVarint(reader)
@@ -141,11 +143,11 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
   }
 }
 
-// Reads a message of one epoch and nothing else.
-function epochOf(reader: ByteReader, take: (epoch: number) => void): boolean {
-  const epoch = readVarint(reader)
+// Reads a message of one number and nothing else.
+function numberOf(reader: ByteReader, take: (number: number) => void): boolean {
+  const number = readVarint(reader)
   if (!isDone(reader)) return false
-  take(epoch)
+  take(number)
   return true
 }
 

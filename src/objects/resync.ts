@@ -6,12 +6,23 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { finish } from '../wire/bytes.ts'
-import { forgetAll, oweAll } from './fan-out.ts'
-import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
+import { countFor, forgetAll, oweAll } from './fan-out.ts'
+import { BATCH_BYTES, begin, KIND, plain, writeEntry } from './messages.ts'
 import { asksAgain } from './asking.ts'
 import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
-import { isUnclaimed, leads, NOBODY, type Replica, type Subscriber, type Turn } from './state.ts'
+import {
+  isUnclaimed,
+  leads,
+  NOBODY,
+  OBJECTS_MAX,
+  type Replica,
+  type Subscriber,
+  type Turn,
+} from './state.ts'
+
+/** A primary says how many objects are to come, if they are so many. */
+export const TOTAL_MIN = 100
 
 /** After a primary has sent all: so long other members' objects may still come by way of it. */
 export const COUNT_MS: Millis = 3_000
@@ -34,9 +45,22 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   subscriber.resyncDue = true
   objects.owing.add(from)
   if (!objects.mesh) objects.rules.oweAll(turn, from, subscriber)
+  sayTotal(turn, from, subscriber)
   grantAgain(turn, from)
   asksAgain(turn, from)
   objects.pendingAt = turn.now
+}
+
+// Whoever shows how far a join is wants to know how much is to come; less is there at once.
+function sayTotal(turn: Turn, to: PeerId, subscriber: Subscriber): void {
+  const total = countFor(turn, to, subscriber)
+  if (total >= TOTAL_MIN) turn.out.send(to, plain(KIND.total, total))
+}
+
+/** TOTAL: our primary is about to send us so many objects; it says so for displays alone. */
+export function expected({ objects, out }: Turn, from: PeerId, total: number): void {
+  if (from !== objects.primary || total > OBJECTS_MAX) objects.counters.ignored++
+  else out.emit({ kind: 'objects-total', total })
 }
 
 // In a mesh a peer that led until now rejected what we sent. Once in an epoch we send it again.

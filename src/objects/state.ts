@@ -277,6 +277,8 @@ export type ObjectEvent =
   | { kind: 'object-answer'; request: number; answer: Answer; by: PeerId }
   /** Our primary has sent us all that it knows, and given back what is ours. */
   | { kind: 'objects-known' }
+  /** For displays: our primary is about to send us so many. */
+  | { kind: 'objects-total'; total: number }
   /** Some time later: every member that knew more has reported it by now. */
   | { kind: 'objects-settled' }
 

@@ -3,7 +3,7 @@
  * initial value, others fall away. What a field of ours cannot hold is refused.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { within } from '../machine.ts'
 import { type Field, shown } from './fields.ts'
 import { formerName } from './nested.ts'
 import { parseSchema } from './parsed.ts'
@@ -136,8 +136,7 @@ function put(where: string, { name, field, at }: Column, value: unknown, into: Q
   try {
     quantiseKept(field, value, into, at)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${where}, field "${name}": ${why}`)
+    throw within(`${where}, field "${name}"`, error)
   }
 }
 

@@ -18,7 +18,7 @@ type Make = (size: number) => Field<unknown>
 const SIZED: readonly [what: string, make: Make, min: number, max: number, why: string][] = [
   ['angle', angle, 1, 24, 'an angle takes 1 to 24 bits'],
   ['quaternion', quaternion, 2, 16, 'a quaternion takes 2 to 16 bits for each component'],
-  ['text', text, 1, 1_000, 'a text takes 1 to 1000 bytes'],
+  ['text', text, 1, 1_000, 'a text takes 1 to 1000 characters'],
   ['bytes', bytes, 1, 1_000, 'a field of bytes takes 1 to 1000'],
   ['list', (max) => list(u8, max), 1, 1_024, 'a list takes 1 to 1024 values'],
   ['map', (max) => map(u8, max), 1, 1_024, 'a map takes 1 to 1024 values'],
@@ -122,10 +122,13 @@ describe('the bits of a value', () => {
     [angle(7), 7],
     [quaternion(5), 17],
     // The length of a text has eight bits at least, that of bytes as few as it needs.
-    [text(1), 8 + 8],
-    [text(255), 8 + 2_040],
-    [text(256), 9 + 2_048],
-    [text(1_000), 10 + 8_000],
+    [text(1), 8 + 24],
+    [text(85), 8 + 2_040],
+    [text(86), 9 + 2_064],
+    [text(1_000), 12 + 24_000],
+    [text(255, 255), 8 + 2_040],
+    [text(256, 256), 9 + 2_048],
+    [text(1_000, 1_000), 10 + 8_000],
     [bytes(1), 1 + 8],
     [bytes(1_000), 10 + 8_000],
     [optional(u8), 9],
@@ -160,7 +163,10 @@ describe('the bits of a value', () => {
 })
 
 const FULL: readonly [Field<never>, value: unknown, over: unknown, why: string][] = [
-  [text(3), 'abc', 'abcd', 'takes 3 bytes: 4'],
+  [text(3), 'abc', 'abcd', 'takes 3 characters: 4'],
+  [text(3), '漢字だ', '漢字だよ', 'takes 3 characters: 4'],
+  [text(4), '👍👍', '👍👍👍', 'takes 4 characters: 6'],
+  [text(4, 6), '漢字', '漢字だ', 'takes 6 bytes: 9'],
   [bytes(3), new Uint8Array(3), new Uint8Array(4), 'takes 3 bytes: 4'],
   [list(u8, 2), [1, 2], [1, 2, 3], 'takes 2 values: 3'],
   [map(u8, 2), { a: 1, b: 2 }, { a: 1, b: 2, c: 3 }, 'takes 2 keys: 3'],
@@ -195,6 +201,82 @@ describe('what a value holds', () => {
         const why = `must be a finite number: ${fields.shown(odd)}`
         expect(() => field.quantise(odd as never, [], 0)).toThrow(badValue(why))
       }
+    }
+  })
+})
+
+describe('a text', () => {
+  const each = ['a', 'é', '漢', '\uFFFF', '\uD800']
+  const pairs = ['👍', '\u{10FFFF}']
+  const whole = (field: Field<string>, value: string): string => {
+    const [quantised, back]: [Quantised, Quantised] = [[], []]
+    field.quantise(value, quantised, 0)
+    const writer = createBitWriter()
+    field.write(writer, quantised, 0)
+    const reader = createBitReader(finishBits(writer))
+    field.read(reader, back, 0)
+    expect(reader.failed).toBe(false)
+    return field.valueAt(back, 0)
+  }
+  test('takes as many characters as an input lets one type, whichever these are (N-26)', () => {
+    for (const max of [1, 2, 85, 86, 200, 1_000]) {
+      for (const one of each) {
+        const value = one.repeat(max)
+        expect(whole(text(max), value)).toBe(value.replaceAll('\uD800', '\uFFFD'))
+        expect(() => text(max).quantise(value + one, [], 0)).toThrow(
+          badValue(`takes ${max} characters: ${max + 1}`),
+        )
+      }
+      for (const pair of pairs) {
+        const value = pair.repeat(Math.floor(max / 2))
+        expect(whole(text(max), value)).toBe(value)
+      }
+    }
+  })
+  test('takes from one to three bytes a character, three if nothing is said (N-26)', () => {
+    expect(text(9, 27).text).toBe(text(9).text)
+    expect(text(90, 270).text).toBe(text(90).text)
+    for (const bytes of [8, 28, 9.5, NaN]) {
+      const why = badValue(`a text of 9 characters takes 9 to 27 bytes: ${bytes}`)
+      expect(() => text(9, bytes), `${bytes}`).toThrow(why)
+    }
+  })
+  test('that comes with more characters, or no UTF-8, is malformed (N-26)', () => {
+    const came = (field: Field<string>, run: readonly number[]): boolean => {
+      const writer = createBitWriter()
+      writeBits(writer, run.length, 8)
+      for (const byte of run) writeBits(writer, byte, 8)
+      const reader = createBitReader(finishBits(writer))
+      field.read(reader, [], 0)
+      return !reader.failed
+    }
+    expect(came(text(2), [0x61, 0x62])).toBe(true)
+    expect(came(text(2), [0x61, 0x62, 0x63])).toBe(false)
+    expect(came(text(2), [0xf0, 0x9f, 0x91, 0x8d])).toBe(true)
+    expect(came(text(1), [0xf0, 0x9f, 0x91, 0x8d])).toBe(false)
+    expect(came(text(2), [0xc3])).toBe(false)
+  })
+  test('of a build that counted bytes says which bits it has, and short ones are ours (N-26)', () => {
+    expect([1, 85, 86, 1_000].map((max) => text(max).text)).toEqual([
+      'text 1',
+      'text 85',
+      'text 86 258',
+      'text 1000 3000',
+    ])
+    expect([1, 85, 86, 1_000].map((max) => text(max, max).text)).toEqual([
+      'text 1 1',
+      'text 85 85',
+      'text 86',
+      'text 1000',
+    ])
+    for (const max of [1, 85, 86, 255, 256, 1_000]) {
+      const of02 = Math.max(8, max.toString(2).length) + 8 * max
+      const { text: said, bits } = fields.textSaid(max)
+      expect([said, bits >= of02, bits === text(max, max).bits || max <= 85]).toEqual([
+        `text ${max}`,
+        true,
+        true,
+      ])
     }
   })
 })

@@ -6,7 +6,7 @@
  * that hold equal values hold equal numbers, and a state has changed if a number has.
  */
 
-import { badValue } from '../machine.ts'
+import { badValue, Misfit } from '../machine.ts'
 import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
 import {
   bitsFor,
@@ -88,7 +88,7 @@ export type Vec3 = readonly [x: number, y: number, z: number]
 /** An orientation, as an array. Its length is 1, but any above 0 is accepted. */
 export type Quaternion = readonly [x: number, y: number, z: number, w: number]
 
-/** Longest text of a field, in bytes of UTF-8. */
+/** Longest text of a field, in characters as `text` counts them. */
 export const TEXT_MAX = 1_000
 /** Most bytes of a field of bytes. */
 export const BYTES_MAX = 1_000
@@ -301,7 +301,10 @@ export function oneOf<const Word extends string>(
     bits,
     quantise: (value, into, at) => {
       const place = places.get(value)
-      if (place === undefined) throw badValue(`must be ${words.join(' or ')}: ${shown(value)}`)
+      if (place === undefined) {
+        const why = `must be ${words.join(' or ')}: ${shown(value)}`
+        throw typeof value === 'string' ? new Misfit(why) : badValue(why)
+      }
       into[at] = place
     },
     valueAt: (from, at) => words[from[at] as number]!,
@@ -318,31 +321,66 @@ export const encoder: TextEncoder = new TextEncoder()
 /** From UTF-8, if it is that. */
 export const decoder: TextDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Text of at most so many bytes of UTF-8, up to 1,000. Half a surrogate pair becomes U+FFFD. */
-export function text(max: number): Field<string, 'text'> {
+// A character takes so many bytes of UTF-8 at most; a pair of two takes four.
+const BYTES_EACH = 3
+
+// Up to here a length has eight bits, whether it counts characters or their bytes.
+const SHORT_MAX = 85
+
+/**
+ * Text of at most so many characters, up to 1,000, counted as JavaScript (`length`) and `maxlength`
+ * of an HTML input count them: in UTF-16 units, of which an emoji takes two or more. Half a pair of
+ * units becomes U+FFFD.
+ *
+ * @param bytes  most bytes of UTF-8, from `max` to three times `max` (default): fewer where what
+ *   the text is part of must stay small, such as the state of an object; what is not ASCII then
+ *   fills it sooner
+ * @throws HoldfastError `bad-value` for another `max` or other `bytes`
+ */
+export function text(max: number, bytes: number = BYTES_EACH * max): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
-    throw badValue(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
+    throw badValue(`a text takes 1 to ${TEXT_MAX} characters: ${max}`)
+  }
+  if (!Number.isInteger(bytes) || bytes < max || bytes > BYTES_EACH * max) {
+    throw badValue(
+      `a text of ${max} characters takes ${max} to ${BYTES_EACH * max} bytes: ${bytes}`,
+    )
   }
   // Short texts always had eight bits.
-  const lengthBits = Math.max(8, bitsFor(max))
+  const lengthBits = Math.max(8, bitsFor(bytes))
   return {
     kind: 'text',
-    text: `text ${max}`,
+    text: saysOfText(max, bytes),
     initial: '',
     size: 1,
-    bits: lengthBits + 8 * max,
+    bits: lengthBits + 8 * bytes,
     quantise: (value, into, at) => {
       if (typeof value !== 'string') throw badValue(`must be a text: ${shown(value)}`)
+      if (value.length > max) throw new Misfit(`takes ${max} characters: ${value.length}`)
       const encoded = encoder.encode(value)
-      if (encoded.length > max) throw badValue(`takes ${max} bytes: ${encoded.length}`)
+      if (encoded.length > bytes) throw new Misfit(`takes ${bytes} bytes: ${encoded.length}`)
       into[at] = decoder.decode(encoded)
     },
     valueAt: (from, at) => from[at] as string,
     write: (writer, from, at) => writeRun(writer, encoder.encode(from[at] as string), lengthBits),
     read: (reader, into, at) => {
-      into[at] = decoded(reader, readRun(reader, max, lengthBits))
+      const value = decoded(reader, readRun(reader, bytes, lengthBits))
+      if (value.length > max) failBits(reader)
+      into[at] = value
     },
   }
+}
+
+// Builds before counted bytes, and rooms that they kept say `text N`. Up to SHORT_MAX such a state
+// is one of ours as it stands, so that is how we say ours; beyond, `text N` is still of N bytes.
+function saysOfText(max: number, bytes: number): string {
+  const usual = max <= SHORT_MAX ? BYTES_EACH * max : max
+  return bytes === usual ? `text ${max}` : `text ${max} ${bytes}`
+}
+
+/** The field of `text max` without `bytes`, as another build said it. */
+export function textSaid(max: number): Field<string, 'text'> {
+  return max <= SHORT_MAX ? text(max) : text(max, max)
 }
 
 /** Decodes UTF-8; invalid bytes make the reader fail. */
@@ -375,7 +413,7 @@ export function bytes(max: number): Field<Uint8Array, 'bytes'> {
       if (!(value instanceof Uint8Array)) {
         throw badValue(`must be a Uint8Array: ${shown(value)}`)
       }
-      if (value.length > max) throw badValue(`takes ${max} bytes: ${value.length}`)
+      if (value.length > max) throw new Misfit(`takes ${max} bytes: ${value.length}`)
       into[at] = String.fromCharCode(...value)
     },
     valueAt: (from, at) => runOf(from[at] as string),
@@ -410,8 +448,9 @@ export function frozen<Value extends readonly number[]>(value: number[]): Value 
 
 /** Checks a number. @throws HoldfastError `bad-value` for anything else, NaN and the infinities */
 export function finite(value: unknown): number {
-  if (!Number.isFinite(value)) throw badValue(`must be a finite number: ${shown(value)}`)
-  return value as number
+  if (Number.isFinite(value)) return value as number
+  const why = `must be a finite number: ${shown(value)}`
+  throw typeof value === 'number' ? new Misfit(why) : badValue(why)
 }
 
 /** @throws HoldfastError `bad-value` for anything but an array of that length */

@@ -6,15 +6,16 @@
  * field has, and into its range. No value makes a function here throw.
  */
 
+import { Misfit, within } from '../machine.ts'
 import { quantiseKept } from './converting.ts'
 import { type Field, type Quantised, shown } from './fields.ts'
 import { type Fields, formerName, isRecord, quantiseInner, type StateOf } from './nested.ts'
 import type { Column, Schema } from './schema.ts'
 
-/** The accepted value, or the reason as a sentence. */
+/** The accepted value; or the reason as a sentence, and whether all but its size is right. */
 export type Fitted<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly why: string }
+  | { readonly ok: false; readonly why: string; readonly isMisfit: boolean }
 
 /**
  * An object with all of these fields and no others.
@@ -24,7 +25,7 @@ export type Fitted<Value> =
 export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<StateOf<F>> {
   return tried(() => {
     const why = unlike(type, value)
-    if (why !== '') return { ok: false, why }
+    if (why !== '') return { ok: false, why, isMisfit: false }
     const given = value as Readonly<Record<string, unknown>>
     const made: Record<string, unknown> = {}
     for (const { name, field } of type.columns) {
@@ -43,7 +44,7 @@ export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<S
  */
 export function fitGrown<F extends Fields>(type: Schema<F>, value: unknown): Fitted<StateOf<F>> {
   return tried(() => {
-    if (!isRecord(value)) return { ok: false, why: noRecord(type, value) }
+    if (!isRecord(value)) return { ok: false, why: noRecord(type, value), isMisfit: false }
     const made: Record<string, unknown> = {}
     for (const column of type.columns) made[column.name] = grown(column, value)
     return { ok: true, value: Object.freeze(made) as StateOf<F> }
@@ -58,7 +59,7 @@ function grown(column: Column, value: Readonly<Record<string, unknown>>): unknow
   try {
     quantiseKept(field, value[source], from, 0)
   } catch (error) {
-    throw new Error(`field ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    throw within(`field ${name}`, error)
   }
   return field.valueAt(from, 0)
 }
@@ -94,6 +95,7 @@ function tried<Value>(run: () => Fitted<Value>): Fitted<Value> {
   try {
     return run()
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : 'it cannot be read' }
+    const why = error instanceof Error ? error.message : 'it cannot be read'
+    return { ok: false, why, isMisfit: error instanceof Misfit }
   }
 }

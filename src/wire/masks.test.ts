@@ -179,7 +179,7 @@ describe('one value', () => {
 })
 
 test('a type fits its limit to the byte, and is refused with the sum where it does not (PR-2)', () => {
-  const type = schema({ on: bool, say: text(2) })
+  const type = schema({ on: bool, say: text(2, 2) })
   expect(type.bytesMax).toBe(4)
   calmly(() => checkSize('dot: its state', type, 4))
   calmly(() => checkSize('dot: its state', type, 5))

@@ -168,7 +168,7 @@ describe('a field that holds others, or has words', () => {
     [map(u8, 1), [1], 'must be an object of values by key: [1]'],
     [map(u8, 1), { [`${'é'.repeat(32)}e`]: 1 }, 'a key takes 64 bytes: 65'],
     [map(u8, 2), { '\uD800': 1, '\uFFFD': 2 }, 'two keys are the same in UTF-8: "\uFFFD"'],
-    [map(text(2), 2), { bob: 'abc' }, 'key "bob": takes 2 bytes: 3'],
+    [map(text(2), 2), { bob: 'abc' }, 'key "bob": takes 2 characters: 3'],
     [struct({ n: u8 }), null, 'must be an object of fields: null'],
     [struct({ n: u8 }), {}, 'field n: must be a finite number: undefined'],
     [struct({ n: u8 }), { n: 1, m: 2 }, 'has no field called "m"'],

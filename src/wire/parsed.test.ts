@@ -12,7 +12,8 @@ const leaf: fc.Arbitrary<Field<unknown>> = fc.oneof(
     ...([wire.u8, wire.u16, wire.u32, wire.i8, wire.i16, wire.i32] as Field<never>[]),
     ...([wire.f32, wire.bool, wire.ranged(-1, 1, 0.001), wire.vec2(0, 10, 0.5)] as Field<never>[]),
     ...([wire.vec3(-5, 5, 1e-2), wire.angle(7), wire.quaternion(9)] as Field<never>[]),
-    ...([wire.text(40), wire.bytes(9), wire.oneOf('red', 'dark-blue', 'x.y')] as Field<never>[]),
+    ...([wire.text(40), wire.text(40, 50), wire.text(90), wire.text(90, 90)] as Field<never>[]),
+    ...([wire.bytes(9), wire.oneOf('red', 'dark-blue', 'x.y')] as Field<never>[]),
   ),
 )
 const field: fc.Arbitrary<Field<unknown>> = fc.letrec((tie) => ({
@@ -70,13 +71,22 @@ test.each([
     '{ a: oneOf a/a }',
   ],
   ['{ a: constructor }', '{ __proto__: u8 }', '{ a: secret secret u8 }', '{ a: text 020 }'],
+  // Each text has one form.
+  [
+    '{ a: text 20 60 }',
+    '{ a: text 90 90 }',
+    '{ a: text 20 19 }',
+    '{ a: text 20 61 }',
+    '{ a: text 20  }',
+  ],
   [`{ a: ${'optional list 2 '.repeat(9)}u8 }`, `{ a: u8${' '.repeat(40_000)} }`, '{ a: NaN }'],
 ])('no schema: %j, …', (...texts) => {
   for (const one of texts) expect(parseSchema(one)).toBe(null)
 })
 
 test('no text throws, however it was changed', () => {
-  const text = '{ a: map 4 struct (b: u8; c: list 3 text 9), d: secret oneOf x/y, e: vec2 0 1 0.5 }'
+  const text =
+    '{ a: map 4 struct (b: u8; c: list 3 text 9 9), d: secret oneOf x/y, e: vec2 0 1 0.5 }'
   expect(parseSchema(text)).not.toBe(null)
   for (let at = 0; at < text.length; at++) {
     for (const other of [' ', ',', '(', ')', '9', '']) {

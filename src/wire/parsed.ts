@@ -22,6 +22,7 @@ import {
   type Schema,
   struct,
   text,
+  textSaid,
   u16,
   u32,
   u8,
@@ -127,7 +128,7 @@ function parametric(reader: Reader, word: string): Field<unknown> {
     case 'quaternion':
       return quaternion(number(reader))
     case 'text':
-      return text(number(reader))
+      return textOf(reader)
     case 'bytes':
       return bytes(number(reader))
     case 'oneOf': {
@@ -138,6 +139,13 @@ function parametric(reader: Reader, word: string): Field<unknown> {
     default:
       throw new Error(`no field is called ${word}`)
   }
+}
+
+function textOf(reader: Reader): Field<string> {
+  const max = number(reader)
+  return /^ \d/.test(reader.text.slice(reader.at, reader.at + 2))
+    ? text(max, number(reader))
+    : textSaid(max)
 }
 
 function inner(reader: Reader): Field<unknown> {

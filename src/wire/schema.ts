@@ -15,7 +15,7 @@
  * the fields. A mask names them: bit i stands for field i, in the order of the schema.
  */
 
-import { badValue } from '../machine.ts'
+import { badValue, within } from '../machine.ts'
 import {
   type BitReader,
   bitsAreWhole,
@@ -124,8 +124,7 @@ function quantiseField({ name, field, at, scale }: Column, value: unknown, into:
       field.quantise(value, into, at)
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw badValue(`field ${name}: ${why}`)
+    throw within(`field ${name}`, error)
   }
 }
 

@@ -77,11 +77,13 @@ test('a room that is closed is over for all in it, who read why, and opens again
   expect(handle.closeRoom('duel', 'main', { why: 'we close at ten', seconds: 60 })).toBe(true)
   for (const one of [ada, grace]) {
     await until(() => one.status === 'lost')
-    expect([one.code, one.reason]).toEqual(['forbidden', 'we close at ten'])
+    expect(one.code).toBe('forbidden')
+    expect(one.reason).toMatch(/^we close at ten: it opens again in [12] s$/)
   }
   await expect(enter('Linus')).rejects.toMatchObject({
     code: 'forbidden',
-    message: 'we close at ten',
+    message: expect.stringMatching(/^we close at ten: it opens again in [12] s$/),
+    retryAfterMs: expect.any(Number),
   })
   expect([handle.room('duel', 'main'), bob.status]).toEqual([null, 'live'])
   handle.closeRoom('duel', 'main', { why: 'open again', seconds: 0 })

@@ -24,6 +24,11 @@ test('a letter of another build that does not fit is set aside, and the next is 
   expect(came).toEqual([['old', { hat: 'top', count: 2 }]])
   expect([bob.counters.unfit, bob.get('top')]).toEqual([1, 2])
   expect(bob.dead()).toMatchObject([
-    { peer: 'old', n: 1, type: 'gift', why: 'the letter "gift": field hat: takes 8 bytes: 43' },
+    {
+      peer: 'old',
+      n: 1,
+      type: 'gift',
+      why: 'the letter "gift": field hat: takes 8 characters: 43',
+    },
   ])
 })

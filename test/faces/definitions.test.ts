@@ -109,18 +109,18 @@ describe('a definition that cannot be', () => {
     ['a range', () => vec2(1, 0, 0.1), /^bad-value: a range needs min < max/],
     ['no range', () => (vec2 as () => unknown)(), /^bad-value: a range needs min < max/],
     ['a range of steps', () => ranged(0, 1, 0), /^bad-value: a range needs/],
-    ['a text', () => text(1_001), /^bad-value: a text takes 1 to 1000 bytes: 1001/],
+    ['a text', () => text(1_001), /^bad-value: a text takes 1 to 1000 characters: 1001/],
     ['bytes', () => bytes(0), /^bad-value: a field of bytes takes 1 to 1000: 0/],
     ['an angle', () => angle(25), /^bad-value: an angle takes 1 to 24 bits: 25/],
     ['a quaternion', () => quaternion(1), /^bad-value: a quaternion takes 2 to 16 bits/],
     [
       'a state that fits no datagram',
-      () => object('book', { page: text(1_000), open: bool, marks: list(u8, 30) }),
+      () => object('book', { page: text(1_000, 1_000), open: bool, marks: list(u8, 30) }),
       /book: its .* 1024 .*: mask 0\.375 \+ page 1001\.25 \+ open 0\.125 \+ marks 30\.625 = 1033$/,
     ],
     [
       'a piece that is too large',
-      () => piece('book', { page: text(1_000), back: text(40) }),
+      () => piece('book', { page: text(1_000, 1_000), back: text(40, 40) }),
       /a piece has at most 1024 bytes, .*: mask 0\.25 \+ page 1001\.25 \+ back 41 = 1043$/,
     ],
   ])('is refused by name: %s (AP-6) (AP-7) (OB-10)', (_what, define, sentence) => {

@@ -179,7 +179,8 @@ describe('who may not', () => {
     for (const player of [0, -1, 1.5, NaN, null, {}, 'Ada'] as never[]) {
       await expect(ada.kick(player)).rejects.toThrow(/a player is a member, or its number: /)
     }
-    await expect(ada.ban(2, 'é'.repeat(101))).rejects.toThrow(/at most 200 bytes/)
+    const reason = 'a reason has at most 200 bytes of UTF-8: 202'
+    expect(await ada.ban(2, 'é'.repeat(101))).toEqual({ ok: false, code: 'unfit', reason })
   })
 })
 

@@ -20,7 +20,7 @@ import { crew, settled } from './crew.ts'
 /** Its state has 1,024 bytes, the most that there may be. */
 const Book = object(
   'book',
-  { page: text(1_000), at: ranged(0, 10, 1), go: ranged(-5, 5, 1), raw: bytes(20) },
+  { page: text(1_000, 1_000), at: ranged(0, 10, 1), go: ranged(-5, 5, 1), raw: bytes(20) },
   { motion: { follow: { at: 'go' } } },
 )
 const Board = object('board', {

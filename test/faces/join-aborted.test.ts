@@ -7,7 +7,7 @@ import { joinIn } from '../../src/faces/join.ts'
 import { object, text } from '../../src/index.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 
-const Page = object('page', { words: text(900) }, { onOwnerLeave: 'keep' })
+const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const
 
 /** A page in which somebody joins closes so long after that, and a second passes. */

@@ -7,7 +7,7 @@ import { joinIn } from '../../src/faces/join.ts'
 import { type HoldfastError, type JoinOptions, object, text } from '../../src/index.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 
-const Page = object('page', { words: text(900) }, { onOwnerLeave: 'keep' })
+const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const
 
 interface Joining {
@@ -81,4 +81,30 @@ describe('two joins with one token at once', () => {
     expect(Math.abs(first - second)).toBeLessThan(10_000)
     expect(ada.members).toHaveLength(2)
   })
+})
+
+test('a join into a room that its hub closed for a while says after how long it opens (N-17)', async () => {
+  const w = world({ seed: 3, conditions: 'rtt=20' })
+  const ada = await w.join({ ...game, name: 'Ada' })
+  const place = { game: 'book', room: 'main' }
+  let visitors = 0
+  const refused = async (): Promise<unknown> => {
+    const node = w.sim.node(`visitor-${visitors++}`)
+    const wish = { ...game, name: 'Grace', server: HUB_URL }
+    let error: unknown
+    void joinIn(environmentOf(node, 'browser'), wish).catch((why: unknown) => (error = why))
+    await w.run(1_000)
+    return error
+  }
+  w.hub()!.closeRoom(place, 'we close at ten', 90_000)
+  await w.run(20_000)
+  expect([ada.status, ada.code]).toEqual(['lost', 'forbidden'])
+  const error = (await refused()) as HoldfastError
+  expect(error).toMatchObject({ code: 'forbidden', retryAfterMs: 70_000 })
+  expect(error.message).toBe('we close at ten: it opens again in 70 s')
+  // What is no word on time has no time.
+  w.hub()!.closeRoom(place, 'x'.repeat(180), 90_000)
+  expect(await refused()).toMatchObject({ code: 'forbidden' })
+  await w.run(90_000)
+  expect(await refused()).toBe(undefined)
 })

@@ -110,8 +110,8 @@ test('an action knows who is here', async () => {
   const s = await scene()
   const [ada, , , mary] = s.all as [Session, Session, Session, Session]
   const players = s.all.map(({ me }) => me.player)
-  expect(await answered(s.w, ada.act(here, undefined))).toEqual(players)
+  expect(await answered(s.w, ada.act(here))).toEqual(players)
   s.w.kill(mary)
   await s.w.run(30_000)
-  expect(await answered(s.w, ada.act(here, undefined))).toEqual(players.slice(0, 3))
+  expect(await answered(s.w, ada.act(here))).toEqual(players.slice(0, 3))
 })

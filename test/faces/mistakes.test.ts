@@ -257,9 +257,6 @@ describe('an action', () => {
     expect(await bad({ key: 'a', value: 1n })).toMatch(/it is a bigint/)
     expect(await bad({ key: 'a', value: Promise.resolve() })).toMatch(/it is a Promise/)
     expect(await bad({ key: 'a', value: new Date() })).toMatch(/it is a Date/)
-    expect(await bad({ key: 'a', value: 'x'.repeat(1_000_000) })).toMatch(
-      /at most 8192 bytes as JSON/,
-    )
   })
 })
 

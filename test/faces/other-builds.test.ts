@@ -103,6 +103,17 @@ describe('what is taken over', () => {
     const state = { a: 200, b: -100, c: 'four', d: 'y', e: [1, 2, 3] }
     expect(await found(before, [state], after as never)).toEqual([state])
   })
+  test('texts of a build that counted their bytes, short and long (N-26)', async () => {
+    // These two have the text and the bits that `text(20)` and `text(200)` had there.
+    const before = { name: text(20), words: text(200, 200) }
+    expect(Object.values(before).map((field) => field.text)).toEqual(['text 20', 'text 200'])
+    const after = piece('card', { name: text(20), words: text(200) })
+    const all = [
+      { name: 'Ada', words: 'é'.repeat(100) },
+      { name: '', words: 'x'.repeat(200) },
+    ]
+    expect(await found(before, all, after as never)).toEqual(all)
+  })
   test('by migrate, which is given the fields of that build as text, and what they hold', async () => {
     const given: unknown[] = []
     const after = piece(

@@ -136,7 +136,8 @@ describe('an operation', () => {
   test('what cannot be asked rejects, what nobody can tell is lost', async () => {
     const { w, all, hosts } = await three(3)
     const long = hosts[1]!.ask(new Uint8Array(16_321))
-    await expect(long).rejects.toThrow('an operation has at most 16320 bytes: 16321')
+    const reason = 'an operation has at most 16320 bytes: 16321'
+    expect(await long).toEqual({ ok: false, code: 'unfit', reason })
     await expect(hosts[1]!.ask('x' as never)).rejects.toMatchObject({ code: 'bad-value' })
     const asking = hosts[2]!.ask(Uint8Array.of(0))
     all[2]!.end('over')

@@ -8,7 +8,7 @@ import type { Running as Session } from '../../src/faces/live.ts'
 import { type JoinOptions, type JoinProgress, object, text } from '../../src/index.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 
-const Page = object('page', { words: text(900) }, { onOwnerLeave: 'keep' })
+const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const
 
 interface Joining {
@@ -67,6 +67,8 @@ test('a session that is there before its objects says so, and when they are (N-1
   expect(said.map(({ loaded }) => loaded)).toEqual(
     said.map(({ loaded }) => loaded).toSorted((a, b) => a - b),
   )
+  expect([...new Set(said.map(({ total }) => total))]).toEqual([null, 2_400])
+  expect(said.every(({ loaded, total }) => total !== null || loaded === 0)).toBe(true)
   expect(session!.complete).toBe(false)
   let told = 0
   session!.on('complete', () => told++)
@@ -85,3 +87,24 @@ test('a session on a quick path is complete, and progress ends with the join (N-
   await w.run(5_000)
   expect(grace.said).toHaveLength(count)
 })
+
+test.each([
+  ['star', 99, [null]],
+  ['star', 100, [null, 100]],
+  ['mesh', 200, [null, 200]],
+] as const)(
+  'in a %s of %d objects a join is told how many come, if these are many (N-17)',
+  async (topology, count, told) => {
+    const w = world({ seed: 2, conditions: 'rtt=20' })
+    const ada = await w.join({ ...game, name: 'Ada', topology })
+    const bob = await w.join({ ...game, name: 'Bob' })
+    await w.run(1_000)
+    const words = 'x'.repeat(800)
+    for (let n = 0; n < count; n++) (n % 2 === 0 ? ada : bob).create(Page, { words })
+    await w.run(3_000)
+    const grace = joining(w, { condition: 'rtt=600,loss=20%' })
+    await w.runUntil(() => grace.session !== null, 60_000)
+    expect([...new Set(grace.said.map(({ total }) => total))]).toEqual(told)
+    expect(grace.said.every(({ loaded, total }) => loaded <= (total ?? Infinity))).toBe(true)
+  },
+)

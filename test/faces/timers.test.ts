@@ -222,7 +222,7 @@ describe('an action that a timer runs', () => {
     for (const session of all) {
       session.on('error', ({ error, where }) => heard.push(`${where}: ${String(error)}`))
     }
-    await answered(w, all[2]!.act(curse, undefined))
+    await answered(w, all[2]!.act(curse))
     await w.run(3_000)
     expect(heard).toEqual(['a timer of "grumble": Error: not today'])
     expect(all.map((session) => session.table.get('kept'))).toEqual(Array(4).fill(undefined))
@@ -232,7 +232,7 @@ describe('an action that a timer runs', () => {
 
   test('and draws and makes pieces does that for all', async () => {
     const { w, all } = await scene()
-    await answered(w, all[2]!.act(promiseRoll, undefined))
+    await answered(w, all[2]!.act(promiseRoll))
     await w.run(1_000)
     const dice = all.map((session) => session.all(Die).map(({ state, lastBy }) => [state, lastBy]))
     expect(dice[0]).toHaveLength(1)
@@ -260,10 +260,10 @@ test('what a timer cannot be is refused, with a sentence', async () => {
   expect(await refusal(w, ada.act(many, 2))).toBe('1000 timers wait at most: 1000')
   expect(await refusal(w, ada.act(many, 1))).toBe('done')
   const name = 'a key of the table does not begin with NUL'
-  expect(await refusal(w, ada.act(forge, undefined))).toContain(name)
+  expect(await refusal(w, ada.act(forge))).toContain(name)
   // Timers are no rows of the game.
   expect(ada.table.keys()).toEqual([])
-  expect(await answered(w, ada.act(list, undefined))).toEqual([])
+  expect(await answered(w, ada.act(list))).toEqual([])
   expect(ada.table.get('\0laters')).toBeUndefined()
 })
 

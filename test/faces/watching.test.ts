@@ -55,7 +55,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     const { w, ada, grace, eve } = await room({ topology })
     for (const one of [ada, grace, eve]) one.part(Count)
     const dot = ada.create(Dot, { hue: 7 })
-    await settled(w, grace.act(bump, undefined))
+    await settled(w, grace.act(bump))
     await w.run(2_000)
     ada.part(Count).act({ by: 1 })
     dot.set({ hue: 9 })
@@ -70,7 +70,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     ])
     // Who watches may be asked.
     eve.answer(wave, () => 'hello')
-    expect(await settled(w, ada.call(eve.me, wave, undefined))).toMatchObject({ value: 'hello' })
+    expect(await settled(w, ada.call(eve.me, wave))).toMatchObject({ value: 'hello' })
   })
 
   test('who watches is told by each verb that it changes nothing (SE-4)', async () => {
@@ -81,9 +81,9 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     const message = /this member only watches$/
     expect(() => eve.create(Dot)).toThrow(message)
     expect(() => eve.part(Count).act({ by: 1 })).toThrow(message)
-    expect(() => eve.note(ada.me, wave, undefined)).toThrow(message)
-    const refused = [eve.act(bump, undefined), eve.all(Dot)[0]!.take(), eve.kick(ada.me)]
-    for (const asked of [...refused, eve.call(ada.me, wave, undefined)]) {
+    expect(() => eve.note(ada.me, wave)).toThrow(message)
+    const refused = [eve.act(bump), eve.all(Dot)[0]!.take(), eve.kick(ada.me)]
+    for (const asked of [...refused, eve.call(ada.me, wave)]) {
       await expect(asked).rejects.toMatchObject({ code: 'watching' })
     }
   })
@@ -101,9 +101,9 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
       .all(Dot)
       .find(({ id }) => id !== mine.id)!
       .take()
-    const act = eve.act(bump, undefined)
-    for (const asked of [take, act, eve.call(ada.me, wave, undefined)]) void asked.catch(() => {})
-    eve.note(ada.me, wave, undefined)
+    const act = eve.act(bump)
+    for (const asked of [take, act, eve.call(ada.me, wave)]) void asked.catch(() => {})
+    eve.note(ada.me, wave)
     eve.part(Count).act({ by: 1 })
     for (let times = 0; times < 20; times++) {
       mine.set({ hue: times })

@@ -102,7 +102,7 @@ describe('a letter of a type', () => {
     const post = (body: unknown): Promise<number> => alice.to('bob').post(Gift, body as never)
     await expect(post({ hat: 'far too long', count: 1 })).rejects.toMatchObject({
       code: 'bad-value',
-      message: 'the letter "gift": field hat: takes 8 bytes: 12',
+      message: 'the letter "gift": field hat: takes 8 characters: 12',
     })
     await expect(post({ hat: 'top' })).rejects.toThrow('field count: is missing')
     await expect(post({ hat: 'top', count: 1, hut: 2 })).rejects.toThrow('no field is called "hut"')
@@ -126,7 +126,7 @@ describe('a letter of a type', () => {
     await carry(alice, bob)
     expect(came).toEqual([[4, 'alice', { hat: 'top', count: 2 }]])
     expect(dead).toEqual([
-      '1: the letter "gift": field hat: takes 8 bytes: 13',
+      '1: the letter "gift": field hat: takes 8 characters: 13',
       '2: no type of letters is called "medal" here: there is gift, order',
       '3: the letter "gift": field hat: must be a text: 7',
     ])

@@ -66,7 +66,7 @@ describe('who cannot read a room', () => {
     const told = new Bare()
     told.opens()
     told.hears({ kind: 'refused', request: 1, why: SPENT })
-    expect(told.events.at(-1)).toEqual({ kind: 'failed', code: 'full', why: SPENT })
+    expect(told.events.at(-1)).toMatchObject({ kind: 'failed', code: 'full', why: SPENT })
     const bare = new Bare({ fresh: true })
     bare.opens()
     bare.hears({ kind: 'refused', request: 1, why: SPENT })

@@ -140,6 +140,19 @@ describe('what was asked for', () => {
   })
 })
 
+test('how many objects come is said by the primary alone, and never more than there can be', () => {
+  const desk = new Desk()
+  const totals = (): unknown[] => desk.events.filter(({ kind }) => kind === 'objects-total')
+  desk.state.primary = GOOD
+  desk.hear(LIAR, plain(KIND.total, 40))
+  desk.hear(GOOD, plain(KIND.total, OBJECTS_MAX + 1))
+  desk.hear(GOOD, plain(KIND.total, LAST))
+  desk.hear(GOOD, Uint8Array.of(KIND.total, 40, 0))
+  expect([totals(), desk.state.counters.malformed]).toEqual([[], 1])
+  desk.hear(GOOD, plain(KIND.total, 40))
+  expect(totals()).toEqual([{ kind: 'objects-total', total: 40 }])
+})
+
 test('words that there are not are malformed: of a resync, of a request, of a refusal', () => {
   const desk = new Desk()
   const request = begin(KIND.request)

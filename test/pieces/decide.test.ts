@@ -417,7 +417,7 @@ describe('a session that goes on from what a member was told', () => {
 })
 
 test('O29: a table goes to a newcomer in messages of some 24 KB (PR-2)', () => {
-  const long = [piece('note', { text: text(200) }).rules]
+  const long = [piece('note', { text: text(200, 200) }).rules]
   const all = room(long, 0, 400)
   for (const row of all.primary.state.kept.rows.values()) row.fields[0] = 'x'.repeat(200)
   const lengths = all.part.welcome!(all.primary.state).map(({ length }) => length)

@@ -59,6 +59,7 @@ VERBS.push('putValue', 'updated', 'writeFields', 'readFields', 'initialState', '
 VERBS.push('decodeState', 'shown', 'namesOf', 'finite', 'frozen', 'checkLength', 'decoded')
 VERBS.push('readRun', 'checkSize', 'byUtf8', 'writeRun', 'encoder', 'decoder')
 VERBS.push('quantiseInner', 'formerName', 'isRecord', 'encodeValue', 'decodeValue')
+VERBS.push('textSaid')
 
 const kinds = Object.keys(SAMPLES)
 const states = standard.examples.filter(({ what }) => what.startsWith('state '))
@@ -74,6 +75,9 @@ const EXAMPLES = [
   { n: schema.i32, f: schema.f32 },
   { f: schema.f32 },
   { hue: oneOf('red', 'green', 'blue'), on: oneOf('yes') },
+  { say: schema.text(2) },
+  { say: schema.text(100) },
+  { say: schema.text(100, 100) },
   { aim: optional(u8), by: optional(schema.text(5)) },
   { dice: list(u8, 5) },
   { won: map(u8, 3) },

@@ -160,12 +160,18 @@ function readField(kind: string, numbers: number[], next: Next): Value {
     case 'bool':
       return next(1) === 1
     case 'text':
-      return utf8(readRun(Math.max(8, first.toString(2).length), first, next))
+      return readText(first, numbers[1] ?? (first <= 85 ? 3 * first : first), next)
     case 'bytes':
       return readRun(first.toString(2).length, first, next)
     default:
       throw new Error(`readField of test/standard/fields.ts does not read ${kind} yet`)
   }
+}
+
+function readText(units: number, bytes: number, next: Next): string {
+  const value = utf8(readRun(Math.max(8, bytes.toString(2).length), bytes, next))
+  if (value.length > units) throw new Malformed(`${value.length} characters of ${units}`)
+  return value
 }
 
 function readRanged([min, max, step]: number[], next: Next): number {

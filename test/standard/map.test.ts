@@ -33,7 +33,7 @@ async function begin(): Promise<string[]> {
   const { join, until, settled, sim, sent } = open('star', [Dot, bump])
   const ada = await join('ada')
   ada.create(Dot, { pos: [50, 25.5], hue: 200 })
-  await settled(ada.act(bump, undefined))
+  await settled(ada.act(bump))
   await sim.run(1_000)
   const bea = await join('bea')
   await until('bea sees the dot', () => bea.all(Dot).length === 1)

@@ -120,7 +120,7 @@ describe('captured sessions', () => {
   })
   test('in a mesh owners speak for themselves, also those that do not serve', () => {
     const missing = KINDS.filter((kind) => !mesh.counts.has(`Objects ${kind}`))
-    expect(missing).toEqual(['unowned', 'hide', 'ask', 'decline', 'refuse'])
+    expect(missing).toEqual(['unowned', 'hide', 'ask', 'decline', 'refuse', 'total'])
     const names = { ada: 1, bea: 2, cy: 3, dee: 4, hal: 5, ian: 6 } as Record<string, number>
     for (const { node, value } of mesh.met.get('entry of tell')!) {
       expect(value['owner']).toBe(names[node])

@@ -3,6 +3,7 @@
 import { action, bool, piece, procedure, reject, secret, slots } from 'holdfast'
 import { text, u8, u32, vec2 } from 'holdfast'
 import type {
+  ActionOutcome,
   CallOutcome,
   Face,
   GameTable,
@@ -41,6 +42,9 @@ const Count = slots('count', {
   act: { by: u8 },
 })
 const ask = procedure('ask', async (word: string) => Promise.resolve({ size: word.length }))
+const clear = action('clear', (table) => table.get('a') === 1)
+const named = action('named', { name: text(9) }, (_table, { name }) => name)
+const ping = procedure('ping', () => 'pong')
 
 export async function uses(session: Session): Promise<void> {
   for (const card of session.all(Card)) {
@@ -55,6 +59,11 @@ export async function uses(session: Session): Promise<void> {
   const dealt = await session.act(deal, 3)
   if (dealt.ok) console.log(dealt.value.toFixed())
   const asked: CallOutcome<{ size: number }> = await session.call(session.me, ask, 'word')
+  const bare: ActionOutcome<boolean> = await session.act(clear)
+  const pinged: CallOutcome<string> = await session.call('primary', ping)
+  const late: CallOutcome<string> = await session.call('primary', ping, undefined, { timeoutMs: 9 })
+  session.note('all', ping)
+  if (!bare.ok && bare.code === 'unfit') console.log(pinged.ok, late.ok)
   const size: number = asked.ok ? asked.value.size : 0
   session.note('all', ask, 'word')
   session.answer(ask, (word) => ({ size: word.length }))
@@ -81,6 +90,12 @@ export async function misuses(session: Session): Promise<void> {
   await session.act(deal, 'three')
   // @ts-expect-error It wants arguments.
   await session.act(deal)
+  // @ts-expect-error Nor need it be given none where it has fields.
+  await session.act(named, undefined)
+  // @ts-expect-error A call wants them too.
+  await session.call('primary', ask)
+  // @ts-expect-error And a note does.
+  session.note('all', ask)
   // @ts-expect-error A procedure is no action.
   await session.act(ask, 'word')
   // @ts-expect-error Nobody is called so.

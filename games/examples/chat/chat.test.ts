@@ -95,7 +95,7 @@ describe('a chat room of its own', () => {
   test('a line of 2,000 characters is refused with a sentence, an empty one too', async () => {
     const { w, chats } = await room(8, 2)
     const why = await said(w, chats[1]!.say('x'.repeat(2_000)))
-    expect(why).toBe('a line has at most 1000 bytes: 2000')
+    expect(why).toBe('a line has at most 1000 characters: 2000')
     expect(await said(w, chats[1]!.say('  '))).toBe('an empty line says nothing')
     expect(texts(chats[0]!)).toEqual([])
     expect(w.reported).toEqual([])

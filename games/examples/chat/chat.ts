@@ -3,8 +3,8 @@
  *
  * | bytes | what |
  * |---|---|
- * | an operation | the line as UTF-8, 1 to 1,000 bytes |
- * | a change | `line`: player, 32 bits; length in bytes, 10 bits; UTF-8; zeros to the whole byte |
+ * | an operation | the line as UTF-8, 1 to 1,000 characters |
+ * | a change | `line`: player, 32 bits; length in bytes, 12 bits; UTF-8; zeros to the whole byte |
  * | a snapshot | `lines`: how many, 7 bits; each as in a change; zeros at the end alone |
  */
 
@@ -12,11 +12,11 @@ import type { MemberInfo } from 'holdfast'
 import { list, struct, text, u32 } from 'holdfast'
 import { decode, definePart, encode, refuse } from 'holdfast/part'
 
-/** Most lines that are kept, and most bytes of one. */
+/** Most lines that are kept, and most characters of one. */
 const LINES_MAX = 100
-const LINE_BYTES_MAX = 1_000
+const LINE_MAX = 1_000
 
-const line = struct({ by: u32, text: text(LINE_BYTES_MAX) })
+const line = struct({ by: u32, text: text(LINE_MAX) })
 const lines = list(line, LINES_MAX)
 
 /** What was said, and the number of the player who did. */
@@ -45,9 +45,8 @@ export const chat = definePart({
   perform: (_state, operation, by) => {
     // What is no UTF-8 becomes a sign for that, so whatever came is a text from here on.
     const said = new TextDecoder().decode(operation).trim()
-    const size = new TextEncoder().encode(said).length
-    if (size === 0) refuse('an empty line says nothing')
-    if (size > LINE_BYTES_MAX) refuse(`a line has at most ${LINE_BYTES_MAX} bytes: ${size}`)
+    if (said === '') refuse('an empty line says nothing')
+    if (said.length > LINE_MAX) refuse(`a line has at most ${LINE_MAX} characters: ${said.length}`)
     return { changes: [encode(line, { by: by.player, text: said })] }
   },
   apply: (state, change) => {

@@ -97,7 +97,7 @@ const CLAIM = {
 /** What is decided on the server. */
 export interface Decisions {
   /** Sits down, or is filled again. */
-  pour: ActionType<null, Standing>
+  pour: ActionType<unknown, Standing>
   /** Counts a hit. */
   hit: ActionType<Claim, Counted>
 }
@@ -105,7 +105,7 @@ export interface Decisions {
 /** The decisions, as this member makes them when it serves. */
 export function decisions(court: Court): Decisions {
   return {
-    pour: action('pour', (table, _args: null, by) => pour(table, court, by)),
+    pour: action('pour', (table, _nothing, by) => pour(table, court, by)),
     hit: action('hit', CLAIM, (table, args, by) => hit(table, args, court, by)),
   }
 }
