@@ -41,7 +41,8 @@ async function room(kind: Kind, seed = 5, conditions = 'rtt=40'): Promise<Room> 
 }
 
 function again(w: SessionWorld, kind: Kind, token: string): Promise<Session> {
-  return w.join({ game: 'garden', room: 'r', types, name: 'again', token }, { kind })
+  const as = token === '' ? {} : { token }
+  return w.join({ game: 'garden', room: 'r', types, name: 'again', ...as }, { kind })
 }
 
 /** What somebody sees of what was another's: a word for each type. */
@@ -186,6 +187,51 @@ describe('listeners', () => {
     await again(w, 'browser', client.token)
     await w.run(1_000)
     expect(told).toEqual(['false', 'list false'])
+    // What others do is no news of it.
+    await w.join({ game: 'garden', room: 'r', types }, { kind: 'browser' })
+    await w.run(1_000)
+    expect(told).toEqual(['false', 'list false'])
+  })
+
+  test('hear of no change where one is away as they come, and others do (N-16)', async () => {
+    const { w, all } = await room('browser')
+    w.kill(all[2]!)
+    await w.run(4_000)
+    const late = await again(w, 'browser', '')
+    await w.run(1_000)
+    const dot = late.all(Dot).find(({ state }) => state.of === 'client')!
+    expect(dot.away).toBe(true)
+    let told = 0
+    dot.on('changed', () => void told++)
+    await again(w, 'browser', '')
+    await w.run(1_000)
+    expect([dot.away, told]).toEqual([true, 0])
+  })
+
+  test.each([0, 1, 2])('hear of it the moment that it can be seen (%i) (N-16)', async (at) => {
+    for (const end of ['end', 'crash'] as const) {
+      const { w, all, other } = await room('browser')
+      const dot = other.all(Dot).find(({ state }) => state.of === NAMES[at])!
+      let told = dot.away
+      dot.on('changed', () => void (told = dot.away))
+      all[at]![end]('the page is gone')
+      for (let ms = 0; ms < 1_000; ms += 5) {
+        await w.run(5)
+        expect(told).toBe(dot.away)
+      }
+      expect(told).toBe(true)
+    }
+  })
+
+  test('hear of who was away no more once they come in anew themselves (N-16)', async () => {
+    const { all, other } = await room('browser')
+    const { inc, player } = other.me
+    const dot = other.all(Dot).find(({ state }) => state.of === 'client')!
+    other.onEvent({ kind: 'away', members: new Set([all[2]!.me.inc]) })
+    expect(dot.away).toBe(true)
+    // While they were out, nobody told them who is back.
+    other.onEvent({ kind: 'joined', inc, player, lost: 0 })
+    expect(dot.away).toBe(false)
   })
 
   test('hear nothing of a hub that is started anew, nor of streams that break (N-16)', async () => {
