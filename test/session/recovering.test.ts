@@ -130,13 +130,15 @@ describe('who recovers', () => {
       return gathering(5, listening(), make).server.durable.nextInc
     }
     expect(nextOf(() => {})).toBe(5 + MEMBERS_MAX)
-    expect(nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0, ended: false }))).toBe(
-      40 + MEMBERS_MAX,
-    )
+    expect(
+      nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0, ended: false })),
+    ).toBe(40 + MEMBERS_MAX)
     // No sheet says a number beyond the last.
-    expect(nextOf((own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0, ended: false }))).toBe(
-      INC_MAX,
-    )
+    expect(
+      nextOf(
+        (own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0, ended: false }),
+      ),
+    ).toBe(INC_MAX)
   })
   test('T30: counts as gone whom view or register named, and never itself (PR-2)', () => {
     const here = (make: (own: Session) => void): number[] => {
