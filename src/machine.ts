@@ -90,6 +90,8 @@ export interface PartView {
   terms?: string
   /** Members that are not here any more left for good; if false, they may come back. */
   left: boolean
+  /** Players whose processes ended, as pages do, and since when, by our clock: each may be back. */
+  ended?: ReadonlyMap<number, Millis>
 }
 
 /** The number that the terms of a session have under that name; undefined if they have none. */

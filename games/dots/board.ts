@@ -130,13 +130,13 @@ export class Board {
 
   #drawDot(play: Play, dot: DotHandle, at: Vec2): void {
     const { owner } = dot
-    if (!owner) return
     const { primary, backup } = play.session
     const [x, y] = this.#toCanvas(at)
     if (dot.away) {
       this.#disc(x, y, DOT_RADIUS, 'rgb(255 255 255 / 0.16)')
       return this.#label(x, y, 'away')
     }
+    if (!owner) return
     const colour = rules.colourOf(owner.player)
     this.#disc(x, y, DOT_RADIUS * 2.1, rules.colourOf(owner.player, 0.13))
     this.#disc(x, y, DOT_RADIUS, colour)

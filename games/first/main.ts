@@ -7,6 +7,9 @@ const pen = document.querySelector('canvas')!.getContext('2d')!
 onpointermove = (e) => me.set({ pos: [e.offsetX, e.offsetY] })
 requestAnimationFrame(function draw() {
   pen.clearRect(0, 0, 400, 400)
-  for (const dot of session.all(Dot)) pen.fillRect(...dot.state.pos, 8, 8)
+  for (const dot of session.all(Dot)) {
+    pen.globalAlpha = dot.away ? 0.3 : 1 // its player closed the window, or is cut off
+    pen.fillRect(...dot.state.pos, 8, 8)
+  }
   requestAnimationFrame(draw)
 })

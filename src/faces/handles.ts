@@ -53,7 +53,11 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
   readonly alive: boolean
   /** Null for the moment in which it is with nobody. */
   readonly owner: MemberInfo | null
-  /** Its owner is away and may come back; meanwhile the server keeps it. */
+  /**
+   * Its owner is away and may come back: their process ended or was killed, or the hub has not
+   * reached it for 0.5 s. Once they are out of `members`, the server keeps it meanwhile. `changed`
+   * tells when that is so, and when it is so no more.
+   */
   readonly away: boolean
   /** Rises with each change of owner: by (epoch, count). */
   readonly version: Version
@@ -99,6 +103,8 @@ export interface HandleHost {
   readonly me: PeerId
   readonly player: number
   find(inc: PeerId): MemberInfo | null
+  /** Whether that owner is out of reach, or went. */
+  isAway(inc: PeerId): boolean
   /** Runs a verb of the objects; undefined when the session was left. */
   turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined
   /** The fields of one of ours were changed. @returns whether that is said */
@@ -126,6 +132,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #kept: Quantised | null = null
   // Destroyed meanwhile.
   #doomed = false
+  #wasAway = false
   // What came is measured, and was not shown yet.
   #measured = false
   #events: Listeners<ObjectEvents> | null = null
@@ -172,7 +179,16 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   get away(): boolean {
-    return this.alive && !this.#kept && this.#replica.former !== 0
+    if (!this.alive || this.#kept) return false
+    const { owner, former } = this.#replica
+    return former !== 0 || this.#host.isAway(owner)
+  }
+
+  /** Not for users: whether that is another answer than this gave last. */
+  looksAway(): boolean {
+    const before = this.#wasAway
+    this.#wasAway = this.away
+    return before !== this.#wasAway
   }
 
   get version(): Version {

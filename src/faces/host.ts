@@ -63,6 +63,10 @@ export class KindHost implements Host {
     return this.#shared.roster.find(inc)
   }
 
+  isAway(inc: PeerId): boolean {
+    return this.#shared.roster.away.has(inc)
+  }
+
   findPlayer(player: number): MemberInfo | null {
     return this.#shared.roster.findPlayer(player)
   }

@@ -82,6 +82,8 @@ export interface Face extends Partial<Verbs> {
   onEvent?(event: never): void
   /** There is a new view. */
   viewed?(): void
+  /** Others are out of the hub’s reach than before. */
+  missed?(): void
   /** All that one verb brought was told. */
   settled?(): void
   /** Nothing more will come. */
@@ -104,6 +106,8 @@ export interface Host {
   readonly members: readonly MemberInfo[]
   readonly primary: MemberInfo | null
   find(inc: PeerId): MemberInfo | null
+  /** Whether a member is out of the hub’s reach: its process ended, or its path is cut. */
+  isAway(inc: PeerId): boolean
   findPlayer(player: number): MemberInfo | null
   /** Tells the listeners of one of the session’s events. @returns whether there is any */
   emit(event: string, value: unknown): boolean

@@ -427,6 +427,8 @@ export class Live implements Running {
         return this.#questions.onOutcome(event.seq, event.outcome)
       case 'unknown':
         return this.#questions.forget(event.seqs, 'the session forgot us')
+      case 'away':
+        return this.#missed(event.members)
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
@@ -460,7 +462,13 @@ export class Live implements Running {
 
   #joined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
-    Object.assign(this.#roster, { inc, player })
+    // The numbers of another session are others.
+    Object.assign(this.#roster, { inc, player, away: new Set() })
+  }
+
+  #missed(members: ReadonlySet<PeerId>): void {
+    this.#roster.away = members
+    for (const face of this.#faces.values()) face.missed?.()
   }
 
   #viewed(view: View, before: View | null): void {

@@ -80,6 +80,7 @@ export class ObjectRegistry implements Face {
         return host.player
       },
       find: (inc) => host.find(inc),
+      isAway: (inc) => state.went.has(inc) || host.isAway(inc),
       turn: (verb) => this.#turn(verb),
       set: (replica, mask, madeAt, waits) => {
         return objects.set(state, this.#rules, host.clock(), replica, mask, madeAt, waits)
@@ -156,9 +157,15 @@ export class ObjectRegistry implements Face {
     if (event.kind === 'object-went' || !replica) return this.#went(event.key)
     if (handle && handle.replica !== replica) handle.rebind(replica)
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
-    if (event.kind === 'object-owner') handle.owned(event.before)
+    if (event.kind === 'object-owner') this.#owned(handle, event.before)
     else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
     this.#touch(handle)
+  }
+
+  // It is told as a change anyway.
+  #owned(handle: Handle<Fields>, before: PeerId): void {
+    handle.owned(before)
+    handle.looksAway()
   }
 
   // Somebody else made the last one at the same moment. It was here, so its author is to know.
@@ -177,6 +184,7 @@ export class ObjectRegistry implements Face {
     const type = this.#types[replica.type]
     if (!type) return
     const handle = new Handle(this.#handleHost, type, replica)
+    handle.looksAway()
     this.#handles.set(replica.key, handle)
     this.#gatherings.add(type, handle)
   }
@@ -219,6 +227,12 @@ export class ObjectRegistry implements Face {
       this.#handles.delete(key)
       this.#homeless.add(handle)
     }
+    this.missed()
+  }
+
+  /** Owners went out of reach, or are back. */
+  missed(): void {
+    for (const handle of this.#handles.values()) if (handle.looksAway()) this.#touch(handle)
   }
 
   // All that the primary has was told. What was ours and nobody has kept we make anew; what ended

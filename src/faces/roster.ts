@@ -21,6 +21,8 @@ export class Roster {
   /** Ourselves. */
   inc: PeerId = 0
   player = 0
+  /** Members that are out of the hub's reach. */
+  away: ReadonlySet<PeerId> = new Set()
   /** The newest view, also when the session is over. */
   view: View = NO_VIEW
   /** A new array with each change. */

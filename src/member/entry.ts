@@ -81,7 +81,7 @@ export function hubClosed(run: Runtime): void {
   const { member } = run
   const was = member.hub
   member.hub = 'closed'
-  session.hubDown(member.session)
+  session.hubDown(member.session, run.out)
   member.askAt = Infinity
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
   member.opening = null

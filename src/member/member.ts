@@ -11,6 +11,7 @@ import { assert, type Effects, mayPlay, type Millis, type PartView } from '../ma
 import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
+import { endedPlayers } from '../session/client.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import * as keeping from '../session/keeping.ts'
 import * as operations from '../session/operations.ts'
@@ -220,7 +221,8 @@ function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   saving.forget(run, view)
   const left = why === 'left'
   const mesh = topology === 'mesh'
-  const seen: PartView = { session: id, me, mesh, terms, left, ...view }
+  const ended = endedPlayers(member.session)
+  const seen: PartView = { session: id, me, mesh, terms, left, ended, ...view }
   member.session.steps++
   for (const { part, state } of member.slots) {
     part.view?.(state, run.now, seen, partOut(run, part.channel))

@@ -9,6 +9,7 @@ import { COUNT_MS } from './resync.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
 import {
   isUnclaimed,
+  type Objects,
   OBJECTS_MAX,
   place,
   type Replica,
@@ -21,14 +22,20 @@ import { compare } from './version.ts'
 
 /** A member's objects wait so long for its return (S-5). */
 export const GRACE_MS: Millis = 60_000
+/**
+ * Those that end with their owner wait so long where its process said that it ends: a page that is
+ * loaded anew is back by then, and one that was closed is no ghost for longer than 3 s.
+ */
+export const ENDED_MS: Millis = 2_500
 
 /** As primary: adopts the objects of members who left, and gives returned players theirs. */
 export function settleView(turn: Turn, left: boolean): void {
   const { objects } = turn
   for (const replica of [...objects.replicas.values()]) {
     if (objects.here.has(replica.owner)) continue
+    const player = objects.went.get(replica.owner) ?? 0
     if (isUnclaimed(replica)) objects.countedAt = Math.min(objects.countedAt, turn.now + COUNT_MS)
-    else adopt(turn, replica, left ? 0 : (objects.went.get(replica.owner) ?? 0))
+    else adopt(turn, replica, left && !objects.ended.has(player) ? 0 : player)
   }
   giveBack(turn)
 }
@@ -63,13 +70,18 @@ function adopt(turn: Turn, replica: Replica, player: number): void {
  */
 export function giveBack(turn: Turn): void {
   const { objects } = turn
-  const playing = [...objects.here].filter(([inc]) => !objects.watching.has(inc))
-  const players = new Map(playing.map(([inc, player]) => [player, inc]))
+  const players = playing(objects)
   for (const replica of objects.replicas.values()) {
     const inc = replica.former === 0 || replica.dead ? undefined : players.get(replica.former)
     if (inc === undefined || openGrant(turn, replica.key)) continue
     give(turn, replica, inc)
   }
+}
+
+// The members that may own something, by player.
+function playing({ here, watching }: Objects): Map<number, PeerId> {
+  const those = [...here].filter(([inc]) => !watching.has(inc))
+  return new Map(those.map(([inc, player]) => [player, inc]))
 }
 
 /** As primary: a member reports an object (UNOWNED) whose owner left. */
@@ -133,14 +145,33 @@ function takeNewer(turn: Turn, said: Said, known: Replica): void {
   renew(turn, known, said)
 }
 
-/** As primary: stops to wait for owners who did not come back in time. */
-export function endGrace(turn: Turn): void {
+/**
+ * As primary: stops to wait for owners who did not come back in time.
+ *
+ * @returns when the next time is over; Infinity if nothing waits
+ */
+export function endGrace(turn: Turn): Millis {
   const { objects, types, now } = turn
+  const back = playing(objects)
+  let next = Infinity
   for (const replica of [...objects.replicas.values()]) {
-    if (replica.dead || replica.former === 0) continue
-    if (now - replica.since < GRACE_MS) continue
+    // Of whoever is back it is about to be.
+    if (replica.dead || replica.former === 0 || back.has(replica.former)) continue
+    const until = waitsUntil(turn, replica)
+    if (now < until) {
+      next = Math.min(next, until)
+      continue
+    }
     const version = nextVersion(objects, replica)
     if (types[replica.type]!.onOwnerLeave === 'keep') own(turn, replica, version, 0)
     else bury(turn, replica, version, objects.me)
   }
+  return next
+}
+
+// What its type keeps stays anyway: whoever loads a page slowly has it again.
+function waitsUntil({ objects, types }: Turn, { former, since, type }: Replica): Millis {
+  const endedAt = objects.ended.get(former)
+  const ends = types[type]!.onOwnerLeave === 'destroy'
+  return ends && endedAt !== undefined ? endedAt + ENDED_MS : since + GRACE_MS
 }

@@ -276,7 +276,7 @@ function wake(turn: Turn): void {
   forgetAsks(turn)
   if (leads(objects)) {
     giveBack(turn)
-    endGrace(turn)
+    objects.lookAt = Math.min(objects.lookAt, endGrace(turn))
     endGrants(turn)
     endAsks(turn)
   }

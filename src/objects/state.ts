@@ -191,6 +191,8 @@ export interface Objects {
   here: Map<PeerId, number>
   /** The players of members who left, for as long as an object of theirs may turn up. */
   went: Map<PeerId, number>
+  /** Players whose processes said that they end, and since when. */
+  ended: ReadonlyMap<number, Millis>
   subscribers: Map<PeerId, Subscriber>
   /** Peers to whom something reliable is owed. */
   owing: Set<PeerId>
@@ -316,7 +318,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
     nextCount: 1,
     early: new Set(),
     here: new Map(),
-    went: new Map(),
+    ...{ went: new Map(), ended: new Map() },
     subscribers: new Map(),
     owing: new Set(),
     fresh: new Set(),

@@ -10,7 +10,7 @@ import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
 import { beginToSee, beginToShow, unwatch } from './interest.ts'
 import { KIND, plain } from './messages.ts'
 import { quotaOf } from './room.ts'
-import { settleView } from './adopting.ts'
+import { endGrace, settleView } from './adopting.ts'
 import { endAsks } from './asking.ts'
 import { BALANCE_MS } from './balancing.ts'
 import { endGrants } from './owning.ts'
@@ -59,6 +59,7 @@ export function viewed(turn: Turn, view: PartView): void {
     objects.pending.length = 0
     objects.term = { from: view.epoch, at: now }
   }
+  objects.ended = view.ended ?? new Map()
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) {
     unwatch(objects, peer)
@@ -73,6 +74,7 @@ export function viewed(turn: Turn, view: PartView): void {
   else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
+    objects.lookAt = Math.min(objects.lookAt, endGrace(turn))
     endGrants(turn)
     endAsks(turn)
     objects.pendingAt = now

@@ -13,6 +13,7 @@ import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replicat
 import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
+import * as presence from './presence.ts'
 import { seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
@@ -90,7 +91,7 @@ export function follow(
   if (!view.members.some((member) => member.inc === session.me)) {
     return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
   }
-  forgetOthers(session)
+  forgetOthers(session, out)
   rememberFormer(session, now, before.members, out)
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
@@ -121,20 +122,30 @@ function rememberFormer(
   before: readonly Member[],
   out: SessionOut,
 ): void {
-  const { view, former } = session.client
-  for (const { player, key } of before) former.set(player, { key, since: now })
+  const { view, former, ended } = session.client
+  for (const { inc, player, key } of before) {
+    former.set(player, { key, since: now, ended: ended.has(inc) })
+  }
   for (const { player } of view.members) former.delete(player)
+  const here = new Set(view.members.map(({ inc }) => inc))
+  for (const inc of ended) if (!here.has(inc)) ended.delete(inc)
   for (const [player, { since }] of former) {
     const isOver = now - since > FORMER_MS && !out.parts.keeps(player)
     if (isOver || former.size > PLAYERS_KEPT_MAX) former.delete(player)
   }
 }
 
-function forgetOthers(session: Session): void {
-  const { members } = session.client.view
-  for (const peer of session.watches.keys()) {
-    if (!members.some((member) => member.inc === peer)) session.watches.delete(peer)
-  }
+function forgetOthers(session: Session, out: SessionOut): void {
+  const { absent, view } = session.client
+  const isOut = (peer: PeerId): boolean => !view.members.some(({ inc }) => inc === peer)
+  for (const peer of session.watches.keys()) if (isOut(peer)) session.watches.delete(peer)
+  presence.forget(session, [...absent.keys()].filter(isOut), out)
+}
+
+/** Players whose processes ended, and did not come back: since when they are out of our view. */
+export function endedPlayers({ client: { former } }: Session): Map<number, Millis> {
+  const ended = [...former].filter(([, row]) => row.ended)
+  return new Map(ended.map(([player, { since }]) => [player, since]))
 }
 
 /**
@@ -208,6 +219,7 @@ export function promise(
 /** Watches over the connection to the primary. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
+  presence.wake(session, now, out)
   if (now >= client.againAt) submitAgain(session, now, out)
   if (now >= client.resyncAt) {
     client.resyncAt = now + ASK_MS
@@ -270,7 +282,8 @@ function handedUntil(session: Session): Millis {
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
-  const ownAt = Math.min(client.againAt, client.resyncAt, client.published.askAt)
+  const askAgainAt = Math.min(client.againAt, client.resyncAt, client.published.askAt)
+  const ownAt = Math.min(askAgainAt, presence.deadline(session))
   if (primary === session.me) {
     const lostAt = client.lost || serves(session) ? Infinity : handedUntil(session)
     return Math.min(ownAt, Math.max(lostAt, 0))

@@ -219,7 +219,7 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
   for (const { player, key } of former) {
     if (players.has(player) || players.size >= PLAYERS_KEPT_MAX) continue
     players.set(player, { player, key, lastSeq: 0, outcomes: [] })
-    client.former.set(player, { key, since: now })
+    client.former.set(player, { key, since: now, ended: false })
   }
 }
 

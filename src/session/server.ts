@@ -139,6 +139,11 @@ function askRegister(session: Session, now: Millis, out: SessionOut): void {
 function removeSilent(session: Session, now: Millis, out: SessionOut): void {
   for (const inc of session.server.durable.members.keys()) {
     if (inc === session.me) continue
+    if (session.client.ended.has(inc)) {
+      // It told us so when somebody else served.
+      remove(session, now, inc, 'left', out)
+      continue
+    }
     const seen = session.watches.get(inc)
     if (!seen) {
       // The member has not linked yet: its time runs from now.

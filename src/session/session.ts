@@ -18,6 +18,7 @@ import { remove } from './membership.ts'
 import type { PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
 import { releaseHeld, tellOne } from './output.ts'
+import * as presence from './presence.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
 import * as roles from './roles.ts'
@@ -137,12 +138,13 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
+      presence.forget(session, message.present, out)
       keepGrant(session, message)
       return roles.adopt(session, now, message.register, out)
     case 'present': {
       const seen = session.watches.get(message.inc)
       if (seen) seen.gone = !message.here
-      return
+      return presence.present(session, now, message.inc, message.here, out)
     }
     case 'areYouAlive':
       return server.yes(session, now, message, out)
@@ -180,8 +182,9 @@ export function hubUp(session: Session, now: Millis, out: SessionOut): void {
 }
 
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
-export function hubDown(session: Session): void {
+export function hubDown(session: Session, out: SessionOut): void {
   session.hub.up = false
+  presence.detached(session, out)
   keeping.detached(session)
 }
 
@@ -267,8 +270,9 @@ export function measured(
 }
 
 /**
- * A peer closed its link, or its direct path was refused: the peer is suspected at once (T32, T36,
- * T39). The end of a relay's stream proves less: the peer may be back in a moment.
+ * A peer closed its link, for its process ends, or its direct path was refused: the peer is
+ * suspected at once (T32, T36, T39). The end of a relay's stream proves less: the peer may be back
+ * in a moment.
  */
 export function closed(
   session: Session,
@@ -277,8 +281,15 @@ export function closed(
   why: 'left' | 'failed',
   out: SessionOut,
 ): void {
+  if (why === 'left' && isIn(session, peer)) session.client.ended.add(peer)
   roles.suspect(session, now, peer, out)
   if (serves(session)) remove(session, now, peer, why, out)
+}
+
+// Whoever asked to leave is on its way out, and stays away.
+function isIn(session: Session, peer: PeerId): boolean {
+  if (serves(session)) return session.server.durable.members.has(peer)
+  return session.client.view.members.some(({ inc }) => inc === peer)
 }
 
 /** Our own loop stood still for `stalledMs`: it could hear nobody meanwhile. */
@@ -338,12 +349,11 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
 }
 
 /**
- * This process ends, and waits for no answer: the hub gets what it lacks, and our primary hears
- * that we leave.
+ * This process ends, and waits for no answer: the hub gets what it lacks. The others hear it by the
+ * end of our links; of us they keep what a page wants that is loaded anew, so we do not leave.
  */
 export function goes(session: Session, now: Millis, out: SessionOut): void {
   if (session.me === 0 || isGone(session)) return
-  if (!serves(session) && !session.leaving) leave(session, now, out)
   session.leaving = true
   keeping.leave(session, now, out)
 }

@@ -16,6 +16,8 @@ export type SessionEvent =
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
+  /** Members that are out of the hub's reach just now; all of them each time. */
+  | { kind: 'away'; members: ReadonlySet<PeerId> }
   /** All state up to this point is known: news from now on are new. */
   | { kind: 'caught-up' }
   /** Primary and backup are gone for good: state that only they had is lost. */

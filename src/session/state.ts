@@ -214,11 +214,29 @@ export interface Client {
   askAt: Millis
   published: Published
   /** Players whose last member left, and when: they may come back, to whoever leads then. */
-  former: Map<number, { key: Uint8Array; since: Millis }>
+  former: Map<number, Former>
+  /** Members whose processes told us that they end, until they are out of our view. */
+  ended: Set<PeerId>
+  /** Members of which the hub has no stream just now. */
+  absent: Map<PeerId, Absence>
   /** Until when we have promised not to recover the session. */
   promisedUntil: Millis
   /** When we may ask to recover the session again. */
   seekAt: Millis
+}
+
+/** A player whose last member left. */
+export interface Former {
+  key: Uint8Array
+  since: Millis
+  /** Its process told us that it ends, as a page does that is closed or loaded anew. */
+  ended: boolean
+}
+
+/** Since when the hub has no stream of a member, and whether the layer above knows. */
+export interface Absence {
+  since: Millis
+  told: boolean
 }
 
 /** The durable state that was published to us. */
@@ -374,7 +392,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       resyncAt: Infinity,
       askAt: now,
       published: { index: 0, seqs: new Map(), coming: [], waiting: true, askAt: Infinity },
-      former: new Map(),
+      ...{ former: new Map(), ended: new Set(), absent: new Map() },
       promisedUntil: -Infinity,
       seekAt: -Infinity,
     },

@@ -30,6 +30,26 @@ function isDrawn({ page }: Window, x: number, y: number): Promise<boolean> {
   )
 }
 
+/** How a place of the first game is drawn from now on, frame by frame, each shade once in a row. */
+async function shadesOf({ page }: Window, x: number, y: number): Promise<() => Promise<string[]>> {
+  await page.evaluate(
+    ([left, top]) => {
+      const pen = document.querySelector('canvas')!.getContext('2d')!
+      const shades: string[] = []
+      Object.assign(globalThis, { shades })
+      const look = (): void => {
+        const alpha = pen.getImageData(left, top, 1, 1).data[3]!
+        const shade = alpha === 0 ? 'none' : alpha < 128 ? 'dim' : 'whole'
+        if (shades.at(-1) !== shade) shades.push(shade)
+        requestAnimationFrame(look)
+      }
+      look()
+    },
+    [x, y] as const,
+  )
+  return () => page.evaluate(() => (globalThis as unknown as { shades: string[] }).shades)
+}
+
 /** How often the roles of the one session changed: twice once it has a backup. */
 async function epoch(): Promise<number> {
   const listed = await fetch(`${crew.hub.url}/api/sessions`)
@@ -46,6 +66,18 @@ test('T1: the first game: dots are seen in both windows, and go on without the f
   await expect.poll(() => isDrawn(grace, 304, 104)).toBe(true)
   const linus = await crew.open('Linus', '/first/')
   await expect.poll(() => isDrawn(linus, 304, 104)).toBe(true)
+})
+
+test('the first game: the dot of the window that is closed is dimmed, then gone (N-16)', async () => {
+  const [ada, grace] = [await crew.open('Ada', '/first/'), await crew.open('Grace', '/first/')]
+  await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
+  await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
+  await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
+  await expect.poll(epoch, PATIENCE).toBe(2)
+  const shades = await shadesOf(grace, 54, 64)
+  await ada.page.close()
+  await expect.poll(() => shades(), PATIENCE).toEqual(['whole', 'dim', 'none'])
+  expect(await isDrawn(grace, 304, 104)).toBe(true)
 })
 
 test('B1, B25: Preact: a card of one window is ticked and removed in another', async () => {

@@ -385,7 +385,7 @@ function befall(made: Crowd): void {
     () => machine.closed(own, now, peer, pick(chaos, ['left', 'failed'] as const), out),
     () => machine.stalled(own, now, 900, out),
     () => void machine.handOver(own, now, out, chance(chaos, 0.5)),
-    () => machine.hubDown(own),
+    () => machine.hubDown(own, out),
     () => machine.hubUp(own, now, out),
     () => {
       if (own.client.pending.length < 60) submit(own, now, 5, BODY, out)

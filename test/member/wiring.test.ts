@@ -164,12 +164,15 @@ describe('an event of the session', () => {
   test('of the view goes to each part, with who we are and why (PR-2)', () => {
     const seen: PartView[] = []
     const bare = primary({ view: (_state, _now, view) => void seen.push(view) })
-    const { view } = bare.run.member.session.client
+    const { view, former } = bare.run.member.session.client
+    for (const [player, ended] of [[7, true] as const, [8, false] as const]) {
+      former.set(player, { key: BYTES, since: 4, ended })
+    }
     for (const [topology, why] of [['star', 'left'] as const, ['mesh', 'timeout'] as const]) {
       bare.run.member.session.topology = topology
       bare.do((run) => run.out.emit({ kind: 'view', view, before: null, why }))
     }
-    const own = { session: SESSION, me: 1, terms: '' }
+    const own = { session: SESSION, me: 1, terms: '', ended: new Map([[7, 4]]) }
     expect(seen.slice(-2)).toEqual([
       { ...view, ...own, mesh: false, left: true },
       { ...view, ...own, mesh: true, left: false },

@@ -235,12 +235,12 @@ export function lose(crew: Crew, inc: PeerId, left = false): void {
 }
 
 /** The primary is dead, and another leads. */
-export function takeOver(crew: Crew, heir: PeerId): void {
+export function takeOver(crew: Crew, heir: PeerId, more: Partial<PartView> = {}): void {
   die(crew, crew.primary)
   crew.here.delete(crew.primary)
   crew.primary = heir
   crew.epoch++
-  seeAll(crew)
+  seeAll(crew, more)
   wire(crew)
 }
 

@@ -23,16 +23,19 @@ import {
   pull,
   rules,
   see,
+  seeAll,
   settle,
   spawn,
   state,
   takeOver,
   thing,
   told,
+  wire,
   write,
 } from './crew.ts'
 
 const GRACE_MS = 60_000
+const ENDED_MS = 2_500
 const TOMBSTONE_MS = 60_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
@@ -45,6 +48,13 @@ function four(type = KEEP, mesh = false): { crew: Crew; key: number } {
   const key = spawn(crew, A, [1, 1], type)
   settle(crew)
   return { crew, key }
+}
+
+/** A process ends, as a page does that is closed. @param left  as the primary says of it */
+function ends(crew: Crew, inc: number, left: boolean): void {
+  die(crew, inc)
+  crew.here.delete(inc)
+  seeAll(crew, { left, ended: new Map([[inc, crew.now]]) })
 }
 
 /** Who went comes back with another number. */
@@ -146,6 +156,60 @@ describe.each([
     settle(crew)
     expect(looks(crew, key)).toEqual([ends])
     if (type === KEEP) expect(thing(crew, C, key).former).toBe(0)
+  })
+
+  test.each([
+    ['at once, and leaves', true],
+    ['only', false],
+  ])('whose process ends %s: waits for a page that is loaded anew (N-16)', (_, left) => {
+    const { crew, key } = four(END, mesh)
+    const kept = spawn(crew, A, [2, 2], KEEP)
+    settle(crew)
+    ends(crew, A, left)
+    settle(crew)
+    expect(thing(crew, C, key).former).toBe(A)
+    pass(crew, ENDED_MS - 200)
+    expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
+    pass(crew, 300)
+    expect(looks(crew, key)).toEqual(['gone v1.2'])
+    // What stays anyway is its player's again, however slow the page is.
+    expect([looks(crew, kept), thing(crew, C, kept).former]).toEqual([['1 v1.1 2,2'], A])
+    pass(crew, GRACE_MS - 5_000)
+    comeBack(crew, 9, A)
+    expect(looks(crew, kept)).toEqual(['9 v1.2 2,2'])
+  })
+
+  test('whose process ends is given back to who is there in time, also if slow to take it (N-16)', () => {
+    const { crew, key } = four(END, mesh)
+    ends(crew, A, true)
+    pass(crew, ENDED_MS - 100)
+    // It is let in, and hears nothing yet.
+    crew.here.set(9, A)
+    enter(crew, 9)
+    for (const inc of [HOST, B, C]) see(crew, inc, { ended: new Map([[A, 1_000]]) })
+    pass(crew, 1_500)
+    expect(look(crew, HOST, key)).toBe('1 v1.1 1,1')
+    see(crew, 9)
+    wire(crew)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['9 v1.2 1,1'])
+  })
+
+  test('whose process ends, and the primary’s behind it, waits no longer for that (N-16)', () => {
+    const { crew, key } = four(END, mesh)
+    const since = crew.now
+    ends(crew, A, true)
+    settle(crew)
+    pass(crew, 2_000)
+    const ended = new Map([
+      [A, since],
+      [HOST, crew.now],
+    ])
+    takeOver(crew, B, { ended })
+    settle(crew)
+    expect(thing(crew, C, key)).toMatchObject({ owner: B, former: A })
+    pass(crew, ENDED_MS - 2_000 + 100)
+    expect(looks(crew, key)).toEqual(['gone v2.2'])
   })
 
   test('B53: and that it destroyed, as the primary alone heard, is gone', () => {

@@ -78,7 +78,7 @@ describe('a view', () => {
     const { own, view } = memberOf(3)
     const key = new Uint8Array(32)
     for (let player = 100; player < 100 + PLAYERS_KEPT_MAX; player++) {
-      own.client.former.set(player, { key, since: 0 })
+      own.client.former.set(player, { key, since: 0, ended: false })
     }
     client.follow(own, 0, { ...view, mv: 4 }, null, listening().out)
     expect(own.client.former.size).toBe(PLAYERS_KEPT_MAX)

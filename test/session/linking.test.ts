@@ -186,9 +186,9 @@ describe('the hub', () => {
   })
   test('that is back is told the members, asked what is open, and asked for the register (PR-2)', () => {
     const up = (own: Session): unknown[] => {
-      machine.hubDown(own)
-      expect(own.hub.up).toBe(false)
       const { out, asked } = listening()
+      machine.hubDown(own, out)
+      expect(own.hub.up).toBe(false)
       own.client.askAt = 9_000
       calmly(() => machine.hubUp(own, 70, out))
       expect([own.hub, own.client.askAt]).toEqual([{ up: true, since: 70 }, 70])

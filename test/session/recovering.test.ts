@@ -130,13 +130,15 @@ describe('who recovers', () => {
       return gathering(5, listening(), make).server.durable.nextInc
     }
     expect(nextOf(() => {})).toBe(5 + MEMBERS_MAX)
-    expect(nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0 }))).toBe(
-      40 + MEMBERS_MAX,
-    )
+    expect(
+      nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0, ended: false })),
+    ).toBe(40 + MEMBERS_MAX)
     // No sheet says a number beyond the last.
-    expect(nextOf((own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0 }))).toBe(
-      INC_MAX,
-    )
+    expect(
+      nextOf(
+        (own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0, ended: false }),
+      ),
+    ).toBe(INC_MAX)
   })
   test('T30: counts as gone whom view or register named, and never itself (PR-2)', () => {
     const here = (make: (own: Session) => void): number[] => {
@@ -323,7 +325,7 @@ describe('the copy that a session goes on with', () => {
     expect([players.has(40), players.has(41), players.get(5)]).toEqual([true, false, before])
     expect(players.get(40)).toEqual({ player: 40, key: KEY, lastSeq: 0, outcomes: [] })
     expect([...own.client.former.keys()]).toEqual([40])
-    expect(own.client.former.get(40)).toEqual({ key: KEY, since: AT })
+    expect(own.client.former.get(40)).toEqual({ key: KEY, since: AT, ended: false })
   })
 })
 
@@ -332,7 +334,7 @@ describe('who is asked what it was told', () => {
     const own = lost()
     own.client.register = { epoch: 3, primary: 4, backup: 0 }
     own.client.published = { ...own.client.published, index: 6, seqs: new Map([[2, 8]]) }
-    own.client.former.set(40, { key: KEY, since: 0 })
+    own.client.former.set(40, { key: KEY, since: 0, ended: false })
     own.client.nextSeq = 5
     const heard = listening()
     const out = { ...heard.out, parts: { ...NO_PARTS, published: () => parts } }

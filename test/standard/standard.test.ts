@@ -29,7 +29,7 @@ import { createHeader, readHeader } from '../../src/link/packet.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCH_BYTES } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
-import { GRACE_MS } from '../../src/objects/adopting.ts'
+import { ENDED_MS, GRACE_MS } from '../../src/objects/adopting.ts'
 import { ASK_MS } from '../../src/objects/asking.ts'
 import { HOLD_MS } from '../../src/objects/deciding.ts'
 import { GRANT_MS } from '../../src/objects/owning.ts'
@@ -155,6 +155,7 @@ const LIMITS: Record<string, number> = {
   AHEAD_MAX_MS,
   BATCH_BYTES,
   TOTAL_MIN,
+  ENDED_MS,
   GRACE_MS,
   GRANT_MS,
   ASK_MS,

@@ -176,7 +176,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'relinked':
       return machine.linked(own, 0, input.peer, false, out)
     case 'hub':
-      return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
+      return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own, out)
     case 'join':
       return void membership.join(own, 0, input.asker, wishOf(input), out)
     case 'conduct':

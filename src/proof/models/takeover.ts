@@ -226,7 +226,7 @@ function close(scope: TakeoverScope, scene: TakeoverScene): void {
   const { directory, now } = scene
   register.present(directory, now, SESSION_ID, PRIMARY, false)
   challenge.present(directory, now, SESSION_ID, PRIMARY, false, toPrimary(scene))
-  machine.hubDown(scene.sessions[0])
+  machine.hubDown(scene.sessions[0], outOf(scene, 0))
   grantDue(scope, scene)
 }
 
