@@ -185,7 +185,7 @@ function answer(call: Call, message: ToHub): void {
       if (!refusals.spendRows(call, message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
-      else goodbyes.settle(hub, now, message.session, out)
+      else goodbyes.settle(hub, message.session, out)
       return
     }
     case 'yes':
@@ -288,7 +288,7 @@ export function unkept(
 
 // The disk has answered: requests that waited for it are handled now.
 function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
-  goodbyes.settle(hub, now, session, out)
+  goodbyes.settle(hub, session, out)
   const waiting = hub.waiting.get(session) ?? []
   hub.waiting.delete(session)
   for (const { connection, message } of waiting) {
@@ -310,7 +310,6 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
   }
   crowding.sweep({ hub, now, out })
   attendance.sweep(hub, now, out)
-  goodbyes.sweep(hub, now, out)
   closing.sweep(hub, now, out)
   keeping.sweep(hub, now, out)
   tellRemoved(hub, now, out)

@@ -34,6 +34,7 @@ import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { dismiss } from './attaching.ts'
+import * as goodbyes from './goodbyes.ts'
 import { type Call, directoryOut, type Hub, type HubOut, type Opening, say } from './state.ts'
 
 /** A stream that broke is dialled again within this; so are all after a start of the hub. */
@@ -155,6 +156,9 @@ function sessionOf({
 /** The disk has the record of a session: whoever waits for its sheets hears it. */
 export function kept(hub: Hub, session: string, out: HubOut): void {
   const { waiters, more } = archive.kept(hub.archive, session)
+  const saved = hub.archive.rooms.get(session)?.saved
+  const row = register.find(hub.directory, session)
+  if (row) row.strict = saved?.acks === 'strict' ? saved.by : 0
   tell(session, waiters, '', out)
   if (more) out.record(session)
 }
@@ -201,11 +205,12 @@ function hasAll({ by, acks }: Stand, primary: PeerId): boolean {
 }
 
 // Nobody serves the session, or is attached to it.
-function waitOf(hub: Hub, now: Millis, row: Row, { by, acks }: Stand): Millis {
+function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Millis {
   const { primary } = row.entry.register
   // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
   const isOpening = row.opening === primary
   const isStrict = isOpening || (acks === 'strict' && by === primary)
+  if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
     // After a start of the hub, or where it refused a sheet, it does not know enough.
     const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : archive.SILENT_MS

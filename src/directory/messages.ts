@@ -273,7 +273,12 @@ export const fromHub = message({
   invited: [16, record({ request, why: text(REASON_MAX) })],
   /** The disk has the sheet of that number, and so the log up to `index`; `why` not, or empty. */
   kept: [17, record({ session, number: varint, index: varint, acks, why: text(REASON_MAX) })],
-  /** A piece of a sheet, for who opens the room again. */
+  /**
+   * To who recovers a session, behind the register that names it: so many sheets follow. They are of
+   * the primary before; none if the disk has others, or none.
+   */
+  stored: [19, record({ session, sheets: varint })],
+  /** A piece of a sheet, for who opens the room again, or recovers its session. */
   sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],

@@ -299,9 +299,17 @@ function isHeir({ backup }: Register, demand: Demand): boolean {
 // under way.
 function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
-  // Who said goodbye publishes nothing more.
-  const isOver = row.goodbyes.has(row.entry.register.primary) || now - row.lastYes > RECOVER_MS
-  return row.present.has(inc) && isOver
+  return row.present.has(inc) && isOver(row, now)
+}
+
+// Whether nobody may publish any more. A backup has its turn first. Who said goodbye leads no more,
+// and what a strict primary acknowledged the disk has, from which whoever recovers goes on; any other
+// may publish for as long as its lease lasts.
+function isOver({ entry, goodbyes, strict, goneAt, lastYes }: Row, now: Millis): boolean {
+  const { primary, backup } = entry.register
+  if (now - lastYes > RECOVER_MS) return true
+  if (backup !== 0 && !goodbyes.has(backup)) return false
+  return goodbyes.has(primary) || (strict === primary && now - goneAt > GONE_MS)
 }
 
 /** GET_THIS_SERVER. */

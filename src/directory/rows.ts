@@ -51,6 +51,8 @@ export interface Row extends Kept {
   opening: PeerId
   /** A sheet of it was refused, or may have been: we were started anew since. */
   refused: boolean
+  /** The primary whose newest sheet says that it is strict (keeping.ts); 0 for none. */
+  strict: PeerId
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
   /** The change that the disk has yet to take. */
@@ -154,5 +156,6 @@ export function rowOf(kept: Kept, now: Millis): Row {
     opening: 0,
     goodbyes: new Map(),
     refused: true,
+    strict: 0,
   }
 }

@@ -3,7 +3,7 @@
  * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
-import { INC_MAX, mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
+import { INC_MAX, mayLead, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { type FromHub, NO_GAME, NOT_ADMITTED, SPENT, type ToHub, UNREADABLE } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
@@ -388,10 +388,27 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
+  if (asked?.message.why === 'recover') tellStored(hub, row, before, asked.connection, out)
   if (!isOver) tellMoved(row, before, out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
   return true
+}
+
+// Whoever recovers a session goes on from what the primary before it had on disk, if that is more
+// than what was published.
+function tellStored(
+  hub: Hub,
+  { entry: { session } }: register.Row,
+  before: PeerId,
+  connection: number,
+  out: HubOut,
+): void {
+  const isOfBefore = hub.archive.rooms.get(session)?.saved?.by === before
+  const sheets = isOfBefore ? keeping.read(hub, session, out) : null
+  const count = sheets?.filter(({ piece }) => piece === 0).length ?? 0
+  say(connection, { kind: 'stored', session, sheets: count }, out)
+  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
 }
 
 // Whoever opened a kept room gets all of it, or is told that it cannot be read.

@@ -85,6 +85,7 @@ export function hubClosed(run: Runtime): void {
   member.askAt = Infinity
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
   member.opening = null
+  member.stored = null
   // What is kept when it is back may be another room.
   member.aside = null
   entrance.leave(run)
@@ -105,6 +106,8 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return signs(run, message.key)
     case 'added':
       return added(run, message)
+    case 'stored':
+      return opening.recall(run, message)
     case 'sheet':
       return sheet(run, message)
     case 'attached':
@@ -256,9 +259,12 @@ export function withdraw(run: Runtime): void {
 
 // All that is kept of a room has come: it goes on, with us as its primary.
 function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
-  const opened = opening.take(run, message)
-  if (!opened) return
-  goOn(run, opened.answer, opened.as, opening.read(run, opened))
+  const { member } = run
+  if (opening.recalled(run, message)) return
+  const opened = member.opening
+  if (!opened || !opening.take(run, opened.coming, message)) return
+  member.opening = null
+  goOn(run, opened.answer, opened.as, opening.read(run, opened.coming))
 }
 
 // The session goes on from what is kept of it, or was saved. What is none of ours stays there.
@@ -448,6 +454,7 @@ export function comeBack(run: Runtime): void {
   member.named = null
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq
+  member.stored = null
   member.peers.clear()
   member.loopback.length = 0
   member.phase = 'finding'

@@ -14,6 +14,7 @@ import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import { apply, type Durable } from '../replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import * as recovery from '../session/recovery.ts'
 import * as sheets from '../session/sheets.ts'
 import { nextRequest, type SheetKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
@@ -21,7 +22,7 @@ import { agreed, shown } from '../wire/versions.ts'
 import { adapted, type Unfit } from './builds.ts'
 import * as ownStore from './own-store.ts'
 import { fits, isSealed, NOTHING_BEFORE, open, seal as sealed } from './room-key.ts'
-import type { Aside, Opening, Runtime, Wish } from './state.ts'
+import type { Aside, Coming, Runtime, Wish } from './state.ts'
 
 type Added = FromHub & { kind: 'added' }
 
@@ -30,29 +31,57 @@ export const ROOM_MAX: number = 4 * 1024 * 1024
 
 /** The hub has named us; the sheets come. */
 export function begin(run: Runtime, answer: Added): void {
-  const { opened } = answer
+  const { opened, entry } = answer
   if (!opened || opened.sheets > archive.SHEETS_MAX) return void run.member.counters.malformed++
-  run.member.opening = { answer, as: opened, sheets: [], bytes: 0, incoming: null }
+  run.member.opening = { answer, as: opened, coming: coming(entry, opened.sheets) }
   run.member.phase = 'opening'
 }
 
-/** A piece of a sheet. @returns the room, once all of it has come */
-export function take({ member }: Runtime, message: FromHub & { kind: 'sheet' }): Opening | null {
-  const { opening } = member
-  if (!opening || message.session !== opening.answer.entry.session) return null
-  opening.bytes += message.bytes.length
-  if (message.of > SHEET_PIECES_MAX || opening.bytes > ROOM_MAX) {
-    member.counters.malformed++
-    return null
+function coming({ session, terms }: Pick<Coming, 'session' | 'terms'>, count: number): Coming {
+  return { session, terms, count, sheets: [], bytes: 0, incoming: null }
+}
+
+/** The register names us, for we recover our session; what the hub has of it comes. */
+export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): void {
+  const { member } = run
+  const { id, terms } = member.session
+  if (message.session !== id || message.sheets > archive.SHEETS_MAX) {
+    return void member.counters.malformed++
   }
-  opening.incoming = chunks.take(opening.incoming, message)
-  const bytes = opening.incoming && chunks.whole(opening.incoming)
-  if (!bytes) return null
-  opening.incoming = null
-  opening.sheets.push(bytes)
-  if (opening.sheets.length < opening.as.sheets) return null
-  member.opening = null
-  return opening
+  if (message.sheets === 0) return recovery.stored(member.session, run.now, null, run.out)
+  member.stored = coming({ session: id, terms }, message.sheets)
+}
+
+/** A piece of a sheet of that. @returns whether one was waited for */
+export function recalled(run: Runtime, message: FromHub & { kind: 'sheet' }): boolean {
+  const { member } = run
+  const { stored } = member
+  if (!stored) return false
+  if (!take(run, stored, message)) return true
+  member.stored = null
+  const found = stored.session === member.session.id ? read(run, stored) : NONE_OF_OURS
+  recovery.stored(member.session, run.now, 'code' in found ? null : found, run.out)
+  return true
+}
+
+/** A piece of a sheet. @returns whether all of them have come */
+export function take(
+  { member: { counters } }: Runtime,
+  room: Coming,
+  message: FromHub & { kind: 'sheet' },
+): boolean {
+  if (message.session !== room.session) return false
+  room.bytes += message.bytes.length
+  if (message.of > SHEET_PIECES_MAX || room.bytes > ROOM_MAX) {
+    counters.malformed++
+    return false
+  }
+  room.incoming = chunks.take(room.incoming, message)
+  const bytes = room.incoming && chunks.whole(room.incoming)
+  if (!bytes) return false
+  room.incoming = null
+  room.sheets.push(bytes)
+  return room.sheets.length === room.count
 }
 
 /** Its bytes are none of ours. */
@@ -68,8 +97,7 @@ const NOT_SEALED: Unfit = {
 }
 
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
-export function read(run: Runtime, { answer, sheets: all }: Opening): sheets.Read | Unfit {
-  const { session, terms } = answer.entry
+export function read(run: Runtime, { session, terms, sheets: all }: Coming): sheets.Read | Unfit {
   const ours = ownStore.isAtHosts(terms) ? ownStore.take(run, session, all) : all
   if (!ours) return ownStore.ELSEWHERE
   const found = readAll(run, unsealed(run, session, terms, ours))

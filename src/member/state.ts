@@ -140,13 +140,22 @@ export interface Caller {
   until: Millis
 }
 
-/** A kept room that we open: the sheets that have come. */
-export interface Opening {
-  readonly answer: FromHub & { kind: 'added' }
-  readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
+/** What is kept of a room, as it comes from the hub. */
+export interface Coming {
+  readonly session: string
+  readonly terms: string
+  /** How many sheets it has; and those that have come. */
+  readonly count: number
   readonly sheets: Uint8Array[]
   bytes: number
   incoming: Incoming | null
+}
+
+/** A kept room that we open. */
+export interface Opening {
+  readonly answer: FromHub & { kind: 'added' }
+  readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
+  readonly coming: Coming
 }
 
 /** Whose key a hub told us: the primary of the register. */
@@ -257,6 +266,8 @@ export interface Member {
   hub: 'closed' | 'open' | 'attached'
   /** Null while we open no kept room. */
   opening: Opening | null
+  /** What the hub has of the session that we recover; null while we do not. */
+  stored: Coming | null
   /** The session that we ask to join. */
   found: string
   askAt: Millis
@@ -427,7 +438,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     entropy,
     curves: { jobs: new Map(), next: 1 },
     hub: 'closed',
-    ...{ opening: null, found: '' },
+    ...{ opening: null, stored: null, found: '' },
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
     met: null,

@@ -11,10 +11,12 @@ import { count, tell, type Trial } from './diary.ts'
 import { ask, isIn, leave, type Life, live, Thing } from './lives.ts'
 import type { Running as Session } from '../faces/live.ts'
 
-/** Who was not alone may play on without the hub: the room opens after a minute. */
+/** Members with paths of their own may play on without the hub: the room opens after a minute. */
 const BACK_MS: Millis = 120_000
 /** The last that was done is written at the hub within this, after what the weather held up. */
 const WRITTEN_MS: Millis = 10_000
+/** Objects of whoever opened a room are shown, and written at the hub, within this. */
+const BROUGHT_MS: Millis = 1_000
 
 type Inside = Life & { session: Session }
 
@@ -26,6 +28,8 @@ const WAYS = [
 /** Plays it, if all are in one session that goes on. */
 export async function comeHome(trial: Trial): Promise<void> {
   const { world: w, lives, drawing, account } = trial
+  // Who opened the room a moment ago still brings what is its own.
+  await w.run(BROUGHT_MS)
   const isWritten = await w.runUntil(() => lives.every(owesNothing) && agree(lives), WRITTEN_MS)
   if (!isWritten) account.wrong.add(`room.kept: the hub does not have all after ${WRITTEN_MS} ms`)
   const inside = lives.filter((life): life is Inside => isIn(life))

@@ -14,7 +14,7 @@ import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import * as presence from './presence.ts'
-import { seek } from './recovery.ts'
+import { isLeft, seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
 import * as watch from './failure-detector.ts'
@@ -24,6 +24,8 @@ const COMING_MAX = 2_048
 
 /** After so long without the primary the application is notified (S-4). */
 export const LOST_MS: Millis = 3_000
+/** The same where the hub has neither its stream nor that of a backup. */
+export const LEFT_MS: Millis = 1_000
 /** After so long without primary and backup at the hub, nobody will serve this session any more. */
 export const GIVE_UP_MS: Millis = 30_000
 /** A member that left is remembered so long: the grace in which it may come back (S-5). */
@@ -270,7 +272,11 @@ function isLost(session: Session, now: Millis): boolean {
   if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
-  return now >= seen.since + LOST_MS
+  return now >= seen.since + lostAfter(session)
+}
+
+function lostAfter(session: Session): Millis {
+  return isLeft(session) ? LEFT_MS : LOST_MS
 }
 
 // How long we wait for a message of the member to whom we handed our role.
@@ -290,7 +296,7 @@ export function deadline(session: Session): Millis {
   }
   if (primary === 0) return ownAt
   const seen = session.watches.get(primary)
-  const lostAt = client.lost || !seen ? Infinity : seen.since + LOST_MS
+  const lostAt = client.lost || !seen ? Infinity : seen.since + lostAfter(session)
   const askAt = client.lost && session.hub.up ? client.askAt : Infinity
   return Math.min(ownAt, lostAt, askAt)
 }

@@ -9,8 +9,10 @@
  * Then all who are here are asked how much was published to them (Mazewar's State Inquiry, put to a
  * new use). News come in the order of the log, so of two members one has all that the other has,
  * and the copy of the most advanced survivor (the witness) is the session's state from now on.
- * Changes that any survivor has seen are kept; committed changes that were shown to no survivor are
- * lost. A member that does not answer is removed, and comes back as the same player.
+ * Changes that any survivor has seen are kept, and of a kept session those that the disk of the hub
+ * has: if it has as much as the witness, who recovers goes on from there. Other committed changes
+ * that were shown to no survivor are lost. A member that does not answer is removed, and comes back
+ * as the same player.
  */
 
 import * as commit from '../replication/log.ts'
@@ -34,6 +36,7 @@ import * as lineage from './lineage.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
 import { record } from './replicate.ts'
+import type { Read } from './sheets.ts'
 import {
   blank,
   type Client,
@@ -46,7 +49,10 @@ import {
 } from './state.ts'
 import { mayLead } from './trust.ts'
 
-/** After so long without a primary, a member begins to ask whether it may recover the session. */
+/**
+ * After so long without a primary, while the hub may hear it or its backup, a member begins to ask
+ * whether it may recover the session.
+ */
 export const SEEK_MS: Millis = 8_000
 /** A refused member asks again after this. */
 export const SEEK_AGAIN_MS: Millis = 1_000
@@ -59,7 +65,8 @@ export const GATHER_MS: Millis = 2_000
 export function seek(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
   if (!session.recovers || !client.lost || !is(session, 'free') || session.leaving) return
-  if (now < Math.max(client.lostAt + SEEK_MS, client.seekAt, client.promisedUntil)) return
+  const since = isLeft(session) ? client.lostAt : client.lostAt + SEEK_MS
+  if (now < Math.max(since, client.seekAt, client.promisedUntil)) return
   const { register } = client
   // A member that the register names serves without a recovery.
   if (!session.hub.up || [register.primary, register.backup].includes(session.me)) return
@@ -69,6 +76,12 @@ export function seek(session: Session, now: Millis, out: SessionOut): void {
   const own = { attempt: asked, since: now, heads: [primary, backup] }
   become(session, now, 'lost', { ...blank(), epoch, ...own }, out)
   session.rules.seek(session, now, out)
+}
+
+/** Whether the hub has no stream of who may lead: it knows when their time is over. */
+export function isLeft({ client: { register }, watches }: Session): boolean {
+  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? false
+  return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 
 /** The register refused our newest request, so nothing that we asked for is under way any more. */
@@ -97,6 +110,7 @@ export function gather(
     lead: keeping.leads(session, since, asked.sentAt, here),
     until: now + GATHER_MS,
     answers: new Map([[session.me, { ...ownAnswer(session), conduct }]]),
+    ...{ stored: null, awaits: keeping.isKept(session) },
     witness: 0,
     copy: null,
     gone: view.members.filter(isGone),
@@ -243,6 +257,14 @@ export function witnessed(
   decide(session, now, out)
 }
 
+/** The hub has sent all that it has of the session; null for nothing that we can read. */
+export function stored(session: Session, now: Millis, found: Read | null, out: SessionOut): void {
+  const { server } = session
+  if (server.role !== 'gathering') return
+  Object.assign(server, { stored: found, awaits: false })
+  decide(session, now, out)
+}
+
 /** Members that have not answered in time are not waited for. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
@@ -266,7 +288,7 @@ function giveUpWitness(
 
 function decide(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
-  if (server.role !== 'gathering' || server.witness !== 0) return
+  if (server.role !== 'gathering' || server.witness !== 0 || server.awaits) return
   if (server.answers.size >= server.published.size) choose(session, now, server, out)
 }
 
@@ -283,6 +305,8 @@ function choose(
   for (const [inc, { index }] of gathering.answers) {
     if (index > most) [witness, most] = [inc, index]
   }
+  const { stored: found } = gathering
+  if (found && found.length >= most) return goOnFrom(session, now, gathering, found, out)
   if (witness === session.me) {
     return conclude(session, now, gathering, testimonyOf(session, out), out)
   }
@@ -308,6 +332,27 @@ export function testified(
   if (bytes) conclude(session, now, server, bytes, out)
 }
 
+// The disk has at least as much as any survivor: all is there that was done, with its outcomes.
+function goOnFrom(
+  session: Session,
+  now: Millis,
+  gathering: ServerAs<'gathering'>,
+  { state, parts, changes, length, sheets }: Read,
+  out: SessionOut,
+): void {
+  const { durable } = gathering
+  gathering.stored = null
+  if (!out.parts.reopen(parts, changes)) return choose(session, now, gathering, out)
+  durable.nextInc = Math.max(durable.nextInc, state.nextInc)
+  for (const [player, row] of state.players) {
+    if (durable.players.has(player) || durable.players.size < PLAYERS_KEPT_MAX) {
+      durable.players.set(player, row)
+    }
+  }
+  if (state.conduct.cv > durable.conduct.cv) durable.conduct = state.conduct
+  resume(session, now, gathering, { index: length, witness: session.me, sheets }, out)
+}
+
 function conclude(
   session: Session,
   now: Millis,
@@ -315,7 +360,7 @@ function conclude(
   bytes: Uint8Array,
   out: SessionOut,
 ): void {
-  const { durable, lead } = gathering
+  const { durable } = gathering
   const copy = decode(testimonyLayout, bytes)
   const isCounted = copy !== null && copy.index <= RISEN_MAX
   const isRestored = isCounted && out.parts.restore(copy.parts)
@@ -327,17 +372,30 @@ function conclude(
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
+  resume(session, now, gathering, { index: copy.index, witness, sheets: 0 }, out)
+}
+
+// The session goes on from a log of so many entries, with those who have answered.
+function resume(
+  session: Session,
+  now: Millis,
+  gathering: ServerAs<'gathering'>,
+  { index, witness, sheets }: { index: number; witness: PeerId; sheets: number },
+  out: SessionOut,
+): void {
+  const { durable, lead } = gathering
   for (const [inc, { settled }] of gathering.answers) {
     const member = durable.members.get(inc)
     if (member) countUpTo(durable, member.player, settled)
   }
-  const log = commit.create<Effect>(copy.index + 1)
-  durable.conduct = session.rules.recalls(session, gathering.answers)
+  const log = commit.create<Effect>(index + 1)
+  const recalled = session.rules.recalls(session, gathering.answers)
+  if (recalled.cv >= durable.conduct.cv) durable.conduct = recalled
   const conduct = { ...durable.conduct }
   const own = { lead, candidate: 0, candidateSince: now, conduct }
   become(session, now, 'concludes', { log, ...own }, out)
   const { server } = session
-  lineage.begin(session, server.epoch, copy.index)
+  lineage.begin(session, server.epoch, index, { sheets, imported: false })
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(session, now, inc, out)
   tellView(session, out)

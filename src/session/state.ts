@@ -12,7 +12,7 @@ import type { Bucket } from '../bucket.ts'
 import { assert, type Charge, mayLead, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import type { Register, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
-import type { Keeping } from './sheets.ts'
+import type { Keeping, Read } from './sheets.ts'
 import type { Conduct } from '../replication/conduct.ts'
 import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
@@ -163,6 +163,10 @@ interface Gathering {
    * who is put out by the newest that it heard.
    */
   answers: Map<PeerId, { index: number; settled: number; conduct: Conduct }>
+  /** What the hub has of the session; null for nothing, or while that has not come. */
+  stored: Read | null
+  /** The hub is to say so. */
+  awaits: boolean
   /** The member whose copy was asked for; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null

@@ -29,8 +29,6 @@ function backUp({ desk, founder, id: session }: Kept): void {
   expect(desk.say(founder, add)).toContainEqual(expect.objectContaining({ request: 2, ok: true }))
 }
 
-const OUT = { kind: 'present', inc: 2, here: false }
-
 describe('goodbyes', () => {
   test.each([[true], [false]])(
     'of all open the room at once; the primary first: %s (N-1)',
@@ -68,13 +66,6 @@ describe('goodbyes', () => {
     expect(room.opens(3).heard).toMatchObject([
       { kind: 'refused', why: expect.stringMatching(/opens again in \d+ s$/) },
     ])
-  })
-
-  test('of a primary without a backup open it for those who are here (N-8)', () => {
-    const { room, other } = two()
-    bye(room, room.founder, 1, 2)
-    expect(room.desk.heard.get(other)).toContainEqual(expect.objectContaining(OUT))
-    expect(room.opens(2)).toMatchObject({ opened: { sheets: 2 }, text: 'whole one ' })
   })
 
   test('count once the disk has the last sheet (N-1)', () => {
@@ -144,31 +135,46 @@ describe('goodbyes', () => {
 })
 
 describe('a primary that dies without a backup', () => {
-  /** How long the other waits until it is told to come back; null if it is not. */
-  function waits(acks: 'free' | 'strict' | 'relayed', more?: (room: Kept) => void): number | null {
+  const recover = (session: string): ToHub => {
+    const change = { session, inc: 2, proof: proof(2), expect: 1, primary: 2, backup: 0 }
+    return { kind: 'change', request: 2, ...change, why: 'recover' }
+  }
+
+  /** What the other hears as it recovers; and after how long it may, in ms; null for not at all. */
+  function recovers(
+    acks: 'free' | 'strict' | 'relayed',
+    more?: (room: Kept) => void,
+  ): { ms: number | null; heard: readonly unknown[] } {
     const { room, other } = two()
-    const { desk, founder } = room
+    const { desk, founder, id } = room
     room.keep('two ', 3, { acks, next: 3 })
     more?.(room)
     desk.close(founder)
     for (let ms = 0; ms <= 14_000; ms += 500) {
-      if (desk.heard.get(other)!.some((one) => one.kind === 'present' && one.inc === 2)) return ms
+      const heard = desk.say(other, recover(id))
+      if (heard.some((one) => one.kind === 'register' && one.ok)) return { ms, heard }
       desk.go(500)
     }
-    return null
+    return { ms: null, heard: [] }
   }
 
-  test('was strict: who is here opens the room after a redial, with all of it (N-8)', () => {
-    expect(waits('strict')).toBeGreaterThanOrEqual(3_000)
-    expect(waits('strict')).toBeLessThanOrEqual(5_500)
+  test('was strict: another recovers after a redial, and gets what the disk has (N-8)', () => {
+    const { ms, heard } = recovers('strict')
+    expect(ms).toBe(3_500)
+    const sheets = heard.flatMap((one) => {
+      const { kind, bytes } = one as { kind: string; bytes: Uint8Array }
+      return kind === 'sheet' ? [new TextDecoder().decode(bytes)] : []
+    })
+    expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', sheets: 3 }))
+    expect(sheets).toEqual(['whole ', 'one ', 'two '])
   })
 
   test.each<[string, 'free' | 'strict' | 'relayed', ((room: Kept) => void)?]>([
     ['was free', 'free'],
     ['was relayed', 'relayed'],
     ['has a backup', 'strict', backUp],
-  ])('%s: they wait for its lease, or the backup (N-8)', (_what, acks, more) => {
-    expect(waits(acks, more)).toBe(null)
+  ])('%s: others wait for its lease, or the backup (N-8)', (_what, acks, more) => {
+    expect(recovers(acks, more).ms).toBe(null)
   })
 
   test('is not taken for dead while it dials again (N-8)', () => {
@@ -179,6 +185,24 @@ describe('a primary that dies without a backup', () => {
     desk.go(2_900)
     desk.attach(desk.open(), id, 1)
     desk.go(10_000)
-    expect(desk.heard.get(other)).not.toContainEqual(expect.objectContaining(OUT))
+    expect(desk.say(other, recover(id))).toMatchObject([{ kind: 'register', ok: false }])
+  })
+
+  test('and wrote nothing leaves what was published, whatever others wrote before (N-8)', () => {
+    const { room, other } = two()
+    const { desk, founder, id } = room
+    desk.close(founder)
+    desk.go(15_500)
+    expect(desk.say(other, recover(id))).toContainEqual(
+      expect.objectContaining({ kind: 'stored', sheets: 2 }),
+    )
+    const third = desk.open()
+    desk.say(other, { kind: 'members', session: id, members: [listed(2), listed(3)], players: 2 })
+    desk.attach(third, id, 3)
+    desk.close(other)
+    desk.go(15_500)
+    const change = { session: id, inc: 3, proof: proof(3), expect: 2, primary: 3, backup: 0 }
+    const heard = desk.say(third, { kind: 'change', request: 3, ...change, why: 'recover' })
+    expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', sheets: 0 }))
   })
 })

@@ -136,10 +136,10 @@ describe('those that end together', () => {
       const { w, all, other } = await room('browser')
       all[0]!.end('the page is gone')
       await w.run(gap)
-      // Nobody is left who may take over: what follows is a recovery.
+      // Nobody is left who may take over: what follows is a recovery, a second after they are missed.
       const isOver = at === 1 && gap < 100
       all[at]!.end('the page is gone')
-      await w.run(isOver ? 20_000 : 2_900)
+      await w.run(isOver ? 4_000 : 2_900)
       expect([isHere(other, 'server'), isHere(other, who)]).toEqual([false, false])
       for (const name of ['server', who]) expect(seen(other, name)).toBe('none, away, away')
     },

@@ -73,10 +73,10 @@ test('the first game: the dot of the window that is closed is dimmed, then gone 
   await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
   await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
   await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
-  await expect.poll(epoch, PATIENCE).toBe(2)
+  await expect.poll(epoch).toBe(2)
   const shades = await shadesOf(grace, 54, 64)
   await ada.page.close()
-  await expect.poll(() => shades(), PATIENCE).toEqual(['whole', 'dim', 'none'])
+  await expect.poll(() => shades()).toEqual(['whole', 'dim', 'none'])
   expect(await isDrawn(grace, 304, 104)).toBe(true)
 })
 

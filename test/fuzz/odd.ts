@@ -367,7 +367,14 @@ function hub(made: Crowd): void {
     { kind: 'areYouAlive', session: ID, nonce: 1, heard: 1 },
     { kind: 'challenge', session: ID, epoch: n(), nonce: 1 },
     { kind: 'alive', request: n(), session: ID },
-    { kind: 'kept', session: ID, number: n(), index: n(), acks: pick(made.chaos, ['free', 'strict', 'relayed']), why: '' },
+    {
+      kind: 'kept',
+      session: ID,
+      number: n(),
+      index: n(),
+      acks: pick(made.chaos, ['free', 'strict', 'relayed']),
+      why: '',
+    },
   ]
   hear(made, who, pick(made.chaos, all))
 }

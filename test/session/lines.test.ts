@@ -222,7 +222,8 @@ function gathers({ session }: One, witness: number): void {
     [1, { index: 4, settled: 0, conduct }],
     [3, { index: witness === 3 ? 9 : 2, settled: 6, conduct }],
   ])
-  const gathering = { until: 5_000, answers, witness, copy: null, gone: [] }
+  const own = { stored: null, awaits: false, copy: null, gone: [] }
+  const gathering = { until: 5_000, answers, witness, ...own }
   const common = { epoch, durable: kept, log, publishedMv, published, conduct }
   session.server = { ...common, role: 'gathering', lead: leadOf(session), ...gathering }
 }

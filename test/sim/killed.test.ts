@@ -49,6 +49,7 @@ describe('a room whose server dies before it has a backup', () => {
     const begun = w.now()
     expect(await w.runUntil(() => survivor.primary?.inc === survivor.me.inc, 20_000)).toBe(true)
     expect(w.now() - begun).toBeLessThan(wasAlone ? 6_500 : 2_500)
+    await w.runUntil(() => survivor.safety === 'kept', 5_000)
     expect([...acked].filter(([what]) => survivor.table.get(what) !== 1)).toEqual([])
   })
 })

@@ -11,7 +11,7 @@ import type { FromHub } from '../../directory/messages.ts'
 import * as opening from '../../member/opening.ts'
 import { markOf } from '../../member/room-key.ts'
 import * as believed from '../../member/settings.ts'
-import type { Opening, Runtime } from '../../member/state.ts'
+import type { Runtime } from '../../member/state.ts'
 import * as durable from '../../replication/durable.ts'
 import { nameOf } from '../../seal/seal.ts'
 import type { Settings, View } from '../../session/messages.ts'
@@ -172,7 +172,9 @@ function open(
   const run = believing(scope, runOf(who, blank(terms)), terms)
   const answer = addedOf(terms, 'open')
   believed.told(run, answer)
-  const found = opening.read(run, { answer, sheets: all } as unknown as Opening)
+  const { session } = answer.entry
+  const room = { session, terms, count: all.length, sheets: all, bytes: 0, incoming: null }
+  const found = opening.read(run, room)
   if ('code' in found) {
     notes.refused = true
     scene.left.comes--
