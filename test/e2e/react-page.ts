@@ -1,5 +1,5 @@
 /**
- * The page of rejoin.test.ts and tabs-in-react.test.ts: React in StrictMode, and the token in
+ * The page of rejoin.test.ts and react.test.ts: React in StrictMode, and the token in
  * `sessionStorage`, as the FAQ says. An action adds to a sum that all share, an object of each
  * player shows who they are, and the body says how things stand.
  */
@@ -18,6 +18,8 @@ const room = asked.get('room') ?? 'main'
 /** How the room is kept, by the page's address; 10 minutes as by default. */
 const KEEPS = { no: false, yes: '10m', strict: { for: '10m', strict: true } } as const
 const keepRoom = KEEPS[(asked.get('keep') ?? 'yes') as keyof typeof KEEPS]
+/** How often this tab came out of the browser's cache of pages that were left. */
+const restored = Number(sessionStorage.getItem('restored') ?? 0)
 let mounts = 0
 
 function say(words: Record<string, unknown>): void {
@@ -30,7 +32,10 @@ async function enter(signal: AbortSignal): Promise<Session> {
   const remember = (): void => sessionStorage.setItem(room, session.token)
   session.on('members', remember)
   remember()
-  session.create(Dot, { player: session.me.player })
+  // Who comes back has what was theirs.
+  if (!session.all(Dot).some(({ mine }) => mine)) {
+    session.create(Dot, { player: session.me.player })
+  }
   return session
 }
 
@@ -94,9 +99,11 @@ function Room(): unknown {
 
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', ({ persisted }) => {
-  say({ persisted })
-  if (persisted) location.reload()
+  if (!persisted) return
+  sessionStorage.setItem('restored', String(restored + 1))
+  location.reload()
 })
+say({ restored })
 createRoot(document.querySelector('#page')!).render(
   createElement(StrictMode, null, createElement(Room, null)),
 )
