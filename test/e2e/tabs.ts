@@ -88,16 +88,8 @@ export class Tabs {
   }
 
   /** Waits until what the page says fits. */
-  async until(tab: string, what: Record<string, string | RegExp>, maxMs = 40_000): Promise<void> {
-    let said: Record<string, string> = {}
-    const fits = async (): Promise<boolean> => {
-      said = await this.data(tab)
-      return Object.entries(what).every(([name, value]) => {
-        const text = said[name] ?? ''
-        return typeof value === 'string' ? text === value : value.test(text)
-      })
-    }
-    await comesTrue(fits, maxMs, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
+  until(tab: string, what: Record<string, string | RegExp>, maxMs = 40_000): Promise<void> {
+    return comesTo(() => this.data(tab), what, maxMs)
   }
 
   /** Waits until a button or link with such a text is there, and presses it. */
@@ -206,6 +198,23 @@ export class Tabs {
       this.#socket.send(JSON.stringify({ id, method, params, sessionId }))
     })
   }
+}
+
+/** Waits until what a page says of itself fits. */
+export async function comesTo(
+  data: () => Promise<Record<string, string>>,
+  what: Record<string, string | RegExp>,
+  maxMs: number,
+): Promise<void> {
+  let said: Record<string, string> = {}
+  const fits = async (): Promise<boolean> => {
+    said = await data()
+    return Object.entries(what).every(([name, value]) => {
+      const text = said[name] ?? ''
+      return typeof value === 'string' ? text === value : value.test(text)
+    })
+  }
+  await comesTrue(fits, maxMs, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
 }
 
 /** Waits until something is so. @param missing what is said if that takes longer than `maxMs` */
