@@ -19,7 +19,7 @@ import { atMost, type BenchReport, type Goal, unjudged } from './report.ts'
 export const about = 'until those are back who were all reloaded, closed or killed at once'
 
 const TRIALS = 20
-const QUICK_TRIALS = 2
+const QUICK_TRIALS = 1
 const SERVE_MS = 30_000
 /** Longer than any room stays shut. */
 const COME_MS = 100_000
@@ -58,7 +58,7 @@ const WAYS: readonly Way[] = [
   { name: 'browser killed, two tabs', tabs: 2, goalMs: 17_000, goAndCome: killed },
 ]
 
-/** Measures; `quick` takes a few trials, and judges nothing. */
+/** Measures; `quick` takes one trial of each, and judges nothing. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-rejoin-'))
   try {
