@@ -3,9 +3,10 @@
  * stream that it is gone for good, and waits for no answer.
  *
  * A goodbye is irrevocable: from then on nobody speaks for that member, and it gets no role. Who
- * led has written its whole log before it. Once all members of a session said goodbye, and the disk
- * has all that the last of them who led recorded, nobody can have anything acknowledged that is not
- * here: the session ends, and whoever comes opens its room at once. A goodbye is in memory alone: a
+ * led has written its whole log before it. Once all members of a session said goodbye, or in a kept
+ * room a primary without a backup, and the disk has all that the last who led recorded, nobody can
+ * have anything acknowledged that is not here: the session ends, and whoever comes, or is left,
+ * opens its room at once. A goodbye is in memory alone: a
  * hub that starts anew knows of none, and the room waits as after deaths (keeping.ts).
  */
 
@@ -29,16 +30,28 @@ export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gon
   settle(hub, session, out)
 }
 
-/** Ends a session whose members all said goodbye, if the disk has what the last leader recorded. */
+/**
+ * Ends a session in which nobody is left who may lead and has not said goodbye, if the disk has
+ * what the last leader recorded.
+ */
 export function settle(hub: Hub, session: string, out: HubOut): void {
   const row = register.find(hub.directory, session)
   if (!row || row.pending || row.members.length === 0) return
-  if (!row.members.every(({ inc }) => row.goodbyes.has(inc))) return
-  if (archive.timeOf(row.entry) > 0) {
+  const isKept = archive.timeOf(row.entry) > 0
+  const areAllGone = row.members.every(({ inc }) => row.goodbyes.has(inc))
+  if (!areAllGone && !(isKept && isLeaderless(row))) return
+  if (isKept) {
     const room = hub.archive.rooms.get(session)
     if (!room?.saved || room.writing || room.next || !hasAll(row, room.saved)) return
   }
   register.forget(hub.directory, session, directoryOut(hub, out))
+}
+
+// Who serves is gone and nobody stands by: others came a moment ago, such as a page that was loaded
+// anew before the server's own. They know less than the disk, and open the room from there.
+function isLeaderless({ entry, goodbyes }: Row): boolean {
+  const { primary, backup } = entry.register
+  return backup === 0 && goodbyes.has(primary)
 }
 
 // Whoever led last wrote what is here, and all that it had. A member that the register names may

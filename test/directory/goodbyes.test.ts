@@ -36,13 +36,31 @@ describe('goodbyes', () => {
     },
   )
 
-  test('of some leave the room to the others (N-1)', () => {
+  test('of some leave the room to the others, where one of these stands by (N-1)', () => {
     const { room, other } = two()
-    bye(room, room.founder, 1, 2)
+    const { desk, id: session, founder } = room
+    const change = { session, inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+    desk.say(founder, { kind: 'change', request: 2, ...change, why: 'add' })
+    bye(room, founder, 1, 2)
     expect(room.opens(3).opened).toBe(null)
-    expect(room.desk.heard.get(other)).toContainEqual(
+    expect(desk.heard.get(other)).toContainEqual(
       expect.objectContaining({ kind: 'present', inc: 1, here: false }),
     )
+  })
+
+  test('of who serves without a backup open it for those who are left, too (N-1)', () => {
+    const { room } = two()
+    bye(room, room.founder, 1, 2)
+    const { opened, text } = room.opens(3)
+    expect(opened).not.toBe(null)
+    expect(text).toBe('whole one ')
+  })
+
+  test('of who does not serve end nothing (N-1)', () => {
+    const { room, other } = two()
+    bye(room, other, 0, 0)
+    expect(room.desk.hub.directory.rows.has(room.id)).toBe(true)
+    expect(room.opens(3).opened).toBe(null)
   })
 
   test.each<[string, (room: Kept) => void]>([
