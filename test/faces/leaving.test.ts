@@ -132,7 +132,7 @@ const early = [0, 1].flatMap((first) =>
   ),
 )
 test.each(early)(
-  'the page of player %i is back %i ms after it ended, the other ends after %i ms: both have all (N-1)',
+  'player %i is back %i ms after the page ended, the other ends after %i ms: both have all (N-1)',
   async (first, load, gap) => {
     const w = world({ seed: 5, conditions: 'rtt=10' })
     const all = [await joining(w, 'player 0'), await joining(w, 'player 1')]
