@@ -41,10 +41,10 @@ export class ObjectRegistry implements Face {
   #session = ''
   /** How the user sees what moves. */
   readonly viewer: Viewer
-  /** All objects that the primary has are here. */
-  arrived = false
   /** How many our primary said will come; null if it did not. */
   total: number | null = null
+  // All objects that the primary has are here.
+  #isTold = false
 
   constructor(
     types: readonly ObjectType[],
@@ -62,6 +62,27 @@ export class ObjectRegistry implements Face {
     )
     this.#gatherings = new Gatherings(types, host.reports)
     this.#handleHost = this.#hostOfHandles()
+  }
+
+  /** All objects that the primary has are here, and what was our player's is ours. */
+  get arrived(): boolean {
+    return this.#isTold && !this.#awaitsOwn()
+  }
+
+  // Where our player was open in the primary's own process, that row stands beside ours until it
+  // has given its role away (S-5). What it owned is ours a moment later.
+  #awaitsOwn(): boolean {
+    const { me, here, went, watching, replicas } = this.#state
+    const player = here.get(me)
+    if (player === undefined || watching.has(me)) return false
+    const wasUs = (inc: PeerId): boolean => {
+      return inc !== me && (here.get(inc) ?? went.get(inc)) === player
+    }
+    if ([...here.keys()].some(wasUs)) return true
+    return [...replicas.values()].some((replica) => {
+      const { owner, former } = replica
+      return objects.isSeen(replica) && (former === player || wasUs(owner))
+    })
   }
 
   #hostOfHandles(): HandleHost {
@@ -148,7 +169,7 @@ export class ObjectRegistry implements Face {
       return this.#answered(event.request, event.answer, event.by)
     }
     if (event.kind === 'objects-total') return void (this.total = event.total)
-    if (event.kind === 'objects-known') return void (this.arrived = true)
+    if (event.kind === 'objects-known') return void (this.#isTold = true)
     if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)

@@ -53,6 +53,23 @@ describe('goodbyes', () => {
     )
   })
 
+  test('of who serves without a backup open it once nobody is attached (N-1)', () => {
+    const { room, other } = two()
+    bye(room, room.founder, 1, 2)
+    expect(room.opens(3).opened).toBe(null)
+    room.desk.close(other)
+    const { opened, text } = room.opens(3)
+    expect(opened).not.toBe(null)
+    expect(text).toBe('whole one ')
+  })
+
+  test('of who does not serve end nothing (N-1)', () => {
+    const { room, other } = two()
+    bye(room, other, 0, 0)
+    expect(room.desk.hub.directory.rows.has(room.id)).toBe(true)
+    expect(room.opens(3).opened).toBe(null)
+  })
+
   test.each<[string, (room: Kept) => void]>([
     ['the disk lacks the end of the log', (room) => bye(room, room.founder, 1, 3)],
     ['the primary did not say that it led', (room) => bye(room, room.founder, 0, 0)],

@@ -88,16 +88,8 @@ export class Tabs {
   }
 
   /** Waits until what the page says fits. */
-  async until(tab: string, what: Record<string, string | RegExp>): Promise<void> {
-    let said: Record<string, string> = {}
-    const fits = async (): Promise<boolean> => {
-      said = await this.data(tab)
-      return Object.entries(what).every(([name, value]) => {
-        const text = said[name] ?? ''
-        return typeof value === 'string' ? text === value : value.test(text)
-      })
-    }
-    await comesTrue(fits, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
+  until(tab: string, what: Record<string, string | RegExp>): Promise<void> {
+    return comesTo(() => this.data(tab), what)
   }
 
   /** Waits until a button or link with such a text is there, and presses it. */
@@ -123,9 +115,45 @@ export class Tabs {
 
   /** Freezes a tab, as a browser does with one that nobody looks at. @returns when it is over */
   async freeze(tab: string, ms: number): Promise<void> {
-    await this.#tell(tab, 'Page.setWebLifecycleState', { state: 'frozen' })
+    await this.lifecycle(tab, 'frozen')
     await new Promise((resolve) => setTimeout(resolve, ms))
-    await this.#tell(tab, 'Page.setWebLifecycleState', { state: 'active' })
+    await this.lifecycle(tab, 'active')
+  }
+
+  async lifecycle(tab: string, state: 'frozen' | 'active'): Promise<void> {
+    await this.#tell(tab, 'Page.setWebLifecycleState', { state })
+  }
+
+  /** Goes to another page, as by a link. */
+  async go(tab: string, url: string): Promise<void> {
+    await this.#tell(tab, 'Page.navigate', { url })
+  }
+
+  /** The browser's button: back by -1, forward by 1. */
+  async turn(tab: string, by: -1 | 1): Promise<void> {
+    const { currentIndex, entries } = await this.#tell(tab, 'Page.getNavigationHistory', {})
+    const { id } = (entries as unknown as { id: number }[])[Number(currentIndex) + by]!
+    await this.#tell(tab, 'Page.navigateToHistoryEntry', { entryId: id })
+  }
+
+  /** Another tab of the same page, with a copy of its `sessionStorage`. @returns its name */
+  async duplicate(tab: string): Promise<string> {
+    const before = await this.#targets()
+    const expression = 'void window.open(location.href)'
+    await this.#tell(tab, 'Runtime.evaluate', { expression, userGesture: true })
+    let after: string[] = []
+    const isThere = async (): Promise<boolean> => {
+      after = await this.#targets()
+      return after.length > before.length
+    }
+    await comesTrue(isThere, () => 'no tab came of window.open')
+    return after.find((each) => !before.includes(each))!
+  }
+
+  async #targets(): Promise<string[]> {
+    const { targetInfos } = await this.#send('Target.getTargets', {})
+    const all = targetInfos as unknown as { targetId: string; type: string }[]
+    return all.filter(({ type }) => type === 'page').map(({ targetId }) => targetId)
   }
 
   /** A picture of a tab, which is brought to the front for it. */
@@ -170,6 +198,22 @@ export class Tabs {
       this.#socket.send(JSON.stringify({ id, method, params, sessionId }))
     })
   }
+}
+
+/** Waits until what a page says of itself fits. */
+export async function comesTo(
+  data: () => Promise<Record<string, string>>,
+  what: Record<string, string | RegExp>,
+): Promise<void> {
+  let said: Record<string, string> = {}
+  const fits = async (): Promise<boolean> => {
+    said = await data()
+    return Object.entries(what).every(([name, value]) => {
+      const text = said[name] ?? ''
+      return typeof value === 'string' ? text === value : value.test(text)
+    })
+  }
+  await comesTrue(fits, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
 }
 
 /** Waits until something is so. @param missing what is said of a wait in vain */

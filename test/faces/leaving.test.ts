@@ -3,9 +3,10 @@
 // Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
 import { describe, expect, test } from 'vitest'
 import { SILENT_MS } from '../../src/directory/archive.ts'
+import { joinIn } from '../../src/faces/join.ts'
 import { action } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import type { Session } from '../../src/index.ts'
+import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {
@@ -117,3 +118,43 @@ describe('a room whose pages all end at once', () => {
     },
   )
 })
+
+/** A page that was loaded anew joins as who it was. */
+function returning(w: SessionWorld, name: string, token: string): Promise<Session> {
+  const wish = { game: 'garden', room: 'r', types, token, server: HUB_URL }
+  return joinIn(environmentOf(w.sim.node(name), 'browser'), wish)
+}
+
+// Who ends first, how long a page takes to come back, and when the other ends.
+const early = [0, 1].flatMap((first) =>
+  [30, 150, 400].flatMap((load) =>
+    [120, 180, 250, 350, 450, 600].map((gap) => [first, load, gap] as const),
+  ),
+)
+test.each(early)(
+  'player %i is back %i ms after the page ended, the other ends after %i ms: both have all (N-1)',
+  async (first, load, gap) => {
+    const w = world({ seed: 5, conditions: 'rtt=10' })
+    const all = [await joining(w, 'player 0'), await joining(w, 'player 1')]
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    for (const one of all) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+    const begun = w.now()
+    const back: Promise<Session>[] = []
+    for (const at of [...Array(gap + load + 1).keys()]) {
+      for (const [who, start] of [first, 1 - first].map((one, n) => [one, n * gap] as const)) {
+        if (at === start) all[who]!.end('the page is gone')
+        if (at === start + load) back[who] = returning(w, `again-${who}`, all[who]!.token)
+      }
+      await w.run(1)
+    }
+    const both = await act(w, Promise.all(back))
+    const areIn = (): boolean =>
+      both.every(({ status, members }) => status === 'live' && members.length === 2)
+    await w.runUntil(areIn, 20_000)
+    expect(w.now() - begun).toBeLessThan(gap + load + 2_000)
+    for (const [at, one] of both.entries()) {
+      expect([one.status, one.me.player, one.table.get('pins')]).toEqual(['live', at + 1, 2])
+    }
+    for (const one of both) expect((await act(w, one.act(add, ['pins']))).ok).toBe(true)
+  },
+)

@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time.
 import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, type JoinOptions, type SessionEvents } from '../../src/index.ts'
+import { action, type JoinOptions, object, type SessionEvents, u8 } from '../../src/index.ts'
 import { type Place, type SessionWorld, world } from '../../src/proof/world.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
@@ -97,6 +97,26 @@ describe('coming back', () => {
     expect(players(again)).toEqual([1, 2, 3])
     expect([again.status, again.me.player]).toEqual(['live', server.me.player])
   })
+
+  test.each([0, 1])(
+    'player %i opened twice: join gives what is theirs, and one row (N-6)',
+    async (at) => {
+      const w = world({ seed: 24, conditions: 'rtt=20', linesMax: 0 })
+      const types = [object('dot', { n: u8 })]
+      const all: Session[] = []
+      for (const name of ['Ada', 'Grace']) {
+        all.push(await w.join({ game: 'dots', types, name }, { kind: 'browser' }))
+      }
+      await w.run(2_000)
+      for (const [n, one] of all.entries()) one.create(types[0]!, { n })
+      await w.run(1_000)
+      const { token } = all[at]!
+      const again = await w.join({ game: 'dots', types, name: 'again', token }, { kind: 'browser' })
+      const mine = again.all(types[0]!).filter((dot) => dot.mine)
+      expect(mine.map(({ state }) => state.n)).toEqual([at])
+      expect(players(again)).toEqual([1, 2])
+    },
+  )
 
   test('S-5: after a minute away one is somebody new, and is told', async () => {
     const { w, all } = await crew(34, 3, { keepRoom: false })
