@@ -21,9 +21,6 @@ export interface AnswerOptions<Answer> {
   readonly answer?: Field<Answer>
 }
 
-/** Arguments as a call gives them: none where there are none, or need not be. */
-export type GivenArgs<Args> = undefined extends Args ? [args?: Args] : [args: Args]
-
 /** No fields: arguments are any plain JSON, and so is the answer. */
 export const ANY: Signature = Object.freeze({ fields: null, answer: null })
 
