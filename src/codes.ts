@@ -16,7 +16,7 @@ export interface Row {
 /** Codes of `HoldfastError`: what was wrong with a call. */
 export const ERRORS = {
   'bad-value': {
-    when: 'an option, a field or an argument is of the wrong kind, or is none; or out of range, where a call has no outcome',
+    when: 'a name is none, a value of the wrong kind, or one does not fit, without an outcome',
     happened: 'no',
     todo: 'correct the call; the sentence names what is wrong',
   },
@@ -227,9 +227,9 @@ export const OUTCOMES = {
   },
   unfit: {
     of: '`act`, `call`, pieces, `kick`, `ban`, operations of parts',
-    when: 'a value of the right kind does not fit: a text or list that is too long, none of the words of `oneOf`, no finite number',
+    when: 'a text or list is too long, a text is no word of `oneOf`, a number is not finite',
     happened: 'no',
-    todo: 'show the sentence: it has the field, the limit and the value; let a form hold to the same limit',
+    todo: 'show the sentence, which has field, limit and value; give a form the same limit',
   },
   unreachable: {
     of: '`call`',

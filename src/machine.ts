@@ -270,20 +270,28 @@ export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
 }
 
+const misfits = new WeakSet<HoldfastError>()
+
 /**
- * A value of the right kind that its field does not take, as people type them into forms: too long,
- * none of the words, no finite number. Where a request has an outcome, that is one (`unfit`).
+ * The error for a value of the right kind that its field does not take, as people type them into
+ * forms: too long, none of the words, no finite number. Where a request has an outcome, that is one
+ * (`unfit`).
  */
-export class Misfit extends HoldfastError {
-  constructor(message: string) {
-    super('bad-value', message)
-  }
+export function misfit(message: string): HoldfastError {
+  const error = badValue(message)
+  misfits.add(error)
+  return error
+}
+
+/** Whether an error is that of a value that does not fit. */
+export function isMisfit(error: unknown): error is HoldfastError {
+  return error instanceof HoldfastError && misfits.has(error)
 }
 
 /** The error for wrong input with the place of it in front; what is a misfit stays one. */
 export function within(where: string, error: unknown): HoldfastError {
   const why = `${where}: ${error instanceof Error ? error.message : String(error)}`
-  return error instanceof Misfit ? new Misfit(why) : badValue(why)
+  return isMisfit(error) ? misfit(why) : badValue(why)
 }
 
 const RULES: object = Object.freeze(Object.create(null) as object)

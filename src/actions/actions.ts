@@ -8,7 +8,7 @@
  * changes: a change is published when the backup has it.
  */
 
-import { badValue, HoldfastError, Misfit } from '../machine.ts'
+import { badValue, HoldfastError, misfit } from '../machine.ts'
 import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
@@ -128,9 +128,7 @@ export function encodeCall(name: string, args: unknown): Uint8Array {
   const text = toJson(args, `the argument of "${name}"`)
   const bytes = bytesOf(text)
   if (bytes <= ARGUMENTS_MAX) return encode(call, { name, args: text })
-  throw new Misfit(
-    `the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`,
-  )
+  throw misfit(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
 /** The body of the operation by which the primary runs a timer. */

@@ -3,7 +3,7 @@
  * that is held where they are given and where they come in.
  */
 
-import { badValue, Misfit } from '../machine.ts'
+import { badValue, misfit } from '../machine.ts'
 import { checkOptions, fieldsOf } from '../runtime/options.ts'
 import type { Field } from '../wire/fields.ts'
 import { fit, fitField, type Fitted } from '../wire/fit.ts'
@@ -20,9 +20,6 @@ export interface AnswerOptions<Answer> {
   /** What it answers. One that does not fit is a mistake of the function. */
   readonly answer?: Field<Answer>
 }
-
-/** Arguments as a call gives them: none where there are none, or need not be. */
-export type GivenArgs<Args> = undefined extends Args ? [args?: Args] : [args: Args]
 
 /** No fields: arguments are any plain JSON, and so is the answer. */
 export const ANY: Signature = Object.freeze({ fields: null, answer: null })
@@ -84,5 +81,5 @@ export function givenAnswer(what: string, signature: Signature, value: unknown):
 function fitting(what: string, fitted: Fitted<unknown>): unknown {
   if (fitted.ok) return fitted.value
   const why = `${what}: ${fitted.why}`
-  throw fitted.isMisfit ? new Misfit(why) : badValue(why)
+  throw fitted.isMisfit ? misfit(why) : badValue(why)
 }

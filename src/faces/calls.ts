@@ -27,11 +27,6 @@ export interface CallOptions {
   readonly timeoutMs?: Millis
 }
 
-/** Arguments as a call gives them, which need not be where there are none, and its options. */
-export type GivenCall<Args> = undefined extends Args
-  ? [args?: Args, options?: CallOptions]
-  : [args: Args, options?: CallOptions]
-
 interface Waiting {
   readonly settle: (outcome: CallOutcome<unknown>) => void
   type: AnyProcedure

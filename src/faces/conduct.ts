@@ -2,7 +2,7 @@
  * Putting players out, as a session offers it: kicks, bans, votes, and who is out or may be soon.
  */
 
-import { badValue, Misfit } from '../machine.ts'
+import { badValue, misfit } from '../machine.ts'
 import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
 import { mayExpel, votesNeeded } from '../session/expelling.ts'
 import {
@@ -109,5 +109,5 @@ export function checkReason(why: string): string {
   if (typeof why !== 'string') throw badValue(`a reason is a text: ${shown(why)}`)
   const bytes = new TextEncoder().encode(why).length
   if (bytes <= EXPULSION_WHY_MAX) return why
-  throw new Misfit(`a reason has at most ${EXPULSION_WHY_MAX} bytes of UTF-8: ${bytes}`)
+  throw misfit(`a reason has at most ${EXPULSION_WHY_MAX} bytes of UTF-8: ${bytes}`)
 }

@@ -1,7 +1,7 @@
 /** What comes of a request, and the sentences in which a refusal is told. */
 
 import type { OutcomeCode } from '../codes.ts'
-import { Misfit } from '../machine.ts'
+import { isMisfit } from '../machine.ts'
 import type { Refusal } from '../objects/objects.ts'
 import type { MemberInfo } from './member-info.ts'
 
@@ -120,7 +120,7 @@ export function refused<Code extends OutcomeCode>(
 
 /** A value that does not fit is an outcome. @throws whatever else the error is */
 export function unfit(error: unknown): Refused<'unfit'> {
-  if (error instanceof Misfit) return refused('unfit', error.message)
+  if (isMisfit(error)) return refused('unfit', error.message)
   throw error
 }
 

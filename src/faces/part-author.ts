@@ -1,7 +1,7 @@
 /** The author of a part as its machine meets them: what they throw costs that one call. */
 
 import * as machine from '../custom/custom.ts'
-import { badValue, Misfit } from '../machine.ts'
+import { badValue, misfit } from '../machine.ts'
 import { atOnce, type Report, type Reports, ruled } from '../runtime/reports.ts'
 import { shown } from '../wire/fields.ts'
 import type { PartPlan, Performance } from './part-types.ts'
@@ -110,5 +110,5 @@ function judged(where: string, given: Performance): machine.Judged {
 export function bounded(what: string, bytes: unknown, most: number): Uint8Array {
   if (!(bytes instanceof Uint8Array)) throw badValue(`${what} is a Uint8Array: ${shown(bytes)}`)
   if (bytes.length <= most) return bytes
-  throw new Misfit(`${what} has at most ${most} bytes: ${bytes.length}`)
+  throw misfit(`${what} has at most ${most} bytes: ${bytes.length}`)
 }

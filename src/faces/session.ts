@@ -13,8 +13,7 @@ import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import type { ActionType } from './action-types.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
-import type { CallTarget, GivenCall, NoteTarget } from './calls.ts'
-import type { GivenArgs } from './arguments.ts'
+import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
 import type { Emitter } from './emitter.ts'
@@ -139,10 +138,9 @@ export interface Session extends Emitter<SessionEvents> {
    * another kind), `overloaded` with 64 under way, `not-found` for one that was not given to join,
    * `left`.
    */
-  act<Args, Answer>(
-    type: ActionType<Args, Answer>,
-    ...args: GivenArgs<Args>
-  ): Promise<ActionOutcome<Answer>>
+  act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
+  /** The same for one that takes no arguments. */
+  act<Answer>(type: ActionType<undefined, Answer>): Promise<ActionOutcome<Answer>>
 
   /**
    * The table that actions write: a member reads it. @throws HoldfastError `not-found` where `join`
@@ -163,7 +161,13 @@ export interface Session extends Emitter<SessionEvents> {
   call<Args, Answer>(
     target: CallTarget,
     type: ProcedureType<Args, Answer>,
-    ...args: GivenCall<Args>
+    args: Args,
+    options?: CallOptions,
+  ): Promise<CallOutcome<Answer>>
+  /** The same for one that takes no arguments. */
+  call<Answer>(
+    target: CallTarget,
+    type: ProcedureType<undefined, Answer>,
   ): Promise<CallOutcome<Answer>>
 
   /**
@@ -173,7 +177,9 @@ export interface Session extends Emitter<SessionEvents> {
    *
    * @throws HoldfastError `not-found`, `overloaded`, `bad-value`, `left`
    */
-  note<Args>(target: NoteTarget, type: ProcedureType<Args>, ...args: GivenArgs<Args>): void
+  note<Args>(target: NoteTarget, type: ProcedureType<Args>, args: Args): void
+  /** The same for one that takes no arguments. */
+  note(target: NoteTarget, type: ProcedureType<undefined>): void
 
   /**
    * Says what this member does when a procedure is called here, in place of what it did before.

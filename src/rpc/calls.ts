@@ -1,6 +1,6 @@
 /** The calls of the application: to call a procedure, to send a note, to answer a call. */
 
-import { HoldfastError, Misfit, type Millis, type PeerId } from '../machine.ts'
+import { HoldfastError, misfit, type Millis, type PeerId } from '../machine.ts'
 import { fits } from './flight.ts'
 import {
   type Answered,
@@ -75,7 +75,7 @@ function check(rpc: Rpc, target: PeerId, { method, args }: Said): void {
   const size = encoder.encode(args).length
   if (size <= CALL_BYTES_MAX) return
   const what = `the arguments of "${method}"`
-  throw new Misfit(`${what} have ${CALL_BYTES_MAX} bytes at most: ${size}`)
+  throw misfit(`${what} have ${CALL_BYTES_MAX} bytes at most: ${size}`)
 }
 
 function take(rpc: Rpc, now: Millis): void {

@@ -6,7 +6,7 @@
  * that hold equal values hold equal numbers, and a state has changed if a number has.
  */
 
-import { badValue, Misfit } from '../machine.ts'
+import { badValue, misfit } from '../machine.ts'
 import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
 import {
   bitsFor,
@@ -303,7 +303,7 @@ export function oneOf<const Word extends string>(
       const place = places.get(value)
       if (place === undefined) {
         const why = `must be ${words.join(' or ')}: ${shown(value)}`
-        throw typeof value === 'string' ? new Misfit(why) : badValue(why)
+        throw typeof value === 'string' ? misfit(why) : badValue(why)
       }
       into[at] = place
     },
@@ -356,9 +356,9 @@ export function text(max: number, bytes: number = BYTES_EACH * max): Field<strin
     bits: lengthBits + 8 * bytes,
     quantise: (value, into, at) => {
       if (typeof value !== 'string') throw badValue(`must be a text: ${shown(value)}`)
-      if (value.length > max) throw new Misfit(`takes ${max} characters: ${value.length}`)
+      if (value.length > max) throw misfit(`takes ${max} characters: ${value.length}`)
       const encoded = encoder.encode(value)
-      if (encoded.length > bytes) throw new Misfit(`takes ${bytes} bytes: ${encoded.length}`)
+      if (encoded.length > bytes) throw misfit(`takes ${bytes} bytes: ${encoded.length}`)
       into[at] = decoder.decode(encoded)
     },
     valueAt: (from, at) => from[at] as string,
@@ -413,7 +413,7 @@ export function bytes(max: number): Field<Uint8Array, 'bytes'> {
       if (!(value instanceof Uint8Array)) {
         throw badValue(`must be a Uint8Array: ${shown(value)}`)
       }
-      if (value.length > max) throw new Misfit(`takes ${max} bytes: ${value.length}`)
+      if (value.length > max) throw misfit(`takes ${max} bytes: ${value.length}`)
       into[at] = String.fromCharCode(...value)
     },
     valueAt: (from, at) => runOf(from[at] as string),
@@ -450,7 +450,7 @@ export function frozen<Value extends readonly number[]>(value: number[]): Value 
 export function finite(value: unknown): number {
   if (Number.isFinite(value)) return value as number
   const why = `must be a finite number: ${shown(value)}`
-  throw typeof value === 'number' ? new Misfit(why) : badValue(why)
+  throw typeof value === 'number' ? misfit(why) : badValue(why)
 }
 
 /** @throws HoldfastError `bad-value` for anything but an array of that length */

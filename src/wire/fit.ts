@@ -6,7 +6,7 @@
  * field has, and into its range. No value makes a function here throw.
  */
 
-import { Misfit, within } from '../machine.ts'
+import { isMisfit, within } from '../machine.ts'
 import { quantiseKept } from './converting.ts'
 import { type Field, type Quantised, shown } from './fields.ts'
 import { type Fields, formerName, isRecord, quantiseInner, type StateOf } from './nested.ts'
@@ -96,6 +96,6 @@ function tried<Value>(run: () => Fitted<Value>): Fitted<Value> {
     return run()
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it cannot be read'
-    return { ok: false, why, isMisfit: error instanceof Misfit }
+    return { ok: false, why, isMisfit: isMisfit(error) }
   }
 }

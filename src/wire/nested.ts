@@ -6,7 +6,7 @@
  * value that changes often by itself is better a field, or an object, of its own.
  */
 
-import { badValue, Misfit, within } from '../machine.ts'
+import { badValue, misfit, within } from '../machine.ts'
 import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
 import {
   decoded,
@@ -173,7 +173,7 @@ export function list<Value>(field: Field<Value>, max: number): Field<readonly Va
       Array.isArray(value) ? value.map((one: unknown) => each(field, one)) : value,
     quantise: (value, into, at) => {
       if (!Array.isArray(value)) throw badValue(`must be a list: ${shown(value)}`)
-      if (value.length > max) throw new Misfit(`takes ${max} values: ${value.length}`)
+      if (value.length > max) throw misfit(`takes ${max} values: ${value.length}`)
       into[at] = packList(field, value as readonly Value[], countBits)
     },
     valueAt: (from, at) => {
@@ -336,13 +336,13 @@ interface Key {
 function keysOf(value: unknown, max: number): Key[] {
   if (!isRecord(value)) throw badValue(`must be an object of values by key: ${shown(value)}`)
   const names = Object.keys(value)
-  if (names.length > max) throw new Misfit(`takes ${max} keys: ${names.length}`)
+  if (names.length > max) throw misfit(`takes ${max} keys: ${names.length}`)
   const keys = names.map((key) => ({ key, bytes: encoder.encode(key) }))
   const long = keys.find(({ bytes }) => bytes.length > KEY_BYTES_MAX)
-  if (long) throw new Misfit(`a key takes ${KEY_BYTES_MAX} bytes: ${long.bytes.length}`)
+  if (long) throw misfit(`a key takes ${KEY_BYTES_MAX} bytes: ${long.bytes.length}`)
   keys.sort((one, other) => byBytes(one.bytes, other.bytes))
   const same = keys.find(({ bytes }, i) => i > 0 && byBytes(keys[i - 1]!.bytes, bytes) === 0)
-  if (same) throw new Misfit(`two keys are the same in UTF-8: ${shown(same.key)}`)
+  if (same) throw misfit(`two keys are the same in UTF-8: ${shown(same.key)}`)
   return keys
 }
 

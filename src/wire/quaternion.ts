@@ -2,7 +2,7 @@
  * A field that is an orientation: the smallest three of its components.
  */
 
-import { badValue, Misfit } from '../machine.ts'
+import { badValue, misfit } from '../machine.ts'
 import { failBits, readBits, writeBits } from './bits.ts'
 import {
   checkLength,
@@ -74,7 +74,7 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
     if (Math.abs(finite(value[i])) > Math.abs(finite(value[largest]))) largest = i
   }
   const by = value[largest]!
-  if (by === 0) throw new Misfit(`must have a length above 0: ${shown(value)}`)
+  if (by === 0) throw misfit(`must have a length above 0: ${shown(value)}`)
   // The number is divided first: its square might be too large or too small for a double.
   let squares = 0
   for (let i = 0; i < 4; i++) squares += (value[i]! / by) ** 2

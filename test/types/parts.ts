@@ -4,6 +4,7 @@ import { action, bool, piece, procedure, reject, secret, slots } from 'holdfast'
 import { text, u8, u32, vec2 } from 'holdfast'
 import type {
   ActionOutcome,
+  ActionType,
   CallOutcome,
   Face,
   GameTable,
@@ -72,6 +73,15 @@ export async function uses(session: Session): Promise<void> {
   console.log(world.state.n, size)
 }
 
+export async function wraps<Args>(
+  session: Session,
+  type: ActionType<Args, number>,
+  args: Args,
+): Promise<number> {
+  const outcome = await session.act(type, args)
+  return outcome.ok ? outcome.value : 0
+}
+
 export async function misuses(session: Session): Promise<void> {
   // @ts-expect-error An action has a function.
   action('x')
@@ -90,7 +100,7 @@ export async function misuses(session: Session): Promise<void> {
   await session.act(deal, 'three')
   // @ts-expect-error It wants arguments.
   await session.act(deal)
-  // @ts-expect-error Nor need it be given none where it has fields.
+  // @ts-expect-error Its fields are not nothing.
   await session.act(named, undefined)
   // @ts-expect-error A call wants them too.
   await session.call('primary', ask)
