@@ -7,10 +7,10 @@
  * primary in one step, before the sheets are read, so whoever served before can write no more, and
  * what is read is the last that there will be of them.
  *
- * A room may be opened at once if its session has ended, or if its primary is strict, and its stream
- * is closed: such a primary acknowledges nothing that is not here. One that reaches its backup
- * through the relay alone acknowledges nothing once their streams are closed: it must have been
- * silent for as long as its lease may last. Where others may play on without the hub, by their
+ * A room may be opened at once if its session has ended, or if its primary is strict, and its
+ * stream is closed: such a primary acknowledges nothing that is not here. One that reaches its
+ * backup through the relay alone acknowledges nothing once their streams are closed: it must have
+ * been silent for as long as its lease may last. Where others may play on without the hub, by their
  * promises (session/lease.ts), it must have been silent for longer still.
  */
 

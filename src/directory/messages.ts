@@ -274,8 +274,8 @@ export const fromHub = message({
   /** The disk has the sheet of that number, and so the log up to `index`; `why` not, or empty. */
   kept: [17, record({ session, number: varint, index: varint, acks, why: text(REASON_MAX) })],
   /**
-   * To who recovers a session, behind the register that names it: so many sheets follow. They are of
-   * the primary before; none if the disk has others, or none.
+   * To who recovers a session, behind the register that names it: so many sheets follow. They are
+   * of the primary before; none if the disk has others, or none.
    */
   stored: [19, record({ session, sheets: varint })],
   /** A piece of a sheet, for who opens the room again, or recovers its session. */

@@ -303,8 +303,8 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
 }
 
 // Whether nobody may publish any more. A backup has its turn first. Who said goodbye leads no more,
-// and what a strict primary acknowledged the disk has, from which whoever recovers goes on; any other
-// may publish for as long as its lease lasts.
+// and what a strict primary acknowledged the disk has, from which whoever recovers goes on; any
+// other may publish for as long as its lease lasts.
 function isOver({ entry, goodbyes, strict, goneAt, lastYes }: Row, now: Millis): boolean {
   const { primary, backup } = entry.register
   if (now - lastYes > RECOVER_MS) return true

@@ -5,12 +5,12 @@
  *     whole    the whole state, first of all and again when the entries behind it are as many
  *     entries  of the log, behind what was written before
  *
- * A primary without a registered backup is **strict**: it acknowledges nothing that the hub does not
- * have on disk, so whoever opens the room after it, however it went, has all that was acknowledged.
- * With a backup that it reaches through the hub alone it is **relayed**: what it acknowledges both
- * have, and what is written lags by KEEP_MS at most; once their streams are closed neither
- * acknowledges more. Where members have paths of their own, a primary beside others is **free**: it
- * goes on without the hub for as long as its lease allows.
+ * A primary without a registered backup is **strict**: it acknowledges nothing that the hub does
+ * not have on disk, so whoever opens the room after it, however it went, has all that was
+ * acknowledged. With a backup that it reaches through the hub alone it is **relayed**: what it
+ * acknowledges both have, and what is written lags by KEEP_MS at most; once their streams are
+ * closed neither acknowledges more. Where members have paths of their own, a primary beside others
+ * is **free**: it goes on without the hub for as long as its lease allows.
  *
  * The hub opens a room the sooner the stricter it believes the primary to be. So a primary is as
  * strict as it says from before the hub hears that, until the hub has on disk that it is less so.
@@ -87,8 +87,8 @@ export function leads(
   })
 }
 
-// How our predecessor acknowledged at most, as far as the hub knows. It published nobody with a path
-// before the hub knew of that, and said nothing else while such a member was here.
+// How our predecessor acknowledged at most, as far as the hub knows. It published nobody with a
+// path before the hub knew of that, and said nothing else while such a member was here.
 function believedOf({ client }: Session, beside: Iterable<Member>): Acks {
   const published = new Set(client.view.members.filter(hasPath).map(({ inc }) => inc))
   for (const { inc } of beside) if (published.has(inc)) return 'free'

@@ -136,7 +136,7 @@ describe('those that end together', () => {
       const { w, all, other } = await room('browser')
       all[0]!.end('the page is gone')
       await w.run(gap)
-      // Nobody is left who may take over: what follows is a recovery, a second after they are missed.
+      // Nobody is left who may take over: what follows is a recovery, after a second.
       const isOver = at === 1 && gap < 100
       all[at]!.end('the page is gone')
       await w.run(isOver ? 4_000 : 2_900)

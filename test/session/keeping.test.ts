@@ -12,7 +12,7 @@ import { backedUpOf, listening, memberOf, primaryOf } from './scene.ts'
 
 type Kept = Extract<ToHub, { kind: 'keep' }>
 
-/** A primary of so many members, alone or with a backup; its room is kept, of which the hub knows nothing. */
+/** A primary of so many members, alone or with a backup, of whose room the hub knows nothing. */
 function room(count = 1, founds = false) {
   const { session } = count === 1 ? primaryOf(1) : backedUpOf(count)
   Object.assign(session, { terms: 'keep=600', keeps: true })

@@ -9,7 +9,7 @@ const add = action('add', (table, [what]: [string]) => {
 })
 const place = { game: 'garden', room: 'r', types: [add] }
 
-/** What a backup has the hub may lack for so long: a tenth of a second, and the way there, in ms. */
+/** What a backup has the hub may lack for so long, in ms: 100, and the way there. */
 export const LAG_MS = 400
 
 /** A page has no path but the hub's. */
