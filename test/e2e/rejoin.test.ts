@@ -2,8 +2,9 @@
 // leave a room that lets them in again: with all that was acknowledged where it is kept, and begun
 // anew where it is not.
 // Method: tabs of one browser, whose processes are ended together. Each test waits for the event;
-// how long that takes is what `npm run bench -- rejoin` measures.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+// how long that takes is what `npm run bench -- rejoin` measures. That a goodbye opens a room at once
+// is in test/faces/leaving.test.ts: a busy Chromium drops some of those that its pages send.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Hub } from './harness.ts'
 import { type OwnPages, ownPages } from './own-pages.ts'
 import { Tabs } from './tabs.ts'
@@ -11,6 +12,8 @@ import { Tabs } from './tabs.ts'
 /** A room whose pages were killed opens after 15 s at last; browsers take their time, too. */
 const WAIT_MS = 100_000
 const TWO = /^\d+,\d+$/
+
+vi.setConfig({ testTimeout: 2 * WAIT_MS })
 
 let pages: OwnPages
 let hub: Hub
@@ -111,7 +114,6 @@ test('and begins the room anew where it is not kept (N-1)', async () => {
 
 test.each(['strict', 'yes'] as const)(
   'the browser is killed: another finds all that was acknowledged (keep: %s) (N-1)',
-  { timeout: 2 * WAIT_MS },
   async (keep) => {
     const { session } = await two('kill', keep)
     const since = Date.now()
