@@ -176,7 +176,7 @@ export const PLANTED: readonly PlantedKept[] = [
     scope: { ...scopeOf('kept-guests'), name: 'number-twice', plant: 'number-twice' },
     says: 'whoever opens a room gets the next number that was written, whoever was here since',
     violates: 'room.one',
-    steps: 14,
+    steps: 17,
   },
   {
     scope: { ...scopeOf('kept-refused'), name: 'refused-counts', plant: 'refused-counts' },
