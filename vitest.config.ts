@@ -40,7 +40,7 @@ const SLOW = [
   'src/cli/mailbox.test.ts',
 ]
 // Large scopes and many seeds.
-const WIDE = ['test/sim/{many,gone}.test.ts', 'src/proof/models/large.test.ts']
+const WIDE = ['test/sim/{many,gone,late}.test.ts', 'src/proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
 // What a contributor waits for beside unit tests: one failover by processes, one e2e of each game.
 const FIRST = ['test/first/**/*.test.ts']
