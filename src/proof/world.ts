@@ -120,13 +120,14 @@ export function environmentOf(
   }
 }
 
-const DRIVE_MAX_MS: Millis = 60_000
+/** Longer than any room is shut, and a join then waits. */
+const DRIVE_MAX_MS: Millis = 120_000
 
 // Time passes while somebody waits for a promise.
 async function driven<Value>(sim: World, promise: Promise<Value>): Promise<Value> {
   let settled = false
   const watched = promise.finally(() => (settled = true))
   watched.catch(() => {})
-  await sim.runUntil(() => settled, DRIVE_MAX_MS)
+  if (!(await sim.runUntil(() => settled, DRIVE_MAX_MS))) throw new Error('time is over')
   return watched
 }
