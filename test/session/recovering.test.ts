@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import { create } from '../../src/replication/conduct.ts'
+import * as durable from '../../src/replication/durable.ts'
 import type { PartState } from '../../src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../src/session/messages.ts'
 import * as recovery from '../../src/session/recovery.ts'
 import * as machine from '../../src/session/session.ts'
+import type { Read } from '../../src/session/sheets.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { decode, encode, type ValueOf } from '../../src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
@@ -358,5 +360,60 @@ describe('who is asked what it was told', () => {
     const seqs = [{ player: 2, seq: 8 }]
     const former = [{ player: 40, key: KEY }]
     expect(decode(testimonyLayout, bytes)).toEqual({ index: 6, seqs, parts: [part], former })
+  })
+})
+
+describe('what the hub has of a kept session', () => {
+  /** Member 3 recovers it with two others, of whom one saw the log to 9. */
+  function kept(parts: Partial<typeof NO_PARTS> = {}): {
+    own: Session
+    heard: Heard
+    out: Heard['out']
+  } {
+    const heard = listening()
+    const own = gathering(5, heard, (one) => void Object.assign(one, { terms: 'keep=10' }))
+    const out = { ...heard.out, parts: { ...NO_PARTS, ...parts } }
+    says(own, 4, 9, 0, out)
+    says(own, 5, 2, 0, out)
+    return { own, heard, out }
+  }
+
+  function read(length: number): Read {
+    const state = durable.create()
+    const row = { player: 4, key: KEY, lastSeq: 12, outcomes: [{ seq: 12, outcome: KEY }] }
+    Object.assign(state, { nextInc: 4_000, players: new Map([[4, row]]) })
+    const none = { settings: null, lineage: [], schema: 0, types: '', parts: [], changes: [] }
+    return { ...none, sheets: 3, state, length }
+  }
+
+  test('is waited for, and no longer than two seconds (N-8)', () => {
+    const { own, out } = kept()
+    expect(own.server.role).toBe('gathering')
+    expect((own.server as { witness?: number }).witness).toBe(0)
+    calmly(() => recovery.wake(own, AT + GATHER_MS, out))
+    expect((own.server as { witness?: number }).witness).toBe(4)
+    // It is too late.
+    calmly(() => recovery.stored(own, AT + GATHER_MS, null, out))
+    expect(own.server.role).toBe('gathering')
+  })
+
+  test('is what it goes on from, with all outcomes, if nobody saw more (N-8)', () => {
+    const { own, out } = kept()
+    calmly(() => recovery.stored(own, AT, read(9), out))
+    expect(own.server.role).toBe('alone')
+    const { durable: state } = own.server
+    expect(state.players.get(4)).toMatchObject({ lastSeq: 12, outcomes: [{ seq: 12 }] })
+    expect(state.nextInc).toBe(4_000)
+    expect([...state.members.keys()]).toEqual([3, 4, 5])
+  })
+
+  test.each<[string, () => Read | null, Partial<typeof NO_PARTS>]>([
+    ['somebody saw more', () => read(8), {}],
+    ['there is none, or none that can be read', () => null, {}],
+    ['a part does not take it', () => read(9), { reopen: () => false }],
+  ])('is left where %s: the most advanced is asked (N-8)', (_why, found, parts) => {
+    const { own, out } = kept(parts)
+    calmly(() => recovery.stored(own, AT, found(), out))
+    expect((own.server as { witness?: number }).witness).toBe(4)
   })
 })
