@@ -181,8 +181,8 @@ function graceOf({ server }: Serving): Millis {
 
 /**
  * T37: the members in order, cycling on from the last one that was asked; without ourselves, and
- * without members that are silent or did not answer lately. A host is asked before other members,
- * and a Node process before a browser.
+ * without members that are silent, out of the hub's reach or did not answer lately. A host is
+ * asked before other members, and a Node process before a browser.
  */
 function seekBackup(
   session: Session,
@@ -223,7 +223,7 @@ function rankOf({ rights, kind }: Member): number {
 function isAble(session: Serving, now: Millis, member: Member): boolean {
   const { server } = session
   const seen = session.watches.get(member.inc)
-  if (!seen || member.inc === session.me) return false
+  if (!seen || member.inc === session.me || (seen.gone && seen.relayed)) return false
   if (server.role !== 'alone' && member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
   if (!mayServe(member, session.hosts)) return false

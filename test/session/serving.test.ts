@@ -173,6 +173,10 @@ describe('who is asked to stand by', () => {
     ['was not heard yet', (made) => void (made.watches.get(2)!.samples = 0)],
     ['is silent', (made) => void (made.watches.get(2)!.since = -server.LAGGING_MS)],
     ['is on its way out', (made) => void made.server.durable.members.delete(2)],
+    [
+      'is out of the reach of the hub, and of us',
+      (made) => void Object.assign(made.watches.get(2)!, { gone: true, relayed: true }),
+    ],
     ['did not answer', (made) => void leadOf(made).passedOver.set(2, 1)],
   ])('T37: is nobody who %s (PR-2)', (_what, make) => {
     const made = own()
