@@ -160,7 +160,7 @@ export const TRANSITIONS = [
     from: ['idle', 'sync'],
     on: 'lost',
     to: 'recovering',
-    when: 'lost for 8 s, and the session allows it',
+    when: 'lost for 8 s, or 1 s if the hub lacks primary and backup, and the session allows it',
     does: 'asks for R = (e+1, me, nobody)',
   },
   {
