@@ -11,7 +11,7 @@ const LAID_AT_ONCE = 10
 const BACKED_UP_MS = 10_000
 const CHANGE_EVERY_MS = 250
 
-const Sheet = piece('sheet', { n: u32, words: text(WORDS_BYTES) })
+const Sheet = piece('sheet', { n: u32, words: text(WORDS_BYTES, WORDS_BYTES) })
 const lay = action('lay', (table, { from, count }: { from: number; count: number }) => {
   for (let n = from; n < from + count; n++) {
     table.create(Sheet, { n, words: 'x'.repeat(WORDS_BYTES) })

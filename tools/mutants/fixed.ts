@@ -53,7 +53,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('C17', 'session/trust.ts mayLead', 'register.epoch >= view.epoch && ', ''),
   fixed(
     'C19',
-    'session/recovery.ts conclude',
+    'session/recovery.ts resume',
     'if (member) countUpTo(durable, member.player, settled)',
     '',
   ),
