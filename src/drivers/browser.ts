@@ -24,6 +24,9 @@ export function browserEnvironment(): Environment {
     crypto: () => (crypto ??= openInPage()),
     connect: connectWebSocket,
     look: lookFromPage,
+    beacon: (url, body) => {
+      return navigator.sendBeacon(url.replace(/^ws/, 'http'), body as BufferSource)
+    },
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,

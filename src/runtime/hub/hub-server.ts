@@ -17,6 +17,7 @@ import * as saving from '../../directory/saving.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
+import { readBeacon, sayBeacon } from './beacon.ts'
 
 /**
  * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
@@ -136,6 +137,14 @@ export class HubServer {
       message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
+  }
+
+  /** Takes what a page said as it ended, as a stream that said so. @returns whether it is that */
+  beacon(body: Uint8Array, opening: Opening): boolean {
+    const messages = readBeacon(body)
+    const accept = (stream: Stream): StreamEvents => this.accept(stream, opening)
+    if (messages) sayBeacon(messages, accept, (run) => this.#loop.soon(run))
+    return messages !== null
   }
 
   /** The health of the hub. */
