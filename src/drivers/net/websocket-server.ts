@@ -155,7 +155,8 @@ class Door implements StreamServer, Keeper {
     }
     server.on('upgrade', this.#upgrade)
     const { beacon } = options
-    if (beacon) this.#unkeep = keepPosts(server, this.#paths, (...asked) => this.#post(beacon, ...asked))
+    if (beacon)
+      this.#unkeep = keepPosts(server, this.#paths, (...asked) => this.#post(beacon, ...asked))
     this.#sweeping = setInterval(() => this.#sweep(), this.#sweepMs).unref()
     this.#pingMs = options.pingMs ?? PING_MS
     this.#pings = rounds.create(performance.now() + this.#pingMs)
