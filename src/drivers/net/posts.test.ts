@@ -82,13 +82,14 @@ test('one byte more than that is 413, and not taken; nor is half a body (N-1)', 
 
 test('the origin, the host and the word of a proxy are judged as for streams (N-1)', async () => {
   const origins = ['https://play.example']
-  const { door, taken, post } = await taking({ origins, trust: { hops: 1, ranges: [] } as never })
+  const { door, taken, post } = await taking({ origins, trust: 1 })
   expect(await post(Uint8Array.of(1), { origin: 'https://evil.example' })).toBe(403)
   expect(await post(Uint8Array.of(1), { host: 'evil.example' })).toBe(421)
   expect(door.counters).toMatchObject({ wrongOrigin: 1, wrongHost: 1 })
   expect(taken).toEqual([])
   const headers = { origin: 'https://play.example', 'x-forwarded-for': '192.0.2.9' }
   expect(await post(Uint8Array.of(1), headers)).toBe(204)
+  expect(taken).toEqual([[1, 1, '192.0.2.9']])
 })
 
 test('other requests, and all behind the end of the door, go where they went (N-1)', async () => {
