@@ -25,7 +25,9 @@ export function browserEnvironment(): Environment {
     connect: connectWebSocket,
     look: lookFromPage,
     beacon: (url, body) => {
-      return navigator.sendBeacon(url.replace(/^ws/, 'http'), body as BufferSource)
+      // Pages in tests, on a document that is none of a browser's, have no such function.
+      const { sendBeacon } = navigator as Partial<Navigator>
+      return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
     },
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,

@@ -12,6 +12,7 @@ import {
 import { create } from '../../src/directory/budgets.ts'
 import { defaults } from '../../src/directory/limits.ts'
 import type { Loop, Store, Stream, StreamEvents } from '../../src/ports.ts'
+import { BEHIND_MS } from '../../src/runtime/hub/beacon.ts'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { joinMessages, splitMessages } from '../../src/wire/beacon.ts'
@@ -21,13 +22,14 @@ import { keyOf, listed, OPEN, proof } from './desk.ts'
 
 const WHENCE = { remote: '192.0.2.7' }
 
-/** Time that stands still, and what is to run behind what runs now. */
+/** Time that passes when it is told to. */
 class Still implements Loop {
   readonly #soon: (() => void)[] = []
-  readonly #alarms: (() => void)[] = []
+  readonly #alarms = new Map<() => void, number>()
+  #now = 0
 
   now(): number {
-    return 0
+    return this.#now
   }
 
   random(count: number): Uint8Array {
@@ -40,18 +42,22 @@ class Still implements Loop {
 
   alarm(run: () => void): ReturnType<Loop['alarm']> {
     return {
-      set: (at) => void (at <= 0 && this.#alarms.push(run)),
-      cancel: () => {},
+      set: (at) => void this.#alarms.set(run, at),
+      cancel: () => void this.#alarms.delete(run),
     }
   }
 
-  /** Runs all that is due. */
-  go(): void {
+  /** Time passes, and what is due runs. */
+  go(ms: number = 0): void {
+    this.#now += ms
     for (let run = this.#next(); run; run = this.#next()) run()
   }
 
   #next(): (() => void) | undefined {
-    return this.#soon.shift() ?? this.#alarms.shift()
+    const [due] = [...this.#alarms].find(([, at]) => at <= this.#now) ?? []
+    const next = this.#soon.shift() ?? due
+    if (next === due && due) this.#alarms.delete(due)
+    return next
   }
 }
 
@@ -185,6 +191,11 @@ class Scene {
     return sheets.length === 0 ? null : new TextDecoder().decode(Uint8Array.from(sheets))
   }
 
+  /** Who of the room said goodbye. */
+  get goodbyes(): number[] {
+    return [...(this.server.hub.directory.rows.get(this.session)?.goodbyes.keys() ?? [])]
+  }
+
   /** Streams that are open. */
   get streams(): number {
     return this.server.health().connections
@@ -195,8 +206,35 @@ describe('a beacon', () => {
   test('is a goodbye, with what its page recorded, and leaves no stream (N-1)', () => {
     const scene = new Scene()
     expect(scene.beacon(scene.attach(), scene.keep('two ', 2), scene.gone(2))).toBe(true)
-    expect(scene.streams).toBe(1)
+    scene.founder.ends()
+    scene.loop.go()
+    expect(scene.streams).toBe(0)
     expect(scene.opens()).toBe('two ')
+  })
+
+  test('waits for what its page said before on its stream, until that ends (N-1)', () => {
+    const scene = new Scene()
+    scene.beacon(scene.attach(), scene.keep('three ', 3), scene.gone(3))
+    scene.founder.say(scene.keep('two ', 2))
+    scene.loop.go()
+    expect(scene.founder.heard.at(-1)).toMatchObject({ kind: 'kept', index: 2, why: '' })
+    expect(scene.goodbyes).toEqual([])
+    scene.founder.ends()
+    scene.loop.go()
+    expect(scene.opens()).toBe('three ')
+  })
+
+  test('waits a second at most: then what comes on the older stream is void (N-1)', () => {
+    const scene = new Scene()
+    scene.beacon(scene.attach(), scene.gone(1))
+    scene.loop.go(BEHIND_MS - 1)
+    expect(scene.streams).toBe(2)
+    expect(scene.goodbyes).toEqual([])
+    scene.loop.go(1)
+    expect(scene.streams).toBe(1)
+    scene.founder.say(scene.keep('two ', 2))
+    scene.loop.go()
+    expect(scene.opens()).toBe('one ')
   })
 
   test('of a page whose stream was closed before counts as well (N-1)', () => {
@@ -219,7 +257,7 @@ describe('a beacon', () => {
       if (first === 'the beacon') ways.reverse()
       for (const say of ways) {
         say()
-        scene.loop.go()
+        scene.loop.go(BEHIND_MS)
       }
       scene.founder.ends()
       expect(scene.streams).toBe(0)
@@ -243,13 +281,13 @@ describe('a beacon', () => {
       why: 'add',
     } as const
     scene.founder.say({ kind: 'change', request: 3, session: scene.session, ...change })
-    const { goodbyes } = scene.server.hub.directory.rows.get(scene.session)!
+    scene.founder.ends()
     scene.beacon(scene.attach(), scene.gone(1))
-    expect(goodbyes.size).toBe(0)
+    expect(scene.goodbyes).toEqual([])
     scene.disk.goOn()
     scene.loop.go()
-    expect([...goodbyes.keys()]).toEqual([1])
-    expect(scene.streams).toBe(1)
+    expect(scene.goodbyes).toEqual([1])
+    expect(scene.streams).toBe(0)
   })
 
   test.each<[string, (scene: Scene) => ToHub]>([
@@ -259,6 +297,7 @@ describe('a beacon', () => {
   ])('%s changes nothing, and leaves no stream (N-1)', (_what, attach) => {
     const scene = new Scene()
     scene.beacon(attach(scene), scene.keep('two ', 2), scene.gone(2))
+    scene.loop.go(BEHIND_MS)
     expect(scene.streams).toBe(1)
     expect(scene.opens()).toBe(null)
     scene.founder.ends()
@@ -281,7 +320,8 @@ describe('a beacon', () => {
     const budgets = create({ ...limits, address: { ...limits.address, streams: 1 } })
     const scene = new Scene(budgets)
     scene.beacon(scene.attach(), scene.gone(1))
-    expect(scene.server.hub.directory.rows.get(scene.session)!.goodbyes.size).toBe(0)
+    scene.loop.go(BEHIND_MS)
+    expect(scene.goodbyes).toEqual([])
     expect(scene.streams).toBe(1)
   })
 
