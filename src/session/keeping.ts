@@ -54,7 +54,7 @@ export const REFUSED_MS: Millis = 10_000
 export const ENTRIES_MIN: number = 64 * 1024
 /** Most bytes of entries in one sheet; and that wait for the hub. Beyond, the whole is written. */
 export const ENTRIES_MAX: number = 256 * 1024
-/** What is on its way is written again beside the stream if the room has no more bytes than this. */
+/** What is on its way is written again beside the stream in rooms of fewer bytes than this. */
 const AGAIN_MAX = 48 * 1024
 /** Changes that are in no log, so many in one entry of a sheet. */
 const LOOSE_MAX = 32

@@ -337,7 +337,7 @@ describe('a beacon', () => {
   })
 
   test('a body is read as it was joined, and no other length is one', () => {
-    const messages = [[], [1], new Array<number>(300).fill(5)].map((one) => Uint8Array.from(one))
+    const messages = [[], [1], Array<number>(300).fill(5)].map((one) => Uint8Array.from(one))
     const body = joinMessages(messages)
     expect(splitMessages(body)).toEqual(messages)
     expect(splitMessages(body.subarray(0, -1))).toBe(null)

@@ -3,10 +3,10 @@
 // Method: HTTP against a real server on loopback, whose own handler answers each request.
 import http from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { closeServed, raw, serve, type Served, talk } from '../../../test/conformance/stranger.ts'
-import { hub } from '../../hub.ts'
-import { BEACON_MAX } from '../../wire/beacon.ts'
-import type { StreamServerOptions } from './websocket-server.ts'
+import { closeServed, raw, serve, type Served, talk } from './stranger.ts'
+import { hub } from '../../src/hub.ts'
+import { BEACON_MAX } from '../../src/wire/beacon.ts'
+import type { StreamServerOptions } from '../../src/drivers/net/websocket-server.ts'
 
 afterEach(closeServed)
 
@@ -14,7 +14,7 @@ interface Taking extends Served {
   /** What was taken: the first byte, how many, and from where. */
   taken: (string | number | undefined)[][]
   /** Posts, and gives the status. */
-  post(body: Uint8Array, headers?: Record<string, string>, path?: string): Promise<number>
+  post: (body: Uint8Array, headers?: Record<string, string>, path?: string) => Promise<number>
 }
 
 /** A server that takes all bodies but those that begin with 0. */
