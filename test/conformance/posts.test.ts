@@ -51,11 +51,15 @@ function posted(
 }
 
 test('a body comes whole, with its address, and is answered 204; garbage 400 (N-1)', async () => {
-  const { taken, post, url } = await taking()
+  const { taken, post, port, url } = await taking()
   expect(await post(new Uint8Array(BEACON_MAX).fill(7))).toBe(204)
   expect(await post(Uint8Array.of(1, 2), {}, '/hub?v=1')).toBe(204)
   expect(await post(Uint8Array.of(0, 2))).toBe(400)
   const here = expect.stringContaining('127.0.0.1') as string
+  // Who sends garbage has a connection to open for the next, as with a stream.
+  const garbage = 'POST /hub HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n\0'
+  expect(await raw(port, garbage, garbage)).toMatch(/^HTTP\/1.1 400 (?!.*HTTP\/1.1)/s)
+  taken.splice(3)
   expect(taken).toEqual([
     [7, BEACON_MAX, here],
     [1, 2, here],

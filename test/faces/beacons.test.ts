@@ -14,7 +14,9 @@ const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)
   return table.get(what) as number
 })
-const wish = { game: 'garden', room: 'r', types: [add], server: HUB_URL }
+const LARGE = 900
+const fill = action('fill', (table, [what]: [string]) => table.set(what, 'x'.repeat(LARGE)))
+const wish = { game: 'garden', room: 'r', types: [add, fill], server: HUB_URL }
 
 /** What becomes of the stream of a page that ends. */
 type Fate = 'closed before' | 'loses all' | 'delivers'
@@ -129,4 +131,20 @@ test('what the disk lacks is said again; what it has is not (N-1)', async () => 
   })
   expect(all.pages[0]!.said).toBeLessThan(150)
   expect(lacking.pages[0]!.said).toBeGreaterThan(all.pages[0]!.said + 50)
+})
+
+// A browser takes 64 KiB.
+test('a room too large to be said again waits, and has what the disk had (N-1)', async () => {
+  const w = world({ seed: 7, conditions: 'rtt=80' })
+  const page = new Page(w, 'page', 1)
+  const session = await act(w, page.session)
+  for (let at = 0; at < 80; at++) {
+    expect(await act(w, session.act(fill, [`row ${at}`]))).toMatchObject({ ok: true })
+  }
+  void session.act(add, ['late'])
+  await w.run(1)
+  await page.ends('loses all')
+  expect(page.said).toBe(0)
+  const back = await act(w, new Page(w, 'again', 1, session.token).session)
+  expect(back.table.get('row 79')).toHaveLength(LARGE)
 })
