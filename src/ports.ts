@@ -395,6 +395,11 @@ export interface Environment {
   connect: Connect
   /** Left out where the errors of `connect` reveal all that can be known. */
   look?: Look
+  /**
+   * Says something to the hub at that URL of a stream, beside the stream, as this process ends; see
+   * wire/beacon.ts. False if it was not taken. Left out where streams deliver what is said then.
+   */
+  beacon?(url: string, body: Uint8Array): boolean
   /** Carriers besides the relay, best first; each is opened anew for every session. */
   carriers: readonly OpenDatagrams[]
   /** The default hub: a page's own origin; null where there is none. */

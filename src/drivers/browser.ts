@@ -24,6 +24,11 @@ export function browserEnvironment(): Environment {
     crypto: () => (crypto ??= openInPage()),
     connect: connectWebSocket,
     look: lookFromPage,
+    beacon: (url, body) => {
+      // Pages in tests, on a document that is none of a browser's, have no such function.
+      const { sendBeacon } = navigator as Partial<Navigator>
+      return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
+    },
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,

@@ -226,6 +226,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
       trust,
       untrusted: once(() => tell(new Error(UNTRUSTED), 'a proxy')),
       accept: (stream, opening) => hubServer.accept(stream, opening),
+      beacon: (body, opening) => hubServer.beacon(body, opening),
     })
     // A proxy that is trusted has the TLS.
     if (trust === NOBODY) whenBare(server, (address) => warn(BARE(address)))

@@ -1,6 +1,6 @@
 /** What a process asks on its way into a session, of the hub and of its primary. */
 
-import { type ToHub, toHub } from '../directory/messages.ts'
+import { HUB_VERSIONS, type ToHub, toHub } from '../directory/messages.ts'
 import { type Join, SESSION_VERSIONS } from '../session/messages.ts'
 import { said } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'
@@ -22,16 +22,25 @@ function isBehind({ kind }: ToHub): boolean {
   return kind === 'keep' || kind === 'change'
 }
 
+/** What is said first on a stream. */
+export function hello(): ToHub {
+  return { kind: 'hello', version: said(HUB_VERSIONS) }
+}
+
 /** Asks the hub to take this stream for the member that we are. */
 export function attach(run: Runtime): void {
-  const { session: own } = run.member
-  tellHub(run, {
+  tellHub(run, attachOf(run))
+}
+
+/** Has a stream taken for the member that we are. */
+export function attachOf({ member: { session: own } }: Runtime): ToHub {
+  return {
     kind: 'attach',
     request: nextRequest(own),
     session: own.id,
     inc: own.me,
     proof: proofOf(own.secret, 'register'),
-  })
+  }
 }
 
 /** Asks the hub for the game and room: it finds the session, or makes us the founder of one. */

@@ -42,7 +42,7 @@ import { differenceOf } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
-import { agreed, said, shown } from '../wire/versions.ts'
+import { agreed, shown } from '../wire/versions.ts'
 import * as arrival from './arrival.ts'
 import * as asking from './asking.ts'
 import { partOut } from './dispatch.ts'
@@ -71,7 +71,7 @@ export const FOREIGN_MS: Millis = 60_000
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
-  asking.tellHub(run, { kind: 'hello', version: said(HUB_VERSIONS) })
+  asking.tellHub(run, asking.hello())
   // A hub of another version answers nothing but that.
   ask(run)
 }

@@ -12,6 +12,7 @@ import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
+import type { ToHub } from '../directory/messages.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import * as keeping from '../session/keeping.ts'
 import * as operations from '../session/operations.ts'
@@ -386,14 +387,19 @@ export function withdraw(run: Runtime, now: Millis): void {
   end(run)
 }
 
-/** Closes all links and stops; unsent messages are lost. */
-export function stop(run: Runtime, now: Millis): void {
+/**
+ * Closes all links and stops; unsent messages are lost.
+ *
+ * @param aside  whether what is said to the hub from here on is said beside the stream too
+ * @returns what makes a new stream ours, to be said before that; null if it is not to be said
+ */
+export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[] | null {
   begin(run, now)
   const { member } = run
   // What we asked of ourselves is recorded before the last sheet is written.
   hearOurselves(run)
   const { session: own, phase } = member
-  if (phase === 'in') session.goes(own, now, run.out)
+  const isWhole = phase === 'in' && session.goes(own, now, run.out, aside)
   sending.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // Behind that, for the hub relays nothing of who has said goodbye.
@@ -402,6 +408,7 @@ export function stop(run: Runtime, now: Millis): void {
   // Whoever is just letting us in may do without.
   if (member.entrance) entrance.close(run, member.entrance, CLOSE.leaving)
   member.phase = 'out'
+  return aside && isWhole ? [asking.hello(), asking.attachOf(run)] : null
 }
 
 /** Does what is due. @param dueAt  when the runtime should have called, which shows a stall */

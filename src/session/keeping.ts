@@ -54,6 +54,8 @@ export const REFUSED_MS: Millis = 10_000
 export const ENTRIES_MIN: number = 64 * 1024
 /** Most bytes of entries in one sheet; and that wait for the hub. Beyond, the whole is written. */
 export const ENTRIES_MAX: number = 256 * 1024
+/** What is on its way is written again beside the stream in rooms of fewer bytes than this. */
+const AGAIN_MAX = 48 * 1024
 /** Changes that are in no log, so many in one entry of a sheet. */
 const LOOSE_MAX = 32
 /** By their promises members go on without the hub for so long beyond its last word. */
@@ -224,14 +226,29 @@ export function flush(session: Session, now: Millis, out: SessionOut): void {
   write(session, now, keeping, out)
 }
 
-/** Writes all that was not written yet, before we leave. */
-export function leave(session: Session, now: Millis, out: SessionOut): void {
-  if (!serves(session)) return
+/**
+ * Writes all that was not written yet, before we leave.
+ *
+ * @param aside  whether it is said beside the stream too, which may be closed, or lose what is on
+ *   its way: then that is written again, if it is small
+ * @returns whether what is written here follows on what the hub has on disk
+ */
+export function leave(
+  session: Session,
+  now: Millis,
+  out: SessionOut,
+  aside: boolean = false,
+): boolean {
+  if (!serves(session)) return true
   const { keeping } = session.server.lead
-  if (!keeping.on || !keeping.open || !isOwed(keeping)) return
+  if (!keeping.on) return true
+  if (!keeping.open && !aside) return false
+  const isAgain = aside && keeping.flying && keeping.whole + keeping.behind < AGAIN_MAX
+  if (!isOwed(keeping) && !isAgain) return !keeping.flying
   // What is on its way may be refused: nothing may stand behind it.
   if (keeping.flying) forget(keeping)
   write(session, now, keeping, out)
+  return true
 }
 
 function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut): void {

@@ -351,11 +351,19 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
 /**
  * This process ends, and waits for no answer: the hub gets what it lacks. The others hear it by the
  * end of our links; of us they keep what a page wants that is loaded anew, so we do not leave.
+ *
+ * @param aside  whether it is said beside the stream too, which may be closed, or lose it
+ * @returns whether what was said until `farewell`, and what the hub has on disk, is all of our log
  */
-export function goes(session: Session, now: Millis, out: SessionOut): void {
-  if (session.me === 0 || isGone(session)) return
+export function goes(
+  session: Session,
+  now: Millis,
+  out: SessionOut,
+  aside: boolean = false,
+): boolean {
+  if (session.me === 0 || isGone(session)) return false
   session.leaving = true
-  keeping.leave(session, now, out)
+  return keeping.leave(session, now, out, aside)
 }
 
 /** Behind `goes`: the hub hears that we are gone for good. From here on we must serve no more. */

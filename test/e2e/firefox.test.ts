@@ -93,7 +93,7 @@ test('a tab is reloaded beside another in Firefox: each is who it was', async ()
 })
 
 // Firefox closes the sockets of a page that is reloaded before the page hears of it (pagehide), so
-// nothing says goodbye, and the room waits as after deaths.
+// what it says by a beacon is all that says goodbye. Without, the room would wait as after deaths.
 test(
   'both are reloaded at the same moment in Firefox: who they were, with all (N-1)',
   { timeout: 2 * WAIT_MS },

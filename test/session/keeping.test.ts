@@ -227,6 +227,40 @@ describe('who leaves', () => {
     keeping.leave(made.session, 2_002, made.heard.out)
     expect(made.sheets()).toEqual([])
   })
+
+  const aside = (made: ReturnType<typeof room>): boolean => {
+    return keeping.leave(made.session, 2_001, made.heard.out, true)
+  }
+
+  test('says nothing of the room beside the stream if the disk has it all (N-1)', () => {
+    const made = written(2)
+    expect(aside(made)).toBe(true)
+    expect(made.sheets()).toEqual([])
+  })
+
+  test('says beside the stream what waits, though that is closed (N-1)', () => {
+    const made = written(2)
+    keeping.detached(made.session)
+    note(made, 2_000)
+    expect(aside(made)).toBe(true)
+    expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
+  })
+
+  test('says the whole again beside the stream while a sheet is on its way (N-1)', () => {
+    const made = written(2)
+    note(made, 1_500)
+    expect(made.flush(2_000)).toHaveLength(1)
+    expect(aside(made)).toBe(true)
+    expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
+  })
+
+  test('does not say it again if the room is large, and then says that it lacks it (N-1)', () => {
+    const made = written(2)
+    note(made, 1_500, 50_000)
+    expect(made.flush(2_000).length).toBeGreaterThan(0)
+    expect(aside(made)).toBe(false)
+    expect(made.sheets()).toEqual([])
+  })
 })
 
 test('an answer for another session, or to a sheet before, ends no waiting (PR-2)', () => {

@@ -12,6 +12,7 @@ import { action } from '../../src/faces/actions.ts'
 import { object } from '../../src/faces/objects.ts'
 import { OBJECT_TYPES_MAX } from '../../src/faces/object-types.ts'
 import { sortDefinitions } from '../../src/faces/definitions.ts'
+import * as beacon from '../../src/runtime/hub/beacon.ts'
 import * as attendance from '../../src/directory/attendance.ts'
 import * as attaching from '../../src/directory/attaching.ts'
 import * as challenge from '../../src/directory/challenge.ts'
@@ -51,6 +52,7 @@ import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
 import * as machine from '../../src/machine.ts'
 import * as replication from '../../src/replication/layouts.ts'
 import * as seal from '../../src/seal/limits.ts'
+import { BEACON_MAX } from '../../src/wire/beacon.ts'
 import * as sealMessages from '../../src/seal/messages.ts'
 import * as archive from '../../src/directory/archive.ts'
 import * as saved from '../../src/directory/saved-room.ts'
@@ -131,6 +133,8 @@ const LIMITS: Record<string, number> = {
   ...pick(attaching),
   ...pick(challenge),
   ...pick(attendance),
+  ...pick(beacon),
+  BEACON_MAX,
   ...pick(shares),
   ...pick(objects),
   ...pick(stamp),

@@ -12,7 +12,7 @@
  * cost, and server-stream.ts their frames beside messages.
  */
 
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -25,6 +25,7 @@ import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../wire/ip.
 import { createGate, type Gate } from './origins.ts'
 import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
 import type { Keeper } from './server-stream.ts'
+import { answerPost, keepPosts, readPost, type TakeBeacon } from './posts.ts'
 import { createCounters, type StreamServerCounters } from './stream-counters.ts'
 import { Halves, Unread } from './stream-holdings.ts'
 
@@ -52,6 +53,11 @@ export interface StreamServerOptions {
   path: string | readonly string[]
   /** A stream has opened; `remote` is the IP address at its other end, before trusted proxies. */
   accept: Accept
+  /**
+   * Takes the body of a POST at such a path, which nobody else on this server then hears of: what a
+   * page said as it ended. False if it is none. Default: such a request is not taken.
+   */
+  beacon?: TakeBeacon
   /** Whose `X-Forwarded-For` counts; default nobody's. */
   trust?: Trust
   /** A request said that it came through a proxy, and nobody trusts it. */
@@ -123,6 +129,7 @@ class Door implements StreamServer, Keeper {
   readonly #pings: rounds.Rounds<ServerStream>
   #pinging: NodeJS.Timeout | undefined
   readonly #sweeping: NodeJS.Timeout
+  readonly #unkeep: (() => void) | null = null
 
   constructor(server: Server, options: StreamServerOptions) {
     this.#server = server
@@ -147,6 +154,9 @@ class Door implements StreamServer, Keeper {
       server.on('request', this.#requested)
     }
     server.on('upgrade', this.#upgrade)
+    const { beacon } = options
+    if (beacon)
+      this.#unkeep = keepPosts(server, this.#paths, (...asked) => this.#post(beacon, ...asked))
     this.#sweeping = setInterval(() => this.#sweep(), this.#sweepMs).unref()
     this.#pingMs = options.pingMs ?? PING_MS
     this.#pings = rounds.create(performance.now() + this.#pingMs)
@@ -168,6 +178,7 @@ class Door implements StreamServer, Keeper {
     this.#server.off('connection', this.#connected)
     this.#server.off('request', this.#requested)
     this.#server.off('upgrade', this.#upgrade)
+    this.#unkeep?.()
     this.#queue.close()
     for (const stream of this.#streams) stream.shut(GOING_AWAY, 'the server is closing')
     this.#streams.clear()
@@ -199,6 +210,19 @@ class Door implements StreamServer, Keeper {
         this.#accept(connection, request)
       }
     })
+  }
+
+  // Judged as a stream is.
+  #post(take: TakeBeacon, request: IncomingMessage, response: ServerResponse): void {
+    this.#queue.leave(request.socket)
+    const refusal = this.#gate.refusal(request.headers, addressOf(this.#server))
+    if (refusal !== null) {
+      this.counters[refusal.reason] += 1
+      return answerPost(response, refusal.status, refusal.why)
+    }
+    const { trust = NOBODY, untrusted } = this.#options
+    const remote = remoteOf(request, trust, untrusted)
+    readPost(request, response, (body) => take(body, { remote }))
   }
 
   /** Whether no listener can want the path, and this acceptor is the one to refuse it. */

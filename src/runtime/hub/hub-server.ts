@@ -17,6 +17,7 @@ import * as saving from '../../directory/saving.ts'
 import * as shares from '../../directory/shares.ts'
 import { PART_MAX } from '../../rounds.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
+import { Behind, readBeacon, sayBeacon } from './beacon.ts'
 
 /**
  * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
@@ -63,6 +64,7 @@ export class HubServer {
   readonly #streams = new Map<number, Stream>()
   /** Who has what waits in a stream. */
   readonly #shares = new Map<number, shares.Shares>()
+  readonly #behind: Behind
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
@@ -88,6 +90,7 @@ export class HubServer {
     const { curves, weather = (deliver) => deliver, report = () => {} } = options
     const { games = null, budgets } = options
     this.#loop = loop
+    this.#behind = new Behind(loop)
     this.#store = store
     this.#report = report
     const chance = loop.random(4)
@@ -136,6 +139,21 @@ export class HubServer {
       message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
+  }
+
+  /** Takes what a page said as it ended, as a stream that said so. @returns whether it is that */
+  beacon(body: Uint8Array, opening: Opening): boolean {
+    const beacon = readBeacon(body)
+    if (!beacon) return false
+    const { session, inc } = beacon.from
+    const accept = (stream: Stream): StreamEvents => this.accept(stream, opening)
+    const behind = (run: () => void): void => {
+      const older = this.hub.attached.get(session)?.get(inc)
+      if (older === undefined) run()
+      else this.#behind.add(older, run)
+    }
+    sayBeacon(beacon, accept, behind, (run) => this.#loop.soon(run))
+    return true
   }
 
   /** The health of the hub. */
@@ -288,6 +306,7 @@ export class HubServer {
     this.#streams.delete(connection)
     this.#shares.delete(connection)
     hub.closed(this.hub, this.#loop.now(), connection, this.#out)
+    this.#behind.gone(connection)
   }
 
   #wake(): void {

@@ -11,7 +11,8 @@
 import type { Millis } from '../../machine.ts'
 import type { Alarm, Environment, Loop, Met, Stream } from '../../ports.ts'
 import { knockAddress, relayAddress } from '../../drivers/net/relay.ts'
-import { toHub } from '../../directory/messages.ts'
+import { type ToHub, toHub } from '../../directory/messages.ts'
+import { BEACON_MAX, joinMessages } from '../../wire/beacon.ts'
 import { encode } from '../../wire/layout.ts'
 import { frameMessage, readFrame } from '../../wire/relay.ts'
 
@@ -35,6 +36,9 @@ export const LOOK_MS: Millis = 1_000
 /** With several addresses, one that does not open a stream in this is left for the next. */
 export const NEXT_MS: Millis = 2_000
 
+/** Browsers take a few bytes less than the hub of what is sent beside the stream. */
+const BODY_MAX: number = BEACON_MAX - 4 * 1024
+
 /** The receiver of the connection's events. */
 export interface HubEvents {
   opened(): void
@@ -51,7 +55,7 @@ export interface HubEvents {
 /** The connection to one hub, over all its streams. */
 export class HubConnection {
   readonly #urls: readonly string[]
-  readonly #place: Pick<Environment, 'connect' | 'look'>
+  readonly #place: Pick<Environment, 'connect' | 'look' | 'beacon'>
   readonly #loop: Loop
   readonly #events: HubEvents
   readonly #alarm: Alarm
@@ -66,6 +70,10 @@ export class HubConnection {
   #heardAt: Millis = 0
   /** A hub has answered: the address is right, whatever happens. */
   #isHub = false
+  /** The address at which a hub answered last. */
+  #hubUrl = ''
+  /** What is sent as this process ends. */
+  #last: Uint8Array[] | null = null
   #looking = false
   #pings = 0
   /** Of the ping that nothing came since; null for none. */
@@ -77,7 +85,7 @@ export class HubConnection {
 
   constructor(
     urls: readonly string[],
-    { loop, ...place }: Pick<Environment, 'connect' | 'look' | 'loop'>,
+    { loop, ...place }: Pick<Environment, 'connect' | 'look' | 'beacon' | 'loop'>,
     events: HubEvents,
   ) {
     this.#urls = urls
@@ -90,7 +98,24 @@ export class HubConnection {
 
   /** Sends one frame of wire/relay. @returns false if there is no stream or no room */
   send(frame: Uint8Array): boolean {
+    this.#last?.push(frame)
     return this.#open && this.#stream !== null && this.#stream.send(frame)
+  }
+
+  /** This process ends: what is sent from now on is for `beacon`. @returns whether that can be */
+  notes(): boolean {
+    if (this.#place.beacon && this.#hubUrl !== '') this.#last = []
+    return this.#last !== null
+  }
+
+  /**
+   * Says what was sent since `notes` beside the stream too, if it is not too long. @param first  is
+   * said before it
+   */
+  beacon(first: readonly ToHub[]): void {
+    const opening = first.map((message) => frameMessage(encode(toHub, message)))
+    const body = joinMessages([...opening, ...(this.#last ?? [])])
+    if (body.length <= BODY_MAX) this.#place.beacon?.(this.#hubUrl, body)
   }
 
   /** Bytes that wait to be sent. */
@@ -158,6 +183,7 @@ export class HubConnection {
     this.#heardAt = this.#loop.now()
     if (this.#pingedAt !== null) this.#answered()
     this.#isHub = true
+    this.#hubUrl = this.#url
     this.#mets.clear()
     // Not earlier: a server that takes a stream and closes it at once must not be dialled twenty
     // times a second.

@@ -338,7 +338,9 @@ export class Runner {
   /** Stops for good: closes the links and the stream to the hub. */
   stop(): void {
     if (this.#stopped) return
-    this.do((now) => member.stop(this.#run, now))
+    const aside = this.#hub.notes()
+    const first = this.do((now) => member.stop(this.#run, now, aside))
+    if (first) this.#hub.beacon(first)
     this.crash()
   }
 

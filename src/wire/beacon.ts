@@ -1,0 +1,38 @@
+/**
+ * What a page says as it ends, in one body of a request: messages as on a new stream to the hub,
+ * each behind its length.
+ *
+ *     length: varint  one message, as in relay.ts
+ *     …
+ */
+
+import {
+  createReader,
+  createWriter,
+  finish,
+  isDone,
+  readBytes,
+  writeRaw,
+  writeVarint,
+} from './bytes.ts'
+
+/** Most bytes of a body. */
+export const BEACON_MAX: number = 64 * 1024
+
+/** One body of these messages. */
+export function joinMessages(messages: readonly Uint8Array[]): Uint8Array {
+  const writer = createWriter()
+  for (const message of messages) {
+    writeVarint(writer, message.length)
+    writeRaw(writer, message)
+  }
+  return finish(writer)
+}
+
+/** The messages in a body; null if it is none. */
+export function splitMessages(body: Uint8Array): Uint8Array[] | null {
+  const reader = createReader(body)
+  const messages: Uint8Array[] = []
+  while (!reader.failed && !isDone(reader)) messages.push(readBytes(reader, BEACON_MAX))
+  return reader.failed ? null : messages
+}
