@@ -69,13 +69,15 @@ const PLANTS: readonly (readonly [what: string, plant: Plant])[] = [
 
 for (const [what, plant] of PLANTS) {
   test(`AP-1: ${what} is found by what was acknowledged`, async () => {
-    const first = await inLanes(8, 40, plant, (rooms) => Promise.any(rooms.map(faultsOf)))
-    expect(first[0]).toMatch(/^acknowledged is kept: /)
+    const first = await inLanes(8, 40, plant, (rooms) => Promise.any(rooms.map(lostOf)))
+    expect(first).not.toEqual([])
   })
 }
 
-async function faultsOf(room: Promise<Killed>): Promise<string[]> {
+// A kill at a bad moment may show otherwise, too.
+async function lostOf(room: Promise<Killed>): Promise<string[]> {
   const { wrong } = await room
-  if (wrong.length === 0) throw new Error('nothing was found')
-  return wrong
+  const lost = wrong.filter((why) => why.startsWith('acknowledged is kept: '))
+  if (lost.length === 0) throw new Error(`nothing was found that is lost: ${wrong.join('; ')}`)
+  return lost
 }
