@@ -2,8 +2,8 @@
 // not learns which versions are spoken; nobody on the way takes a version from what was offered.
 // Method: the hello of each protocol by hand, as a build says it that speaks one version more.
 import { describe, expect, test } from 'vitest'
-import { HUB_VERSION } from '../src/directory/messages.ts'
-import { readSaved, SAVED_VERSION, writeSaved } from '../src/directory/saved-room.ts'
+import { HUB_VERSION } from '../src/hub-protocol/messages.ts'
+import { readSaved, SAVED_VERSION, writeSaved } from '../src/hub-protocol/saved-room.ts'
 import { greetingLayout, MAIL_VERSION } from '../src/mailbox/messages.ts'
 import { SEAL_VERSION } from '../src/seal/limits.ts'
 import { proven } from '../src/seal/proofs.ts'

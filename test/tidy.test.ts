@@ -41,6 +41,9 @@ describe('the house is in order', () => {
     expect(sources.length).toBeGreaterThan(10)
     expect(all(floors.floors)).toEqual([])
   })
+  test('members, hubs and mailboxes know nothing of each other', () => {
+    expect(all(floors.apart)).toEqual([])
+  })
   test('no imports go in a circle', () => {
     expect(said(floors.circles(sources))).toEqual([])
   })
@@ -127,6 +130,16 @@ describe('a broken rule about imports is seen', () => {
     ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public entry points'],
   ])('%s: %s', (path, text, why) => {
     expect(planted(floors.floors, path, text)).toEqual([expect.stringContaining(why)])
+  })
+  test.each([
+    ['src/session/a.ts', `import type { B } from '../directory/b.ts'`],
+    ['src/faces/a.ts', `import { b } from '../directory/b.ts'`],
+    ['src/runtime/member/a.ts', `import { b } from '../hub/b.ts'`],
+    ['src/runtime/hub/a.ts', `import { b } from '../../member/b.ts'`],
+    ['src/faces/hub-a.ts', `import { b } from '../session/b.ts'`],
+    ['src/mailbox/a.ts', `import type { B } from '../hub-protocol/b.ts'`],
+  ])('%s: %s (apart)', (path, text) => {
+    expect(planted(floors.apart, path, text)).toEqual([expect.stringContaining('are apart')])
   })
   test.each([
     ['src/link/a.ts', `import { b } from './b.ts'\nimport { c } from '../wire/c.ts'`],

@@ -7,7 +7,7 @@ import { addresses } from '../../test/attack/attacks.ts'
 import { blank, SECRET, Stranger } from '../../test/attack/stranger.ts'
 import { MEMBERS_MAX } from '../../src/machine.ts'
 import { PING_MS } from '../../src/runtime/member/hub-stream.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import type { Did } from './words.ts'
 

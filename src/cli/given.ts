@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../directory/limits.ts'
 import { badValue, HoldfastError } from '../machine.ts'
-import type { TicketKey } from '../faces/tickets.ts'
+import type { TicketKey } from '../faces/hub-tickets.ts'
 import { readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import type { Certificate } from '../ports.ts'
 import type { Trust } from '../wire/ip.ts'

@@ -5,7 +5,7 @@
 
 import type { HubHandle } from '../faces/hub-opening.ts'
 import type { IncomingMessage } from 'node:http'
-import { SAVED_MAX } from '../directory/saved-room.ts'
+import { SAVED_MAX } from '../hub-protocol/saved-room.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import { fail, sayJson } from './answers.ts'
 import type { Answer } from './http.ts'

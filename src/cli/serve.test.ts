@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { HUB_VERSION } from '../directory/messages.ts'
+import { HUB_VERSION } from '../hub-protocol/messages.ts'
 import { join as joinSession } from '../node.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))

@@ -2,7 +2,12 @@
 
 import { existsSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
-import { mintTicket, newTicketKey, type TicketKey, type TicketOptions } from '../faces/tickets.ts'
+import {
+  mintTicket,
+  newTicketKey,
+  type TicketKey,
+  type TicketOptions,
+} from '../faces/hub-tickets.ts'
 import { badValue } from '../machine.ts'
 import { listOf, read, type Word } from './given.ts'
 

@@ -7,13 +7,14 @@
 
 import { RIGHTS } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
-import { type Admission, admissionOf, NOT_ADMITTED, type ToHub } from './messages.ts'
-import { ENTRANTS_MAX, type Kept } from './records.ts'
+import { type Admission, admissionOf, NOT_ADMITTED, type ToHub } from '../hub-protocol/messages.ts'
+import { type Kept } from './records.ts'
+import { type Claims, ENTRANTS_MAX } from '../hub-protocol/tickets.ts'
 import type { Row } from './register.ts'
 import { entrantOf, rightsOf } from './rights.ts'
 import type { Hub, HubOut } from './state.ts'
 import { idOf, isByInvitation, isSpent, shown } from './inviting.ts'
-import { type Claims, isClosed } from './tickets.ts'
+import { isClosed } from './tickets.ts'
 
 type Add = ToHub & { kind: 'add' }
 /** What a process may do, or why it may not come in. */

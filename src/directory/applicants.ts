@@ -1,7 +1,7 @@
 /** Those about whom the application is asked before they come in; see consulting.ts. */
 
-import type { ToHub } from './messages.ts'
-import type { Claims } from './tickets.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
+import type { Claims } from '../hub-protocol/tickets.ts'
 
 /** Who wants in, as the application is told. */
 export interface Applicant {

@@ -8,26 +8,18 @@
  * there is never a whole state without its log, nor a log without the state that it goes on from.
  */
 
-import { type Millis, NAME_MAX, type PeerId, termOf } from '../machine.ts'
+import { type Millis, type PeerId, termOf } from '../machine.ts'
 import { blob, decode, encode, record, varint, word } from '../wire/layout.ts'
-import { acks, type Acks, type Entry } from './messages.ts'
+import { acks, type Acks, type Entry } from '../hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
+import { KEEP_MINUTES_MAX } from '../hub-protocol/rooms.ts'
 import { placeOf } from './rows.ts'
 
 const MINUTE: Millis = 60_000
-/** Longest time for which a room is kept after its last member, in minutes: a year. */
-export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
-/**
- * After so long without YES_I_AM of a primary that may acknowledge without the hub its room may be
- * opened again. By their promises its members go on for less (session/keeping.ts).
- */
-export const SILENT_MS: Millis = 60_000
 /** Keys of sheets begin with this, and come behind those of all other records. */
 export const SHEETS_PREFIX = '~'
 /** Keys of rooms in the archive begin with this; ids of sessions have no blank. */
 export const ROOMS_PREFIX = 'kept '
-/** Most sheets of a room; then its primary writes the whole state anew. */
-export const SHEETS_MAX = 1_024
 
 /** Most bytes of a session's record. */
 export const RECORD_MAX: number = 1024 * 1024
@@ -155,14 +147,6 @@ export function find(archive: Archive, place: Pick<Entry, 'game' | 'room'>): Sta
 /** The session of a room of which something is kept, or on its way to the disk; else null. */
 export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
   return places.get(placeOf(place)) ?? null
-}
-
-/** As which room one is kept that was laid aside: it may be opened there. */
-export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {
-  const mark = `~${session}`
-  const bytes = new TextEncoder().encode(room).subarray(0, NAME_MAX - mark.length)
-  // A sign of several bytes that was cut falls away.
-  return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
 }
 
 /** Whether a name is for what is kept of another room: nobody founds one of that name. */

@@ -9,7 +9,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { SILENT_MS } from './archive.ts'
+import { SILENT_MS } from '../hub-protocol/rooms.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'

@@ -7,9 +7,9 @@
 import { toHex } from '../wire/hex.ts'
 import type { Entrance } from './admission.ts'
 import type { Applicant, Consulting } from './applicants.ts'
-import type { ToHub } from './messages.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
 import type { Call } from './state.ts'
-import type { Claims } from './tickets.ts'
+import type { Claims } from '../hub-protocol/tickets.ts'
 
 type Add = ToHub & { kind: 'add' }
 

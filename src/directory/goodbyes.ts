@@ -12,7 +12,7 @@
 import { detach } from './attaching.ts'
 import * as archive from './archive.ts'
 import type { Stand } from './archive.ts'
-import type { ToHub } from './messages.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'

@@ -4,7 +4,7 @@
  * cannot come.
  */
 
-import { grantOf, type Leader } from './messages.ts'
+import { grantOf, type Leader } from '../hub-protocol/messages.ts'
 import type { Row } from './register.ts'
 import type { HubOut } from './state.ts'
 

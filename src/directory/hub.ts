@@ -12,11 +12,11 @@
  */
 
 import type { Applicant } from './applicants.ts'
-import type { Claims } from './tickets.ts'
+import type { Claims } from '../hub-protocol/tickets.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
 import { agreed, said, shown } from '../wire/versions.ts'
-import { HUB_VERSIONS, type ToHub, toHub } from './messages.ts'
+import { HUB_VERSIONS, type ToHub, toHub } from '../hub-protocol/messages.ts'
 import * as register from './register.ts'
 import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'

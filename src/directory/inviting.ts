@@ -10,19 +10,13 @@
 import { mayPlay, RIGHTS, termsSay } from '../machine.ts'
 import { digest, sameBytes } from '../wire/digest.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
-import type { ToHub } from './messages.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
 import { type Invitation, INVITATIONS_MAX } from './records.ts'
+import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../hub-protocol/tickets.ts'
 import type { Row } from './register.ts'
 import { rightsOf } from './rights.ts'
 import type { Hub } from './state.ts'
 import { isClosed } from './tickets.ts'
-
-/** How an invitation begins where tickets are shown. */
-export const INVITATION = 'invite.'
-/** Bytes of its secret. */
-export const SECRET_BYTES = 32
-/** Most players that come in by one. */
-export const INVITED_MAX = 256
 
 type Invite = ToHub & { kind: 'invite' }
 

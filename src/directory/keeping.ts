@@ -29,7 +29,8 @@ import {
   SHEET_PIECES_MAX,
   TIME_MAX,
   type ToHub,
-} from './messages.ts'
+} from '../hub-protocol/messages.ts'
+import * as rooms from '../hub-protocol/rooms.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
@@ -121,7 +122,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
 }
 
 function follows(stand: Stand | null, { from, index }: Keep, by: number): boolean {
-  if (!stand || stand.by !== by || stand.sheets >= archive.SHEETS_MAX) return false
+  if (!stand || stand.by !== by || stand.sheets >= rooms.SHEETS_MAX) return false
   return from === stand.index && index >= stand.index
 }
 
@@ -213,7 +214,7 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Mi
   if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
     // After a start of the hub, or where it refused a sheet, it does not know enough.
-    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : archive.SILENT_MS
+    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : rooms.SILENT_MS
     return Math.max(row.lastYes, hub.startedAt) + silent - now
   }
   // Who opens it may be on its way to us.
@@ -245,7 +246,7 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
 export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
   const { entry } = stand.session
   const { session } = entry
-  const place = { ...entry, room: archive.asideOf(entry) }
+  const place = { ...entry, room: rooms.asideOf(entry) }
   const isTaken = register.inRoom(hub.directory, place).length > 0
   if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
   if (register.forget(hub.directory, session, directoryOut(hub, out))) return true

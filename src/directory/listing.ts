@@ -10,7 +10,7 @@
 import { type Millis, termsSay } from '../machine.ts'
 import * as attendance from './attendance.ts'
 import { isByInvitation } from './inviting.ts'
-import type { Entry } from './messages.ts'
+import type { Entry } from '../hub-protocol/messages.ts'
 import type { Directory, Row } from './register.ts'
 import type { Hub, Item, Page } from './state.ts'
 

@@ -9,22 +9,16 @@ import { KEY_BYTES } from '../ports.ts'
 import {
   decode,
   encode,
-  fixed,
   flag,
   list,
   record,
-  text,
   u8,
   type ValueOf,
   varint,
   word,
 } from '../wire/layout.ts'
-import { type Entry, entry, hash, type Listed, listed, place } from './messages.ts'
-
-/** Longest id of a ticket, in bytes. */
-export const TICKET_ID_MAX = 64
-/** Most players of a session that came in by tickets. */
-export const ENTRANTS_MAX = 1_024
+import { entrant, type Entrant, ENTRANTS_MAX } from '../hub-protocol/tickets.ts'
+import { type Entry, entry, hash, type Listed, listed, place } from '../hub-protocol/messages.ts'
 
 /** Most invitations of a session that are not spent. */
 export const INVITATIONS_MAX = 64
@@ -42,16 +36,6 @@ export interface Kept {
   /** What lets others in, in a room by invitation. */
   invitations: Invitation[]
 }
-
-/** Layout of an Entrant. */
-export const entrant = record({
-  /** Of the ticket. */
-  id: text(TICKET_ID_MAX),
-  key: fixed(KEY_BYTES),
-  rights: u8,
-})
-/** A player that came in by a ticket, and comes back by its key. */
-export type Entrant = ValueOf<typeof entrant>
 
 const invitation = record({ digest: hash, uses: varint, rights: u8 })
 /** What lets players into a room by invitation: the digest of its secret, and for how many. */

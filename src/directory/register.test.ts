@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { digest, proofOf } from '../wire/digest.ts'
 import { calmly } from '../../test/calmly.ts'
-import type { Listed } from './messages.ts'
+import { EPOCH_MAX, type Listed } from '../hub-protocol/messages.ts'
 import * as register from './register.ts'
-import { type Demand, type Directory, EPOCH_MAX } from './register.ts'
+import { type Demand, type Directory } from './register.ts'
 
 const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
 const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')

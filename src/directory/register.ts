@@ -19,7 +19,14 @@
 import type { Millis, Out, PeerId } from '../machine.ts'
 import * as rounds from '../rounds.ts'
 import { proves } from '../wire/digest.ts'
-import type { Entry, Listed, Register, Topology, Why } from './messages.ts'
+import {
+  type Entry,
+  EPOCH_MAX,
+  type Listed,
+  type Register,
+  type Topology,
+  type Why,
+} from '../hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
 import { ASK_MS, type Directory, erase, inRoom, insert, rowOf } from './rows.ts'
@@ -39,8 +46,6 @@ export const RECOVER_MS: Millis = 15_000
 export const FORGET_MS: Millis = 3_600_000
 /** Most sessions of one register. */
 export const SESSIONS_MAX = 10_000
-/** Epochs stay below this, so that (epoch, count) fits one number elsewhere. */
-export const EPOCH_MAX: number = 2 ** 21 - 1
 
 // How much a new round trip counts beside those before.
 const RTT_WEIGHT = 1 / 8

@@ -2,8 +2,9 @@
 
 import { mayLead, type PeerId, RIGHTS } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
-import type { Why } from './messages.ts'
-import type { Entrant, Kept } from './records.ts'
+import type { Why } from '../hub-protocol/messages.ts'
+import type { Kept } from './records.ts'
+import type { Entrant } from '../hub-protocol/tickets.ts'
 
 /** Of a change: who is primary and backup by it, and why. */
 interface Change {

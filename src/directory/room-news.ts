@@ -1,7 +1,7 @@
 /** What happens to a room, as its register shows it: for who owns the hub. */
 
 import type { PeerId } from '../machine.ts'
-import type { Listed } from './messages.ts'
+import type { Listed } from '../hub-protocol/messages.ts'
 import type { Row } from './register.ts'
 import type { HubOut, RoomNews } from './state.ts'
 

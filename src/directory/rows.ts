@@ -2,8 +2,9 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import * as rounds from '../rounds.ts'
-import type { Entry, Leader, Register } from './messages.ts'
-import type { Entrant, Invitation, Kept } from './records.ts'
+import type { Entry, Leader, Register } from '../hub-protocol/messages.ts'
+import type { Invitation, Kept } from './records.ts'
+import type { Entrant } from '../hub-protocol/tickets.ts'
 import type { Challenge, Veto } from './takeovers.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */

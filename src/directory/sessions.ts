@@ -4,11 +4,18 @@
  */
 
 import { INC_MAX, mayLead, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { type FromHub, NO_GAME, NOT_ADMITTED, SPENT, type ToHub, UNREADABLE } from './messages.ts'
+import {
+  type FromHub,
+  NO_GAME,
+  NOT_ADMITTED,
+  SPENT,
+  type ToHub,
+  UNREADABLE,
+} from '../hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as admission from './admission.ts'
-import type { Claims } from './tickets.ts'
+import { type Claims, INVITATION } from '../hub-protocol/tickets.ts'
 import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
@@ -20,7 +27,6 @@ import type { Applicant } from './applicants.ts'
 import * as closing from './closing.ts'
 import { happened, tellMoved } from './room-news.ts'
 import * as consulting from './consulting.ts'
-import { INVITATION } from './inviting.ts'
 import * as inviting from './inviting.ts'
 import * as keeping from './keeping.ts'
 import * as listing from './listing.ts'

@@ -5,7 +5,13 @@ import type { Closing } from '../ports.ts'
 import * as budgets from './budgets.ts'
 import type { Account, Budgets, Purse } from './budgets.ts'
 import { defaults } from './limits.ts'
-import { type Entry, type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
+import {
+  type Entry,
+  type FromHub,
+  fromHub,
+  REASON_MAX,
+  type ToHub,
+} from '../hub-protocol/messages.ts'
 import type { Applicant, Consulting } from './applicants.ts'
 import * as archive from './archive.ts'
 import type { Archive, Stand } from './archive.ts'

@@ -1,7 +1,7 @@
 /** What a directory keeps of a takeover that was asked for, until it is decided. */
 
 import type { Millis } from '../machine.ts'
-import type { ToHub } from './messages.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
 
 /** A takeover about which the primary is being asked. */
 export interface Challenge {

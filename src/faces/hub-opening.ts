@@ -42,8 +42,8 @@ import {
 import { type KeptRoom, keptRooms } from './hub-rooms.ts'
 import { roomIn, type RoomView } from './hub-rooms.ts'
 import { Reports } from '../runtime/reports.ts'
-import { consultWith, type OnJoin } from './on-join.ts'
-import { type TicketKey, ticketReader } from './tickets.ts'
+import { consultWith, type OnJoin } from './hub-on-join.ts'
+import { type TicketKey, ticketReader } from './hub-tickets.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
 export interface HubOptions {

@@ -1,10 +1,10 @@
 /** The rooms of a hub, as its owner sees them, hears of them, and closes them. */
 
-import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
+import { NOT_ADMITTED, REASON_MAX } from '../hub-protocol/messages.ts'
 import * as archive from '../directory/archive.ts'
 import * as register from '../directory/register.ts'
 import type { RoomNews } from '../directory/state.ts'
-import { writeSaved } from '../directory/saved-room.ts'
+import { writeSaved } from '../hub-protocol/saved-room.ts'
 import type { Unfit } from '../directory/saving.ts'
 import { badValue, HoldfastError, type PeerId } from '../machine.ts'
 import type { HubServer } from '../runtime/hub/hub-server.ts'

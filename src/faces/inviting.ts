@@ -1,6 +1,6 @@
 /** Invitations that a member makes, one after the other: the hub answers the newest of a stream. */
 
-import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../directory/inviting.ts'
+import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../hub-protocol/tickets.ts'
 import { badValue, HoldfastError, type Millis, RIGHTS } from '../machine.ts'
 import { invite } from '../member/member.ts'
 import { isSealed } from '../member/room-key.ts'

@@ -1,7 +1,7 @@
 /** How long a room is kept after its last member, as `join` is told it. */
 
 import { badValue, HoldfastError } from '../machine.ts'
-import { KEEP_MINUTES_MAX } from '../directory/archive.ts'
+import { KEEP_MINUTES_MAX } from '../hub-protocol/rooms.ts'
 import { AT_HOSTS } from '../member/own-store.ts'
 import { checkFlag, checkOptions } from '../runtime/options.ts'
 import { KEY_BYTES } from '../ports.ts'

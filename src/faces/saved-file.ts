@@ -1,7 +1,7 @@
 /** A room in a file: `session.export` and `join({ from })`. */
 
 import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
-import { readSaved, type Saved } from '../directory/saved-room.ts'
+import { readSaved, type Saved } from '../hub-protocol/saved-room.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Alarm } from '../ports.ts'

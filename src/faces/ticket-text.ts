@@ -3,7 +3,7 @@
  * `<ticket>~<64 hexadecimal digits>`.
  */
 
-import { TICKET_MAX } from '../directory/messages.ts'
+import { TICKET_MAX } from '../hub-protocol/messages.ts'
 import { badValue } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'

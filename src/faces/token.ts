@@ -9,7 +9,7 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import { SESSION_ID_MAX } from '../directory/messages.ts'
+import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
 import { KEY_BYTES } from '../ports.ts'
 import type { Token } from '../runtime/member/runner.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'

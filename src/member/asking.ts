@@ -1,6 +1,6 @@
 /** What a process asks on its way into a session, of the hub and of its primary. */
 
-import { HUB_VERSIONS, type ToHub, toHub } from '../directory/messages.ts'
+import { HUB_VERSIONS, type ToHub, toHub } from '../hub-protocol/messages.ts'
 import { type Join, SESSION_VERSIONS } from '../session/messages.ts'
 import { said } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'

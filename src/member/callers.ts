@@ -5,7 +5,7 @@
  */
 
 import * as link from '../link/link.ts'
-import { admissionOf } from '../directory/messages.ts'
+import { admissionOf } from '../hub-protocol/messages.ts'
 import { type Millis, RIGHTS } from '../machine.ts'
 import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'

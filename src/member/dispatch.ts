@@ -6,7 +6,7 @@
 import type { PartOut, PeerId } from '../machine.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import { peerLayout } from '../session/messages.ts'
-import { grantOf } from '../directory/messages.ts'
+import { grantOf } from '../hub-protocol/messages.ts'
 import type { Arrival } from '../link/arrivals.ts'
 import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/quotas.ts'

@@ -25,7 +25,7 @@ import {
   opensIn,
   SPENT,
   UNREADABLE,
-} from '../directory/messages.ts'
+} from '../hub-protocol/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import { type Joined, joinedLayout } from '../session/messages.ts'
@@ -49,7 +49,7 @@ import { partOut } from './dispatch.ts'
 import type { Unfit } from './builds.ts'
 import { compute } from './curves.ts'
 import * as entrance from './entrance.ts'
-import { SILENT_MS } from '../directory/archive.ts'
+import { SILENT_MS } from '../hub-protocol/rooms.ts'
 import * as opening from './opening.ts'
 import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'

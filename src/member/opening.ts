@@ -6,10 +6,9 @@
 
 import type { Millis } from '../machine.ts'
 import * as clock from '../link/clock.ts'
-import type { FromHub, ToHub } from '../directory/messages.ts'
-import * as archive from '../directory/archive.ts'
-import type { Saved } from '../directory/saved-room.ts'
-import { SHEET_PIECES_MAX, UNREADABLE } from '../directory/messages.ts'
+import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-protocol/messages.ts'
+import * as rooms from '../hub-protocol/rooms.ts'
+import type { Saved } from '../hub-protocol/saved-room.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'
 import { apply, type Durable } from '../replication/durable.ts'
@@ -32,7 +31,7 @@ export const ROOM_MAX: number = 4 * 1024 * 1024
 /** The hub has named us; the sheets come. */
 export function begin(run: Runtime, answer: Added): void {
   const { opened, entry } = answer
-  if (!opened || opened.sheets > archive.SHEETS_MAX) return void run.member.counters.malformed++
+  if (!opened || opened.sheets > rooms.SHEETS_MAX) return void run.member.counters.malformed++
   run.member.opening = { answer, as: opened, coming: coming(entry, opened.sheets) }
   run.member.phase = 'opening'
 }
@@ -45,7 +44,7 @@ function coming({ session, terms }: Pick<Coming, 'session' | 'terms'>, count: nu
 export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): void {
   const { member } = run
   const { id, terms } = member.session
-  if (message.session !== id || message.sheets > archive.SHEETS_MAX) {
+  if (message.session !== id || message.sheets > rooms.SHEETS_MAX) {
     return void member.counters.malformed++
   }
   if (message.sheets === 0) return recovery.stored(member.session, run.now, null, run.out)
@@ -118,7 +117,7 @@ export function asideOf(
   { code, why }: Unfit,
 ): Aside | null {
   const isLaid = wish.fresh && opened !== null && code !== 'banned'
-  return isLaid ? { as: archive.asideOf(entry), why } : null
+  return isLaid ? { as: rooms.asideOf(entry), why } : null
 }
 
 /** How we leave a session that we were named the primary of, and did not begin. */

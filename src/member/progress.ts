@@ -1,6 +1,6 @@
 /** What a process on its way in waits for, for whoever shows it. */
 
-import { LATER } from '../directory/messages.ts'
+import { LATER } from '../hub-protocol/messages.ts'
 import type { Millis } from '../machine.ts'
 import * as arrival from './arrival.ts'
 import { JOIN_MS, type Runtime } from './state.ts'

@@ -3,8 +3,8 @@
  * the server alone holds, and keeps to itself.
  */
 
-import { REASON_MAX } from '../directory/messages.ts'
-import { SAVED_MAX, type Saved, writeSaved } from '../directory/saved-room.ts'
+import { REASON_MAX } from '../hub-protocol/messages.ts'
+import { SAVED_MAX, type Saved, writeSaved } from '../hub-protocol/saved-room.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import * as keeping from '../session/keeping.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../session/messages.ts'

@@ -3,7 +3,7 @@
  * the hub. Where the room has a key, the primary must show that it has it (room-key.ts).
  */
 
-import type { FromHub } from '../directory/messages.ts'
+import type { FromHub } from '../hub-protocol/messages.ts'
 import type { View } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import { settingsOf } from '../session/output.ts'

@@ -6,7 +6,7 @@
  * backup, or a primary that had no backup yet, is recovered by those who are left.
  */
 
-import type { Register } from '../directory/messages.ts'
+import type { Register } from '../hub-protocol/messages.ts'
 import { underWay, wrongCalls } from './callers.ts'
 import { bareFaces, cardsOf, unsettledCards, wrongTurns } from './cards.ts'
 import { woundClocks, wrongClocks } from './clocks.ts'

@@ -11,7 +11,7 @@ import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { FAULT_KINDS, type FaultKind, plan, type Schedule } from '../faults/schedule.ts'
 import type { Millis } from '../machine.ts'
-import type { Topology } from '../directory/messages.ts'
+import type { Topology } from '../hub-protocol/messages.ts'
 
 /** Faults begin and end within so much time. */
 export const TROUBLE_MS: Millis = 10_000

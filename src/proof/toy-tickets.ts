@@ -1,6 +1,6 @@
 /** Tickets of the simulator, which nobody signs: whoever runs in it may write one. */
 
-import type { Claims } from '../directory/tickets.ts'
+import type { Claims } from '../hub-protocol/tickets.ts'
 import type { TicketReader } from '../runtime/hub/hub-server.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 

@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { Why } from '../directory/messages.ts'
+import type { Why } from '../hub-protocol/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 import { type Attempt, is, nextRequest, type Session, type SessionOut } from './state.ts'
 

@@ -7,7 +7,7 @@
  */
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { EPOCH_MAX } from '../directory/register.ts'
+import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import type { PeerMessage, View } from './messages.ts'
 import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'

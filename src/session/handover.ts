@@ -12,7 +12,7 @@
 
 import * as commit from '../replication/log.ts'
 import type { Millis } from '../machine.ts'
-import type { Register } from '../directory/messages.ts'
+import type { Register } from '../hub-protocol/messages.ts'
 import { become, grantFor, releaseAll } from './output.ts'
 import { record } from './replicate.ts'
 import { attempt } from './attempts.ts'

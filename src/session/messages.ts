@@ -4,7 +4,7 @@
  * first `snapshot`.
  */
 
-import { REASON_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from '../directory/messages.ts'
+import { REASON_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from '../hub-protocol/messages.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import {
   ADDRESS_MAX,

@@ -17,7 +17,7 @@
 
 import * as commit from '../replication/log.ts'
 import { assert, INC_MAX, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import type { Register } from '../directory/messages.ts'
+import type { Register } from '../hub-protocol/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { type Conduct, putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'

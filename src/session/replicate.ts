@@ -6,7 +6,7 @@
 import * as commit from '../replication/log.ts'
 import { assert, INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { EPOCH_MAX } from '../directory/register.ts'
+import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
 import { type Delta, deltaLayout, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'

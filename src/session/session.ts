@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { FromHub } from '../directory/messages.ts'
+import type { FromHub } from '../hub-protocol/messages.ts'
 import * as commit from '../replication/log.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'

@@ -14,7 +14,7 @@ import {
   RISEN_MAX,
   type Start,
 } from '../replication/layouts.ts'
-import type { Acks } from '../directory/messages.ts'
+import type { Acks } from '../hub-protocol/messages.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { createReader } from '../wire/bytes.ts'

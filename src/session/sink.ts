@@ -1,6 +1,6 @@
 /** The outside of a session: what it tells the layer above, and where its effects go. */
 
-import type { ToHub } from '../directory/messages.ts'
+import type { ToHub } from '../hub-protocol/messages.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
 import type { Gone, Loss } from '../replication/layouts.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'

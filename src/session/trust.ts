@@ -9,8 +9,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { Register } from '../directory/messages.ts'
-import { EPOCH_MAX } from '../directory/register.ts'
+import { EPOCH_MAX, type Register } from '../hub-protocol/messages.ts'
 import type { View } from './messages.ts'
 import type { Session } from './state.ts'
 

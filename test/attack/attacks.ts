@@ -5,7 +5,7 @@
 
 import http from 'node:http'
 import net, { type Socket } from 'node:net'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { knocking as door } from '../../src/seal/addresses.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { BASE_POINT } from '../../src/ports.ts'
 import * as seals from '../../src/seal/seal.ts'

@@ -18,7 +18,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'
 import { until } from './until.ts'

@@ -11,7 +11,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'

@@ -8,7 +8,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { create } from '../../src/directory/budgets.ts'
 import { defaults } from '../../src/directory/limits.ts'
 import type { Loop, Store, Stream, StreamEvents } from '../../src/ports.ts'

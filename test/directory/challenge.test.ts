@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { boundOf } from '../../src/directory/challenge.ts'
 import * as challenge from '../../src/directory/challenge.ts'
-import type { FromHub, Register, ToHub, Why } from '../../src/directory/messages.ts'
+import type { FromHub, Register, ToHub, Why } from '../../src/hub-protocol/messages.ts'
 import { ASK_MS } from '../../src/directory/register.ts'
 import { frameRelay } from '../../src/wire/relay.ts'
 import { calmly } from '../calmly.ts'

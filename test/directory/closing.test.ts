@@ -3,7 +3,7 @@
 // Method: the hub's machine at a desk whose disk the test writes.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { close } from '../../src/directory/closing.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { Desk, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 

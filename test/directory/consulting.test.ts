@@ -3,7 +3,7 @@
 // Method: the hub's machine at a desk; the test is the application.
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../src/machine.ts'
 import { toHex } from '../../src/wire/hex.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'

@@ -14,7 +14,7 @@ import {
   type Listed,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { type Closing, KEY_BYTES } from '../../src/ports.ts'
 import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'

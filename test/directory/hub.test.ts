@@ -1,7 +1,7 @@
 // Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
-import type { Why } from '../../src/directory/messages.ts'
+import type { Why } from '../../src/hub-protocol/messages.ts'
 import { add, ASK_MS, kept, recordOf } from '../../src/directory/register.ts'
 import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
 

@@ -1,7 +1,7 @@
 // Goal: an invitation counts once the disk has it, within its bounds, for who may make one (SE-18).
 // Method: the hub's machine at a desk whose disk the test writes.
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../src/machine.ts'
 import { digest } from '../../src/wire/digest.ts'
 import { toHex } from '../../src/wire/hex.ts'

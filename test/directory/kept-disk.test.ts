@@ -3,8 +3,9 @@
 // Method: the machine of the hub by hand, with a disk that answers when the test says so.
 import { describe, expect, test } from 'vitest'
 import * as archive from '../../src/directory/archive.ts'
+import { SILENT_MS } from '../../src/hub-protocol/rooms.ts'
 import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { Desk, listed, OPEN, proof } from './desk.ts'
 
 const BACK_MS = 3_000
@@ -46,7 +47,7 @@ describe('a kept room', () => {
     const takes = { inc: 2, proof: proof(2), expect: 2, primary: 2, why: 'takeover' } as const
     desk.say(heir, { ...said, ...takes })
     desk.restart()
-    desk.go(archive.SILENT_MS)
+    desk.go(SILENT_MS)
     const other = desk.open()
     desk.atOnce = false
     expect(ask(desk, other, 3)).toEqual([])

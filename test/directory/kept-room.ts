@@ -1,7 +1,7 @@
 /** A kept room at a hub by hand, and who writes and opens it. */
 
 import { BACK_MS } from '../../src/directory/keeping.ts'
-import type { FromHub, ToHub } from '../../src/directory/messages.ts'
+import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 
 type Keep = ToHub & { kind: 'keep' }

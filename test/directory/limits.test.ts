@@ -3,7 +3,7 @@
 // Method: the hub's machine with streams by hand, whose addresses and limits the test chooses.
 import { describe, expect, test } from 'vitest'
 import { TABLE } from '../../src/directory/limits.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { Desk, listed } from './desk.ts'
 

@@ -3,8 +3,7 @@
 // Method: the machine of the hub at a desk, which fails what throws; every message that there is,
 // by seed, with lists of 0, 1 and 256.
 import { expect, test } from 'vitest'
-import type { ToHub } from '../../src/directory/messages.ts'
-import { HUB_VERSION } from '../../src/directory/messages.ts'
+import { HUB_VERSION, type ToHub } from '../../src/hub-protocol/messages.ts'
 import { below, chance, create as chaosOf, fork, pick, type Prng } from '../../src/faults/prng.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { Desk, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'

@@ -2,7 +2,7 @@
 // Method: the hub's machine with streams by hand.
 import { expect, test } from 'vitest'
 import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import * as register from '../../src/directory/register.ts'
 import { Desk, HUB_KEY, listed, OPEN } from './desk.ts'
 

@@ -3,7 +3,7 @@
 // Method: a hub by hand, with a disk by hand.
 import { expect, test } from 'vitest'
 import * as archive from '../../src/directory/archive.ts'
-import { readSaved, type Saved, writeSaved } from '../../src/directory/saved-room.ts'
+import { readSaved, type Saved, writeSaved } from '../../src/hub-protocol/saved-room.ts'
 import * as saving from '../../src/directory/saving.ts'
 import { MEMBERS_MAX } from '../../src/machine.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'

@@ -5,7 +5,7 @@
  */
 
 import { expect } from 'vitest'
-import type { Why } from '../../src/directory/messages.ts'
+import type { Why } from '../../src/hub-protocol/messages.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { Script } from '../transcript.ts'
 import { Desk, listed, proof, OPEN } from './desk.ts'

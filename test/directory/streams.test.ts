@@ -2,7 +2,7 @@
 // Method: the hub's machine with streams by hand, on a clock of the test.
 import { describe, expect, test } from 'vitest'
 import { deadline, wake } from '../../src/directory/hub.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
+import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
 import * as register from '../../src/directory/register.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'

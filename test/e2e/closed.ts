@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sign } from '../../src/drivers/crypto/jose.ts'
-import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/tickets.ts'
+import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/hub-tickets.ts'
 import { fromHex } from '../../src/wire/hex.ts'
 import { Hub } from './harness.ts'
 

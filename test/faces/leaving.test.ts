@@ -2,7 +2,7 @@
 // acknowledged is in it.
 // Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
 import { describe, expect, test } from 'vitest'
-import { SILENT_MS } from '../../src/directory/archive.ts'
+import { SILENT_MS } from '../../src/hub-protocol/rooms.ts'
 import { joinIn } from '../../src/faces/join.ts'
 import { action } from '../../src/index.ts'
 import type { Session } from '../../src/index.ts'

@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time that reach each other through the hub alone, which lies at
 // random, by a seed, about all that it carries and about whose key is whose.
 import { describe, expect, test } from 'vitest'
-import { fromHub } from '../../src/directory/messages.ts'
+import { fromHub } from '../../src/hub-protocol/messages.ts'
 import { action } from '../../src/faces/actions.ts'
 import { joinIn, type JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'

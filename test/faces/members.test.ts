@@ -9,7 +9,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { leadOf } from '../../src/session/state.ts'
 import { HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import { decode, encode } from '../../src/wire/layout.ts'

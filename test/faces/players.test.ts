@@ -1,7 +1,7 @@
 // Goal: a player is who can sign with its key: nobody else comes in as it, whatever they saw, and
 // whoever carries a JOIN changes nothing in it.
 // Method: whole sessions in virtual time; a stranger by hand asks the primary in its handshake.
-import { admissionOf } from '../../src/directory/messages.ts'
+import { admissionOf } from '../../src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import type { Running as Session } from '../../src/faces/live.ts'

@@ -14,7 +14,7 @@ import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { peerLayout } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout } from '../../src/replication/layouts.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
+import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, frameRelay } from '../../src/wire/relay.ts'
 

@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { create as chaosOf, chance, fork, type Prng } from '../../src/faults/prng.ts'
-import { HUB_VERSION, toHub } from '../../src/directory/messages.ts'
+import { HUB_VERSION, toHub } from '../../src/hub-protocol/messages.ts'
 import { proofOf } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'

@@ -13,7 +13,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'

@@ -6,8 +6,7 @@
  * whatever fits no message throws.
  */
 
-import type { FromHub, Register, ToHub } from '../../src/directory/messages.ts'
-import { toHub } from '../../src/directory/messages.ts'
+import { type FromHub, type Register, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
 import { below, chance, create as chaosOf, pick, type Prng } from '../../src/faults/prng.ts'
 import { MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../../src/machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'

@@ -1,7 +1,7 @@
 // Goal: how a process gets in, how often it asks, and with which words it gives up.
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import { HUB_VERSION, NO_GAME } from '../../src/directory/messages.ts'
+import { HUB_VERSION, NO_GAME } from '../../src/hub-protocol/messages.ts'
 import { BACK_FACTOR, BEAR_MS } from '../../src/member/arrival.ts'
 import * as doubt from '../../src/member/doubt.ts'
 import * as entry from '../../src/member/entry.ts'

@@ -1,8 +1,15 @@
 /** One process by hand, from before it is a member: what it asks, sends and tells is kept. */
 
 import { RIGHTS } from '../../src/machine.ts'
-import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
-import type { FromHub, Leader, Register } from '../../src/directory/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type Leader,
+  type Register,
+  toHub,
+  type ToHub,
+} from '../../src/hub-protocol/messages.ts'
 import * as member from '../../src/member/member.ts'
 import { create, type CurveQuestion, type MemberEvent } from '../../src/member/state.ts'
 import type { CurveAnswer, Runtime, Slot, Wish } from '../../src/member/state.ts'

@@ -4,7 +4,7 @@
 
 import * as link from '../../src/link/link.ts'
 import { createArrivals } from '../../src/link/link.ts'
-import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
+import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
 import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
 import { BASE_POINT, type Ciphers, SIGNATURE_BYTES, type Stream } from '../../src/ports.ts'
 import { HUB_URL } from '../../src/proof/world.ts'

@@ -1,7 +1,7 @@
 // Goal: who asks a primary to let it in has a place among those who ask, is checked, and answered;
 // and the other way round.
 // Method: one process by hand, as the primary and as who asks; others are what is said for them.
-import { admissionOf } from '../../src/directory/messages.ts'
+import { admissionOf } from '../../src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import { createArrivals } from '../../src/link/link.ts'

@@ -34,7 +34,7 @@ import {
   type Leader,
   toHub,
   type Topology,
-} from '../../src/directory/messages.ts'
+} from '../../src/hub-protocol/messages.ts'
 import { type Joined, joinedLayout } from '../../src/session/messages.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import { NO_VIEW } from '../../src/session/state.ts'

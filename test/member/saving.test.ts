@@ -3,7 +3,7 @@
 // Method: the shipped verbs of a member, by hand.
 import { describe, expect, test } from 'vitest'
 import * as saving from '../../src/member/saving.ts'
-import { SAVED_MAX } from '../../src/directory/saved-room.ts'
+import { SAVED_MAX } from '../../src/hub-protocol/saved-room.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../../src/session/messages.ts'
 import { Bare } from './bare.ts'
 

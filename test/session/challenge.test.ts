@@ -1,7 +1,7 @@
 // Goal: a primary that lives says so, and a backup that hears it stands by again, lacking nothing.
 // Method: the shipped verbs, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, ToHub } from '../../src/directory/messages.ts'
+import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
 import { founder, fresh, SESSION_ID } from '../../src/proof/models/processes.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { handOver } from '../../src/session/session.ts'

@@ -1,7 +1,7 @@
 // Goal: what a member believes of its session, what it asks for again, and when it gives up.
 // Method: the shipped client of a session, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { EPOCH_MAX } from '../../src/directory/register.ts'
+import { EPOCH_MAX } from '../../src/hub-protocol/messages.ts'
 import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'

@@ -1,8 +1,7 @@
 // Goal: what a primary writes at the hub of a room that is kept, when, and what waits for it.
 // Method: the shipped functions on a primary by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { type Acks, NOT_NEXT } from '../../src/directory/messages.ts'
-import type { ToHub } from '../../src/directory/messages.ts'
+import { type Acks, NOT_NEXT, type ToHub } from '../../src/hub-protocol/messages.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'
 import * as keeping from '../../src/session/keeping.ts'
 import { entriesLayout, type Keeping, wholeLayout } from '../../src/session/sheets.ts'

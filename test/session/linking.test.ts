@@ -2,7 +2,7 @@
 // whom it wants links.
 // Method: the shipped session, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'

@@ -2,7 +2,7 @@
 // than once; and who says that it ends its process is seen off by whoever serves.
 // Method: the shipped session, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/directory/messages.ts'
+import type { FromHub } from '../../src/hub-protocol/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { AWAY_MS } from '../../src/session/presence.ts'
 import * as machine from '../../src/session/session.ts'

@@ -1,7 +1,7 @@
 // Goal: the transitions of the server object, one by one, as the source and our rules have them.
 // Method: the shipped session machine, its messages handed over by hand; time stands still.
 import { expect, test } from 'vitest'
-import type { Register } from '../../src/directory/messages.ts'
+import type { Register } from '../../src/hub-protocol/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'

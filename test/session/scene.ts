@@ -11,7 +11,7 @@ import {
 import * as client from '../../src/session/client.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
-import type { ToHub } from '../../src/directory/messages.ts'
+import type { ToHub } from '../../src/hub-protocol/messages.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { NO_VIEW } from '../../src/session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'

@@ -5,7 +5,7 @@
  */
 
 import * as register from '../../src/directory/register.ts'
-import type { FromHub, ToHub } from '../../src/directory/messages.ts'
+import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
 import { MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../../src/machine.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'

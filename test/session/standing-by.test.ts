@@ -1,7 +1,7 @@
 // Goal: who stands by holds the whole log, leads when the register says so, and not before.
 // Method: the shipped verbs of roles and of the log, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { EPOCH_MAX } from '../../src/directory/register.ts'
+import { EPOCH_MAX } from '../../src/hub-protocol/messages.ts'
 import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Delta } from '../../src/replication/layouts.ts'
 import { deltaLayout } from '../../src/replication/layouts.ts'

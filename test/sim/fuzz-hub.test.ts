@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest'
 import { TABLE } from '../../src/directory/limits.ts'
 import * as hub from '../../src/directory/hub.ts'
-import { HUB_VERSION } from '../../src/directory/messages.ts'
+import { HUB_VERSION } from '../../src/hub-protocol/messages.ts'
 import { frameKnock } from '../../src/wire/relay.ts'
 import { complaints, desk, last, open, say, storm } from '../fuzz/hub.ts'
 

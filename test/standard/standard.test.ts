@@ -46,16 +46,18 @@ import * as pieces from '../../src/pieces/pieces.ts'
 import * as ports from '../../src/ports.ts'
 import * as custom from '../../src/custom/messages.ts'
 import * as rpc from '../../src/rpc/messages.ts'
-import * as hubMessages from '../../src/directory/messages.ts'
+import * as hubMessages from '../../src/hub-protocol/messages.ts'
 import * as records from '../../src/directory/records.ts'
-import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
+import * as tickets from '../../src/hub-protocol/tickets.ts'
+import { SESSIONS_MAX } from '../../src/directory/register.ts'
+import { EPOCH_MAX } from '../../src/hub-protocol/messages.ts'
 import * as machine from '../../src/machine.ts'
 import * as replication from '../../src/replication/layouts.ts'
 import * as seal from '../../src/seal/limits.ts'
 import { BEACON_MAX } from '../../src/wire/beacon.ts'
 import * as sealMessages from '../../src/seal/messages.ts'
 import * as archive from '../../src/directory/archive.ts'
-import * as saved from '../../src/directory/saved-room.ts'
+import * as saved from '../../src/hub-protocol/saved-room.ts'
 import * as hubKeeping from '../../src/directory/keeping.ts'
 import * as ownStore from '../../src/member/own-store.ts'
 import * as roomKey from '../../src/member/room-key.ts'
@@ -116,7 +118,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
 }
 
 const LIMITS: Record<string, number> = {
-  ...{ ENTRANTS_MAX: records.ENTRANTS_MAX, TICKET_ID_MAX: records.TICKET_ID_MAX },
+  ...{ ENTRANTS_MAX: tickets.ENTRANTS_MAX, TICKET_ID_MAX: tickets.TICKET_ID_MAX },
   INVITATIONS_MAX: records.INVITATIONS_MAX,
   ...pick(machine),
   ...pick(replication),

@@ -1,6 +1,6 @@
 /** A hub that lies: all that it says to one process passes here. */
 
-import { type FromHub, fromHub } from '../../src/directory/messages.ts'
+import { type FromHub, fromHub } from '../../src/hub-protocol/messages.ts'
 import { joinIn, type JoinOptions } from '../../src/faces/join.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import type { Connect } from '../../src/ports.ts'

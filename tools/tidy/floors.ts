@@ -11,6 +11,7 @@ import type { Complaint, Node, Source } from './source.ts'
 export const FLOORS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults'],
+  ['hub-protocol'],
   ['link', 'seal', 'replication', 'directory', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],
   ['member'],
@@ -31,7 +32,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 ]
 
 /** The highest layer whose modules are machines: plain data and verbs. */
-export const MACHINES_TOP = 4
+export const MACHINES_TOP = 5
 
 /** Packages that compute and nothing else, and so may be used on every layer. */
 const PURE = ['@noble/hashes', 'fractional-indexing', 'fast-check', 'vitest']
@@ -136,6 +137,33 @@ function games(source: Source): Complaint[] {
   return complaints
 }
 
+/** The hub and what members do stand apart: what both have to agree on is in hub-protocol/. */
+const OF_MEMBERS = ['session', 'objects', 'actions', 'pieces', 'slots', 'rpc', 'custom', 'member']
+const OF_HUBS = /^src\/(directory|runtime\/hub)\/|^src\/faces\/hub-/
+
+/** Imports by which a member would know the hub, the hub members, or a mailbox either. */
+export function apart(source: Source): Complaint[] {
+  const { path } = source
+  const here = place(path)?.room ?? ''
+  if (!path.startsWith('src/') || isTest(path)) return []
+  if (['proof', 'cli', 'sim'].includes(here) || path === 'src/hub.ts') return []
+  return imports(source).flatMap(({ to, at }) => {
+    const aim = resolve(path, to)
+    if (aim === null) return []
+    const there = place(aim)?.room ?? ''
+    const isHub = OF_HUBS.test(aim)
+    const isWrong =
+      here === 'mailbox'
+        ? isHub || there === 'hub-protocol' || OF_MEMBERS.includes(there)
+        : OF_HUBS.test(path)
+          ? OF_MEMBERS.includes(there)
+          : isHub
+    return isWrong
+      ? complain(source, at, `imports ${to}: hubs, members and mailboxes are apart`)
+      : []
+  })
+}
+
 /** Circles of imports among the files. */
 export function circles(sources: readonly Source[]): Complaint[] {
   const known = new Map(sources.map((source) => [source.path, source]))
@@ -169,7 +197,17 @@ export function nodeReached(door: string, sources: readonly Source[]): Complaint
 
 /** Modules that a mailbox does without: it needs no session. */
 const OF_SESSIONS = [
-  ...['link', 'seal', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
+  ...[
+    'link',
+    'seal',
+    'replication',
+    'hub-protocol',
+    'directory',
+    'motion',
+    'session',
+    'objects',
+    'actions',
+  ],
   ...['pieces', 'slots', 'rpc', 'custom', 'member'],
 ]
 

@@ -4,7 +4,13 @@ import { create as budgetsOf } from '../../directory/budgets.ts'
 import * as hub from '../../directory/hub.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
 import { defaults } from '../../directory/limits.ts'
-import { type FromHub, fromHub, HUB_VERSION, type ToHub, toHub } from '../../directory/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../hub-protocol/messages.ts'
 import { ASK_MS, find } from '../../directory/register.ts'
 import type { Millis } from '../../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'

@@ -4,7 +4,7 @@
  * are the list of all operations.
  */
 
-import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
+import type { FromHub, Register, ToHub } from '../../hub-protocol/messages.ts'
 import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as durable from '../../replication/durable.ts'
 import { deltaLayout, type Member, type Point, type Start } from '../../replication/layouts.ts'

@@ -7,8 +7,8 @@
  * stream for as long as it likes, but for what a process begins a stream with.
  */
 
-import * as archive from '../../directory/archive.ts'
-import { type FromHub, LATER } from '../../directory/messages.ts'
+import { SILENT_MS } from '../../hub-protocol/rooms.ts'
+import { type FromHub, LATER } from '../../hub-protocol/messages.ts'
 import { BACK_MS } from '../../directory/keeping.ts'
 import { ASK_MS, RECOVER_MS } from '../../directory/register.ts'
 import type * as chunks from '../../wire/chunks.ts'
@@ -174,7 +174,7 @@ function* actions(scope: KeptScope, scene: KeptScene): Iterable<Action<KeptScene
     yield mishap('a lease passes', 'middle', (copy) => hub.pass(copy, RECOVER_MS + ASK_MS))
   }
   if (left.long > 0) {
-    yield mishap('a minute passes', 'long', (copy) => hub.pass(copy, archive.SILENT_MS + 1))
+    yield mishap('a minute passes', 'long', (copy) => hub.pass(copy, SILENT_MS + 1))
   }
 }
 

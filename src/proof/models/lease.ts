@@ -10,7 +10,7 @@
  */
 
 import { assert, type Millis, type PeerId } from '../../machine.ts'
-import type { FromHub, ToHub } from '../../directory/messages.ts'
+import type { FromHub, ToHub } from '../../hub-protocol/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import * as client from '../../session/client.ts'

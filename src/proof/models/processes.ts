@@ -10,7 +10,7 @@
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
 import { type PeerId, RIGHTS, rulesOf } from '../../machine.ts'
-import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
+import type { FromHub, Register, ToHub } from '../../hub-protocol/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, PeerMessage } from '../../session/messages.ts'

@@ -2,7 +2,7 @@
 
 import type { Millis } from '../../machine.ts'
 import { find, type Directory } from '../../directory/register.ts'
-import type { Register, ToHub } from '../../directory/messages.ts'
+import type { Register, ToHub } from '../../hub-protocol/messages.ts'
 import type { PeerMessage } from '../../session/messages.ts'
 import type { Session } from '../../session/state.ts'
 import { SESSION_ID } from './processes.ts'

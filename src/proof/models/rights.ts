@@ -10,10 +10,10 @@
 
 import { type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import * as admission from '../../directory/admission.ts'
-import type { ToHub, Why } from '../../directory/messages.ts'
+import type { ToHub, Why } from '../../hub-protocol/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory, Row } from '../../directory/register.ts'
-import type { Claims } from '../../directory/tickets.ts'
+import type { Claims } from '../../hub-protocol/tickets.ts'
 import { digest, proofOf } from '../../wire/digest.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import type { RightsScope } from './rights-scopes.ts'

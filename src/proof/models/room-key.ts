@@ -7,7 +7,7 @@
  * that is its own are small numbers; all others are large.
  */
 
-import type { FromHub } from '../../directory/messages.ts'
+import type { FromHub } from '../../hub-protocol/messages.ts'
 import * as opening from '../../member/opening.ts'
 import { markOf } from '../../member/room-key.ts'
 import * as believed from '../../member/settings.ts'

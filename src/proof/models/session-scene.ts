@@ -4,7 +4,7 @@
  */
 
 import { type PeerId, RIGHTS } from '../../machine.ts'
-import type { ToHub } from '../../directory/messages.ts'
+import type { ToHub } from '../../hub-protocol/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import { idleServer, is } from '../../session/state.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import type { Register, ToHub } from '../../directory/messages.ts'
+import type { Register, ToHub } from '../../hub-protocol/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import { serves } from '../../session/state.ts'

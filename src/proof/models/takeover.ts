@@ -10,7 +10,7 @@
 
 import { assert, type Millis } from '../../machine.ts'
 import * as challenge from '../../directory/challenge.ts'
-import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
+import type { FromHub, Register, ToHub } from '../../hub-protocol/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import { retry } from '../../session/attempts.ts'

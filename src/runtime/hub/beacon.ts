@@ -8,7 +8,7 @@
  * `attach` waits until that is answered.
  */
 
-import { fromHub, type ToHub, toHub } from '../../directory/messages.ts'
+import { fromHub, type ToHub, toHub } from '../../hub-protocol/messages.ts'
 import type { Millis } from '../../machine.ts'
 import type { Loop, Stream, StreamEvents } from '../../ports.ts'
 import { splitMessages } from '../../wire/beacon.ts'

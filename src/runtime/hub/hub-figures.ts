@@ -3,7 +3,7 @@
 import type { StreamServerCounters } from '../../drivers/net/stream-counters.ts'
 import type { Hub } from '../../directory/hub.ts'
 import { type Limits, rowsOf } from '../../directory/limits.ts'
-import type { Entry } from '../../directory/messages.ts'
+import type { Entry } from '../../hub-protocol/messages.ts'
 import { countsText, gaugeText, metricText, type Sample } from '../prometheus.ts'
 
 /** The present numbers of a hub, and its counts since it was opened. */

@@ -11,7 +11,7 @@
 import type { Millis } from '../../machine.ts'
 import type { Alarm, Environment, Loop, Met, Stream } from '../../ports.ts'
 import { knockAddress, relayAddress } from '../../drivers/net/relay.ts'
-import { type ToHub, toHub } from '../../directory/messages.ts'
+import { type ToHub, toHub } from '../../hub-protocol/messages.ts'
 import { BEACON_MAX, joinMessages } from '../../wire/beacon.ts'
 import { encode } from '../../wire/layout.ts'
 import { frameMessage, readFrame } from '../../wire/relay.ts'

@@ -4,8 +4,8 @@
 import { importJWK, type JWTPayload, SignJWT } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RIGHTS } from '../machine.ts'
-import { mintTicket, newTicketKey, type TicketKeys, type TicketOptions } from './tickets.ts'
-import { ticketReader } from './tickets.ts'
+import { mintTicket, newTicketKey, type TicketKeys, type TicketOptions } from './hub-tickets.ts'
+import { ticketReader } from './hub-tickets.ts'
 
 let [own, other] = [] as unknown as [TicketKeys, TicketKeys]
 beforeAll(async () => {

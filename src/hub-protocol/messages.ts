@@ -31,6 +31,8 @@ import {
 export const HUB_VERSION = 5
 /** The versions that this build speaks. */
 export const HUB_VERSIONS: Versions = only(HUB_VERSION)
+/** Epochs stay below this, so that (epoch, count) fits one number elsewhere. */
+export const EPOCH_MAX: number = 2 ** 21 - 1
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
 /** Longest terms of a session, in bytes. */

@@ -8,9 +8,8 @@
  * many players then come in by it, one where it is left out.
  */
 
-import type { Claims } from '../directory/tickets.ts'
-import { TICKET_MAX } from '../directory/messages.ts'
-import { TICKET_ID_MAX } from '../directory/records.ts'
+import { type Claims, TICKET_ID_MAX } from '../hub-protocol/tickets.ts'
+import { TICKET_MAX } from '../hub-protocol/messages.ts'
 import * as jose from '../drivers/crypto/jose.ts'
 import { badValue, NAME_MAX, RIGHTS } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'

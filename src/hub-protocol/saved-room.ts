@@ -20,8 +20,8 @@ import {
   varint,
 } from '../wire/layout.ts'
 import { agreed, only, said, shown, type Versions } from '../wire/versions.ts'
-import { SHEETS_MAX } from './archive.ts'
-import { entrant, ENTRANTS_MAX } from './records.ts'
+import { SHEETS_MAX } from './rooms.ts'
+import { entrant, ENTRANTS_MAX } from './tickets.ts'
 import { SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 
 /** Most bytes of such a file. */

@@ -1,6 +1,6 @@
 /** Asks the application of a hub's own server about everybody who may come in. */
 
-import { NOT_ADMITTED, REASON_MAX } from '../directory/messages.ts'
+import { NOT_ADMITTED, REASON_MAX } from '../hub-protocol/messages.ts'
 import { badValue, type Millis, RIGHTS } from '../machine.ts'
 import type { Loop } from '../ports.ts'
 import type { Consult } from '../runtime/hub/hub-server.ts'
