@@ -47,8 +47,9 @@ const FIRST = ['test/first/**/*.test.ts']
 const BENCHES = ['bench/smoke.test.ts']
 
 // Where clocks are real, a test waits for events, however long a busy machine takes for them: its
-// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last. Kills
-// and floods at random moments may still go otherwise: one more go, which the end of the run names.
+// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last. What
+// is killed and flooded at random moments may still go otherwise: one more go, which the end of
+// the run names.
 const REAL = {
   ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE, retry: 1 },
   expect: { poll: { timeout: 1.5 * MINUTE } },

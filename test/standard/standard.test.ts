@@ -48,6 +48,7 @@ import * as custom from '../../src/custom/messages.ts'
 import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/hub-protocol/messages.ts'
 import * as records from '../../src/directory/records.ts'
+import * as rooms from '../../src/hub-protocol/rooms.ts'
 import * as tickets from '../../src/hub-protocol/tickets.ts'
 import { SESSIONS_MAX } from '../../src/directory/register.ts'
 import { EPOCH_MAX } from '../../src/hub-protocol/messages.ts'
@@ -119,6 +120,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
 
 const LIMITS: Record<string, number> = {
   ...{ ENTRANTS_MAX: tickets.ENTRANTS_MAX, TICKET_ID_MAX: tickets.TICKET_ID_MAX },
+  ...pick(rooms),
   INVITATIONS_MAX: records.INVITATIONS_MAX,
   ...pick(machine),
   ...pick(replication),
