@@ -307,14 +307,15 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   return row.present.has(inc) && isOver(row, now)
 }
 
-// Whether nobody may publish any more. A backup has its turn first. Who said goodbye leads no more,
-// and what a strict primary acknowledged the disk has, from which whoever recovers goes on; any
-// other may publish for as long as its lease lasts.
-function isOver({ entry, goodbyes, strict, goneAt, lastYes }: Row, now: Millis): boolean {
+// Whether nobody may publish any more. A backup has its turn first. A primary that said goodbye
+// leads no more. The disk has what a strict primary acknowledged, unless it refused a sheet, for
+// then the primary goes on without. Any other may publish for as long as its lease lasts.
+function isOver(row: Row, now: Millis): boolean {
+  const { entry, goodbyes, strict, refused, goneAt, lastYes } = row
   const { primary, backup } = entry.register
   if (now - lastYes > RECOVER_MS) return true
   if (backup !== 0 && !goodbyes.has(backup)) return false
-  return goodbyes.has(primary) || (strict === primary && now - goneAt > GONE_MS)
+  return goodbyes.has(primary) || (strict === primary && !refused && now - goneAt > GONE_MS)
 }
 
 /** GET_THIS_SERVER. */

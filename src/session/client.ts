@@ -256,11 +256,9 @@ export function awaitSnapshot({ client: { published } }: Session, now: Millis): 
 
 // Primary and backup are gone from the hub for so long that they will not come back (T30).
 function isAbandoned(session: Session, now: Millis): boolean {
-  const { client, hub, watches } = session
-  const { primary, backup } = client.register
+  const { client, hub } = session
   if (now - Math.max(client.lostAt, hub.since) < GIVE_UP_MS) return false
-  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? true
-  return primary !== session.me && isGone(primary) && (backup === 0 || isGone(backup))
+  return client.register.primary !== session.me && isLeft(session, true)
 }
 
 function isLost(session: Session, now: Millis): boolean {

@@ -78,9 +78,13 @@ export function seek(session: Session, now: Millis, out: SessionOut): void {
   session.rules.seek(session, now, out)
 }
 
-/** Whether the hub has no stream of who may lead: it knows when their time is over. */
-export function isLeft({ client: { register }, watches }: Session): boolean {
-  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? false
+/**
+ * Whether the hub has no stream of the primary and backup: it knows when their time is over.
+ *
+ * @param unlinked  whether a member that we never linked to counts as gone
+ */
+export function isLeft({ client: { register }, watches }: Session, unlinked = false): boolean {
+  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? unlinked
   return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 

@@ -53,6 +53,14 @@ describe('goodbyes', () => {
     )
   })
 
+  test('of the primary leave the room to a backup that is cut off just now (N-1)', () => {
+    const { room, other } = two()
+    backUp(room)
+    room.desk.close(other)
+    bye(room, room.founder, 2, 2)
+    expect(room.opens(3).opened).toBe(null)
+  })
+
   test('of who serves without a backup open it once nobody is attached (N-1)', () => {
     const { room, other } = two()
     bye(room, room.founder, 1, 2)
@@ -151,10 +159,30 @@ describe('goodbyes', () => {
   })
 })
 
+/** The disk refuses the next sheet. */
+function refuses(room: Kept): void {
+  room.desk.atOnce = false
+  room.keep('lost ', 4, { acks: 'strict', next: 3 })
+  room.desk.write('the disk is full')
+  room.desk.atOnce = true
+}
+
 describe('a primary that dies without a backup', () => {
-  const recover = (session: string): ToHub => {
-    const change = { session, inc: 2, proof: proof(2), expect: 1, primary: 2, backup: 0 }
+  const recover = ({ desk, id: session }: Kept, inc = 2): ToHub => {
+    const { epoch: expect } = desk.hub.directory.rows.get(session)!.entry.register
+    const change = { session, inc, proof: proof(inc), expect, primary: inc, backup: 0 }
     return { kind: 'change', request: 2, ...change, why: 'recover' }
+  }
+
+  /** Member 2 recovers it, and is gone with member 3 here. @returns the stream of that */
+  function again(room: Kept, other: number): number {
+    const { desk, id } = room
+    expect(desk.say(other, recover(room))).toContainEqual(expect.objectContaining({ ok: true }))
+    const third = desk.open()
+    desk.say(other, { kind: 'members', session: id, members: [listed(2), listed(3)], players: 2 })
+    desk.attach(third, id, 3)
+    desk.close(other)
+    return third
   }
 
   /** What the other hears as it recovers; and after how long it may, in ms; null for not at all. */
@@ -163,12 +191,12 @@ describe('a primary that dies without a backup', () => {
     more?: (room: Kept) => void,
   ): { ms: number | null; heard: readonly unknown[] } {
     const { room, other } = two()
-    const { desk, founder, id } = room
+    const { desk, founder } = room
     room.keep('two ', 3, { acks, next: 3 })
     more?.(room)
     desk.close(founder)
     for (let ms = 0; ms <= 14_000; ms += 500) {
-      const heard = desk.say(other, recover(id))
+      const heard = desk.say(other, recover(room))
       if (heard.some((one) => one.kind === 'register' && one.ok)) return { ms, heard }
       desk.go(500)
     }
@@ -190,6 +218,7 @@ describe('a primary that dies without a backup', () => {
     ['was free', 'free'],
     ['was relayed', 'relayed'],
     ['has a backup', 'strict', backUp],
+    ['went on without the disk, which refused a sheet', 'strict', refuses],
   ])('%s: others wait for its lease, or the backup (N-8)', (_what, acks, more) => {
     expect(recovers(acks, more).ms).toBe(null)
   })
@@ -202,24 +231,29 @@ describe('a primary that dies without a backup', () => {
     desk.go(2_900)
     desk.attach(desk.open(), id, 1)
     desk.go(10_000)
-    expect(desk.say(other, recover(id))).toMatchObject([{ kind: 'register', ok: false }])
+    expect(desk.say(other, recover(room))).toMatchObject([{ kind: 'register', ok: false }])
   })
 
   test('and wrote nothing leaves what was published, whatever others wrote before (N-8)', () => {
     const { room, other } = two()
-    const { desk, founder, id } = room
+    const { desk, founder } = room
     desk.close(founder)
     desk.go(15_500)
-    expect(desk.say(other, recover(id))).toContainEqual(
-      expect.objectContaining({ kind: 'stored', sheets: 2 }),
-    )
-    const third = desk.open()
-    desk.say(other, { kind: 'members', session: id, members: [listed(2), listed(3)], players: 2 })
-    desk.attach(third, id, 3)
-    desk.close(other)
+    const third = again(room, other)
     desk.go(15_500)
-    const change = { session: id, inc: 3, proof: proof(3), expect: 2, primary: 3, backup: 0 }
-    const heard = desk.say(third, { kind: 'change', request: 3, ...change, why: 'recover' })
-    expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', sheets: 0 }))
+    expect(desk.say(third, recover(room, 3))).toContainEqual(
+      expect.objectContaining({ kind: 'stored', sheets: 0 }),
+    )
+  })
+
+  test('is not strict because one before it was (N-8)', () => {
+    const { room, other } = two()
+    const { desk, founder } = room
+    room.keep('two ', 3, { acks: 'strict', next: 3 })
+    desk.close(founder)
+    desk.go(3_500)
+    const third = again(room, other)
+    desk.go(10_000)
+    expect(desk.say(third, recover(room, 3))).toMatchObject([{ kind: 'register', ok: false }])
   })
 })
