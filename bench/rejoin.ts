@@ -32,7 +32,7 @@ interface Browser {
 
 /** Where a trial takes place. */
 interface Place {
-  /** Of the room. */
+  /** The address of the room's page. */
   url: string
   browser: Browser
   tabs: Page[]
@@ -44,7 +44,7 @@ interface Place {
 interface Way {
   name: string
   tabs: number
-  /** What the longest should take at most, in ms. */
+  /** The goal for the longest trial, in ms. */
   goalMs: number
   /** All go, and others come. @returns when the last of these is in */
   goAndCome(place: Place): Promise<void>

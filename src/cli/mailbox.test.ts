@@ -198,7 +198,7 @@ test('keys are printed, replaced and trusted, and who may come is listed, at a t
   const { child: ben, url, key } = await serving(...words)
   // The key of a store that is open stands among the figures beside the file.
   await expect.poll(() => keyIn('ben.db')).toBe(key)
-  // Who is refused asks again and again: what it says first is waited for.
+  // A refused command retries for ever, so the test waits for its first line.
   const send = async (id: string, store: string, says: string): Promise<void> => {
     const from = ['--id', id, '--store', at(store), '--peer', `ben=${url}`]
     const child = spawn(process.execPath, [CLI, 'mailbox', 'send', 'ben', 'hello', ...from])

@@ -70,7 +70,7 @@ export class Calls implements Face {
       const said = this.#said(type, args)
       const found = this.#find(target)
       if (!('inc' in found)) return found
-      // What it throws rejects: nobody was asked.
+      // If `doNow` throws, the promise rejects: nobody was asked.
       return await new Promise((resolve) => {
         this.#host.doNow((now) => {
           const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)

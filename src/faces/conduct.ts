@@ -23,7 +23,7 @@ import type { Roster } from './roster.ts'
 export type PlayerTarget = Pick<MemberInfo, 'player'> | number
 
 /**
- * What came of a kick, a ban, a pardon or a vote: done; or `refused`, with why; or `unfit`, for a
+ * The outcome of a kick, a ban, a pardon or a vote: done; `refused`, with the reason; `unfit` for a
  * reason that is too long; or `lost`.
  */
 export type ConductOutcome = Outcome<undefined, 'unfit' | 'refused' | 'lost'>

@@ -2,25 +2,18 @@
 // first, and lets nobody do what a stream would not; what is no such thing is refused.
 // Method: the loop around the hub with streams by hand, a kept room of one, and bodies by hand.
 import { describe, expect, test } from 'vitest'
-import {
-  type FromHub,
-  fromHub,
-  HUB_VERSION,
-  type ToHub,
-  toHub,
-} from '../../src/hub-protocol/messages.ts'
+import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
 import { create } from '../../src/directory/budgets.ts'
 import { defaults } from '../../src/directory/limits.ts'
-import type { Loop, Store, Stream, StreamEvents } from '../../src/ports.ts'
+import type { Loop, Store } from '../../src/ports.ts'
 import { BEHIND_MS } from '../../src/runtime/hub/beacon.ts'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { joinMessages, splitMessages } from '../../src/wire/beacon.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { frameMessage } from '../../src/wire/relay.ts'
+import { Caller, WHENCE } from './caller.ts'
 import { keyOf, listed, OPEN, proof } from './desk.ts'
-
-const WHENCE = { remote: '192.0.2.7' }
 
 /** Time that passes when it is told to. */
 class Still implements Loop {
@@ -95,41 +88,6 @@ class Disk implements Store {
   }
 
   close(): void {}
-}
-
-/** A stream at the hub. */
-class Caller implements Stream {
-  readonly heard: FromHub[] = []
-  isClosed = false
-  readonly #events: StreamEvents
-
-  constructor(server: HubServer) {
-    this.#events = server.accept(this, WHENCE)
-    this.#events.opened()
-    this.say({ kind: 'hello', version: HUB_VERSION })
-  }
-
-  say(message: ToHub): void {
-    this.#events.message(frameMessage(encode(toHub, message)))
-  }
-
-  ends(): void {
-    this.#events.closed('it ended')
-  }
-
-  send(bytes: Uint8Array): boolean {
-    const frame = readFrame(bytes)
-    if (frame?.kind === 'message') this.heard.push(decode(fromHub, frame.bytes)!)
-    return true
-  }
-
-  backlog(): number {
-    return 0
-  }
-
-  close(): void {
-    this.isClosed = true
-  }
 }
 
 /** A kept room at a hub, and its founder, who has written one sheet. */

@@ -7,16 +7,9 @@ import { createMemoryStore } from '../../src/drivers/store/memory.ts'
 import * as budgets from '../../src/directory/budgets.ts'
 import { defaults } from '../../src/directory/limits.ts'
 import { HoldfastError } from '../../src/machine.ts'
-import type { Loop, Store, Stream, StreamEvents } from '../../src/ports.ts'
-import {
-  type FromHub,
-  fromHub,
-  HUB_VERSION,
-  type ToHub,
-  toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+import type { Loop, Store } from '../../src/ports.ts'
+import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
+import { Caller } from './caller.ts'
 
 /** A loop that stands still. */
 const still: Loop = {
@@ -39,37 +32,6 @@ function addOf(request: number): ToHub {
       fresh: false,
     } as const),
     ...{ hash: new Uint8Array(16), link: key, key },
-  }
-}
-
-/** A process at the hub: what it hears, and whether its stream was closed. */
-class Caller implements Stream {
-  readonly heard: FromHub[] = []
-  isClosed = false
-  readonly #events: StreamEvents
-
-  constructor(server: HubServer) {
-    this.#events = server.accept(this, { remote: '192.0.2.7' })
-    this.#events.opened()
-    this.say({ kind: 'hello', version: HUB_VERSION })
-  }
-
-  say(message: ToHub): void {
-    this.#events.message(frameMessage(encode(toHub, message)))
-  }
-
-  send(bytes: Uint8Array): boolean {
-    const frame = readFrame(bytes)
-    if (frame?.kind === 'message') this.heard.push(decode(fromHub, frame.bytes)!)
-    return true
-  }
-
-  backlog(): number {
-    return 0
-  }
-
-  close(): void {
-    this.isClosed = true
   }
 }
 

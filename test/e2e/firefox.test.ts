@@ -3,8 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Fox } from './fox.ts'
 import { Hub } from './harness.ts'
-import { type OwnPages, ownPages } from './own-pages.ts'
-import { Tabs } from './tabs.ts'
+import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 
 /** A room that may have somebody left, for all that the hub knows, opens after a minute at last. */
 const WAIT_MS = 100_000

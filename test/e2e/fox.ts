@@ -1,11 +1,11 @@
 /** Tabs of Firefox, by WebDriver BiDi, which it speaks by itself. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import WebSocket from 'ws'
-import { comesTo } from './tabs.ts'
+import { comesTo, killBrowser } from './tabs.ts'
 
 const FIREFOX = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr'
 
@@ -103,11 +103,7 @@ export class Fox {
   /** SIGKILL of all its processes. */
   async end(): Promise<void> {
     this.#socket.close()
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
-    process.kill(-this.#child.pid!, 'SIGKILL')
-    await gone
-    this.#child.stderr!.destroy()
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20 })
+    await killBrowser(this.#child, this.#folder)
   }
 
   /** @throws Error with what Firefox says */

@@ -3,8 +3,7 @@
 // Method: two browsers; all see one member and one object of each player, and each acts.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Hub } from './harness.ts'
-import { type OwnPages, ownPages } from './own-pages.ts'
-import { Tabs } from './tabs.ts'
+import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 
 let pages: OwnPages
 let hub: Hub

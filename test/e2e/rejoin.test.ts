@@ -7,8 +7,7 @@
 // test/faces/beacons.test.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Hub } from './harness.ts'
-import { type OwnPages, ownPages } from './own-pages.ts'
-import { Tabs } from './tabs.ts'
+import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 
 /** A room whose pages were killed opens after 15 s at last; browsers take their time, too. */
 const WAIT_MS = 100_000

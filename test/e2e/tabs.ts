@@ -4,9 +4,11 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Rolldown } from 'vite'
 import WebSocket from 'ws'
 import { ARGS, CHROMIUM, keepShot, PATIENCE_MS } from './harness.ts'
 
@@ -171,11 +173,7 @@ export class Tabs {
 
   async end(): Promise<void> {
     this.#socket.close()
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
-    process.kill(-this.#child.pid!, 'SIGKILL')
-    await gone
-    this.#child.stderr!.destroy()
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20 })
+    await killBrowser(this.#child, this.#folder)
   }
 
   async #tell(tab: string, method: string, params: object): Promise<Record<string, never>> {
@@ -198,6 +196,15 @@ export class Tabs {
       this.#socket.send(JSON.stringify({ id, method, params, sessionId }))
     })
   }
+}
+
+/** SIGKILL of all processes of a browser; its profile goes with it. */
+export async function killBrowser(browser: ChildProcess, folder: string): Promise<void> {
+  const gone = new Promise((resolve) => browser.once('exit', resolve))
+  process.kill(-browser.pid!, 'SIGKILL')
+  await gone
+  browser.stderr!.destroy()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
 }
 
 /** Waits until what a page says of itself fits. */
@@ -230,4 +237,29 @@ export async function comesTrue(
 
 function shown(what: unknown): string {
   return JSON.stringify(what, (_, value: unknown) => (value instanceof RegExp ? `${value}` : value))
+}
+
+const HTML = '<!doctype html><body><div id="page"></div><script src="page.js"></script></body>'
+
+/** A page of the tests' own, built as an application builds its pages, in a folder for a hub. */
+export interface OwnPages {
+  folder: string
+  end(): void
+}
+
+/** Builds a page from one file beside this one, as in development: React checks more there. */
+export async function ownPages(file: string): Promise<OwnPages> {
+  const entry = fileURLToPath(new URL(file, import.meta.url))
+  const { build } = await import('vite')
+  const made = await build({
+    configFile: false,
+    logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'page' } },
+  })
+  const [{ output }] = [made].flat() as [Rolldown.RolldownOutput]
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-page-'))
+  writeFileSync(join(folder, 'page.js'), output[0].code)
+  writeFileSync(join(folder, 'index.html'), HTML)
+  return { folder, end: () => rmSync(folder, { recursive: true, force: true }) }
 }

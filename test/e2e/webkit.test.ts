@@ -2,8 +2,7 @@
 // Method: WebDriver, and the page of react.test.ts; it plays with Chromium.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Hub } from './harness.ts'
-import { type OwnPages, ownPages } from './own-pages.ts'
-import { Tabs } from './tabs.ts'
+import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 import { WebKit } from './webkit.ts'
 
 let pages: OwnPages

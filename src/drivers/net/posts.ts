@@ -1,10 +1,10 @@
 /**
- * What pages post to a server of streams as they end (`navigator.sendBeacon`), on a web server that
- * may be somebody else's.
+ * POST requests that pages send as they end (`navigator.sendBeacon`), on a web server that may
+ * belong to the application.
  *
- * Node has each listener hear of each request, and one that answers keeps no other from answering
- * too. So these requests are kept from them where the server tells of them, in `emit`; that also
- * holds for listeners that come later, and for HTTP/2.
+ * Node hands each request to every listener, and a listener that answers does not stop the others.
+ * So this module takes these requests out in the server's `emit`, which also covers listeners that
+ * are added later, and HTTP/2.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

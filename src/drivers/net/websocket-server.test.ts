@@ -59,7 +59,7 @@ describe('requests for an upgrade', () => {
     stopTime()
     const { door, port, url } = await serve({ handshakeMs: 300 })
     const answers = Array.from({ length: 200 }, (_, seed) => raw(port, randomBytes(seed, seed * 7)))
-    // Who came last has talked: all others have come.
+    // The last client has talked, so the server has all the others.
     await talk(url)
     vi.advanceTimersByTime(300)
     for (const answer of await Promise.all(answers)) expect(answer).not.toMatch(/ 101 | 200 /)
@@ -226,7 +226,7 @@ describe('limits', () => {
     for (let pings = 0; pings < 20; pings++) {
       const before = sockets[0]!.bytesRead
       vi.advanceTimersByTime(10)
-      // It says nothing but the answer.
+      // The client sends nothing but the pong.
       await until(() => sockets[0]!.bytesRead > before)
     }
     expect(told).toEqual(['1 opened'])
