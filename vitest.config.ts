@@ -47,11 +47,10 @@ const FIRST = ['test/first/**/*.test.ts']
 const BENCHES = ['bench/smoke.test.ts']
 
 // Where clocks are real, a test waits for events, however long a busy machine takes for them: its
-// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last. What
-// is killed and flooded at random moments may still go otherwise: one more go, which the end of
-// the run names.
+// own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last. None
+// gets a second go.
 const REAL = {
-  ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE, retry: 1 },
+  ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE },
   expect: { poll: { timeout: 1.5 * MINUTE } },
 } as const
 

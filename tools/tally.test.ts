@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { add, count, type Cost, costLines, line, type Module, slowest } from './tally.ts'
 
-type State = { state: string; note?: string; flaky?: boolean }
+type State = { state: string; note?: string }
 
 function module(states: State[], errors = 0, broken = 0): Module {
   const fill = (length: number): unknown[] => Array.from({ length })
@@ -14,7 +14,6 @@ function module(states: State[], errors = 0, broken = 0): Module {
         states.map((state) => ({
           fullName: 'it holds',
           result: () => state,
-          diagnostic: () => ({ flaky: state.flaky ?? false }),
         })),
     },
   }
@@ -42,12 +41,6 @@ test('a skipped test is named with its reason', () => {
     { title: 'a.test.ts: it holds', reason: 'no etcd here' },
     { title: 'a.test.ts: it holds', reason: 'no reason given' },
   ])
-})
-
-test('a test that passed when it ran once more is named, and has passed', () => {
-  const sum = count([module([{ state: 'passed', flaky: true }, { state: 'passed' }])], 0)
-  expect(line(sum)).toBe('2 passed, 0 failed')
-  expect(sum.again).toEqual(['a.test.ts: it holds'])
 })
 
 test('what the files of a project cost is one line: the span of all, and the sum of processors', () => {

@@ -1,7 +1,6 @@
 /**
  * Ends a run of vitest with what a reader, or a script, wants to know: every skipped test with
- * its reason, every test that failed at first, the ten slowest files, what each project cost in
- * wall and processor seconds, then one plain line `N passed, N failed`, with `, N skipped` where
+ * its reason, the ten slowest files, what each project cost in wall and processor seconds, then one plain line `N passed, N failed`, with `, N skipped` where
  * there are any.
  *
  * What is broken outside of any test counts as failed too: a file that does not load, a hook
@@ -11,12 +10,10 @@
 
 import type { Reporter } from 'vitest/node'
 
-/** The counts of one run, and by title the tests that were skipped or failed at first. */
+/** The counts of one run, and the tests that were skipped, by title. */
 export interface Tally {
   passed: number
   failed: number
-  /** Passed when they ran once more. */
-  again: string[]
   skipped: { title: string; reason: string }[]
 }
 
@@ -29,21 +26,19 @@ export interface Module {
     allTests(): Iterable<{
       fullName: string
       result(): { state: string; note?: string }
-      diagnostic(): { flaky: boolean } | undefined
     }>
   }
 }
 
 /** Sums up a finished run. @param strays errors that belong to no test */
 export function count(modules: readonly Module[], strays: number): Tally {
-  const sum: Tally = { passed: 0, failed: strays, again: [], skipped: [] }
+  const sum: Tally = { passed: 0, failed: strays, skipped: [] }
   for (const module of modules) {
     sum.failed += module.errors().length
     for (const suite of module.children.allSuites()) sum.failed += suite.errors().length
     for (const test of module.children.allTests()) {
       const result = test.result()
       const title = `${module.relativeModuleId}: ${test.fullName}`
-      if (test.diagnostic()?.flaky) sum.again.push(title)
       if (result.state === 'passed') sum.passed++
       else if (result.state === 'skipped') {
         sum.skipped.push({ title, reason: result.note ?? 'no reason given' })
@@ -119,7 +114,6 @@ export function tally(): Reporter {
     onTestRunEnd(modules, strays) {
       const sum = count(modules, strays.length)
       for (const { title, reason } of sum.skipped) console.log(`skipped: ${title} (${reason})`)
-      for (const title of sum.again) console.log(`passed at the second try alone: ${title}`)
       for (const text of [...slowest(files), ...costLines(costs)]) console.log(text)
       if (process.env['CI'] && sum.skipped.length > 0) {
         console.log('a skipped test fails the run where CI is set')

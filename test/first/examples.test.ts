@@ -30,6 +30,15 @@ function isDrawn({ page }: Window, x: number, y: number): Promise<boolean> {
   )
 }
 
+/** Opens the first game, and moves its dot from the middle, where it stands once it has joined. */
+async function openDot(name: string, x: number, y: number): Promise<Window> {
+  const window = await crew.open(name, '/first/')
+  await expect.poll(() => isDrawn(window, 204, 204)).toBe(true)
+  await window.page.locator('canvas').hover({ position: { x, y } })
+  await expect.poll(() => isDrawn(window, x + 4, y + 4)).toBe(true)
+  return window
+}
+
 /** How a place of the first game is drawn from now on, frame by frame, each shade once in a row. */
 async function shadesOf({ page }: Window, x: number, y: number): Promise<() => Promise<string[]>> {
   await page.evaluate(
@@ -57,8 +66,7 @@ async function epoch(): Promise<number> {
 }
 
 test('T1: the first game: dots are seen in both windows, and go on without the first (DO-2)', async () => {
-  const [ada, grace] = [await crew.open('Ada', '/first/'), await crew.open('Grace', '/first/')]
-  await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
+  const [ada, grace] = [await openDot('Ada', 50, 60), await openDot('Grace', 150, 60)]
   await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
   await expect.poll(epoch).toBe(2)
   await ada.kill()
@@ -69,9 +77,7 @@ test('T1: the first game: dots are seen in both windows, and go on without the f
 })
 
 test('the first game: the dot of the window that is closed is dimmed, then gone (N-16)', async () => {
-  const [ada, grace] = [await crew.open('Ada', '/first/'), await crew.open('Grace', '/first/')]
-  await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
-  await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
+  const [ada, grace] = [await openDot('Ada', 50, 60), await openDot('Grace', 300, 100)]
   await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
   await expect.poll(epoch).toBe(2)
   const shades = await shadesOf(grace, 54, 64)
