@@ -30,7 +30,7 @@ function isDrawn({ page }: Window, x: number, y: number): Promise<boolean> {
   )
 }
 
-/** Opens the first game, and moves its dot from the middle, where it stands once it has joined. */
+/** Opens the first game, and moves its dot, which stands in the middle once it has joined. */
 async function openDot(name: string, x: number, y: number): Promise<Window> {
   const window = await crew.open(name, '/first/')
   await expect.poll(() => isDrawn(window, 204, 204)).toBe(true)
