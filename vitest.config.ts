@@ -13,7 +13,7 @@ import { tally } from './tools/tally.ts'
 const MINUTE = 60_000
 
 const HOUSE = ['test/{checks,papers,requirements,tidy}.test.ts']
-const MODELS = ['src/proof/**/*.test.ts']
+const MODELS = ['proof/models/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 // Machines by many seeds, which take some seconds each.
 const SEEDED = [
@@ -29,7 +29,11 @@ const LONG = [
   'games/teapots/{sugar,seat}.test.ts',
   'games/tabletop/rules/{absence,clock}.test.ts',
 ]
-const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
+const DRIVERS = [
+  'test/conformance/**/*.test.ts',
+  'packages/holdfast/src/drivers/**/*.test.ts',
+  '{packages/cli/src,proof/cli}/**/*.test.ts',
+]
 // They mostly wait, for what is offline or frozen for a minute and a half.
 const PATIENT = ['test/e2e/{offline,absence}.test.ts']
 // Real clocks that go on for long: a hundred passes, five devices that come back, full disks, the
@@ -37,10 +41,10 @@ const PATIENT = ['test/e2e/{offline,absence}.test.ts']
 const SLOW = [
   'test/e2e/{returns,lumps,lan,hidden,tabletop,teapots,dots}.test.ts',
   'test/conformance/{mail-letters,hub-disk,kept-disk}.test.ts',
-  'src/cli/mailbox.test.ts',
+  'packages/cli/src/mailbox.test.ts',
 ]
 // Large scopes and many seeds.
-const WIDE = ['test/sim/{many,gone,late}.test.ts', 'src/proof/models/large.test.ts']
+const WIDE = ['test/sim/{many,gone,late}.test.ts', 'proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
 // What a contributor waits for beside unit tests: one failover by processes, one e2e of each game.
 const FIRST = ['test/first/**/*.test.ts']
@@ -69,7 +73,7 @@ function project(
 
 const projects = [
   project('unit', 0, {
-    include: ['{src,games,tools,bench,test}/**/*.test.ts'],
+    include: ['{packages/*/src,games,tools,bench,test}/**/*.test.ts'],
     exclude: [
       '**/node_modules/**',
       ...HOUSE,

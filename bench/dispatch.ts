@@ -4,7 +4,7 @@
  * A file `name.ts` in the folder exports `run(options): Promise<BenchReport>` and, for the list,
  * `about`, a line of text. What belongs to it alone stands in a folder of its name. The code runs
  * compiled from build/, where the tree is the one of the repository: import what you measure as
- * `../src/…`, never as `holdfast`, or there are two of it.
+ * `../packages/holdfast/src/…`, never as `holdfast`, or there are two of it.
  */
 
 import { existsSync, readdirSync } from 'node:fs'

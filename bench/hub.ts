@@ -44,7 +44,7 @@ const QUICK_FLOOD_MS = 1_000
 const KEPT_ROOMS = { turns: 20, ms: 3_000, count: 10_000, looks: 5 }
 const QUICK_KEPT_ROOMS = { turns: 2, ms: 200, count: 500, looks: 1 }
 
-/** As src/directory/limits.ts says that it is. */
+/** As packages/hub/src/machine/limits.ts says that it is. */
 const STREAM_GOAL_KB = 20
 const ROOM_GOAL_KB = 10
 const RELAY_GOAL = 0.5

@@ -15,7 +15,7 @@
 import { FACTOR, METHODS, OURS, type Range, SOURCE } from './motion/methods.ts'
 import { BOX, type PathName } from './motion/paths.ts'
 import { race, type Score } from './motion/race.ts'
-import * as motion from '../src/motion/motion.ts'
+import * as motion from '../packages/holdfast/src/motion/motion.ts'
 import { atMost, unjudged } from './report.ts'
 import type { BenchReport, Goal, Table } from './report.ts'
 

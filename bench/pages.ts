@@ -31,7 +31,9 @@ const SIZE = { width: 1280, height: 800 }
 /** Windows in which heaps are measured: they draw less, and Tabletop does not fold in them yet. */
 const SMALL = { width: 1000, height: 700 }
 const MB = 2 ** 20
-const PROGRAM = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
+const PROGRAM = fileURLToPath(
+  new URL('../../packages/holdfast/dist/cli/src/holdfast.js', import.meta.url),
+)
 
 interface Tab {
   game: string

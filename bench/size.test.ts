@@ -23,7 +23,11 @@ test('each part of the first game costs what is written, to a kilobyte', async (
 }, 60_000)
 
 test('a source belongs to the room that it stands in', () => {
-  const paths = ['../../src/link/link.ts', '../../src/browser.ts', 'main.ts']
+  const paths = [
+    '../../packages/holdfast/src/link/link.ts',
+    '../../packages/holdfast/src/browser.ts',
+    'main.ts',
+  ]
   expect(paths.map(partOf)).toEqual(['link', 'doors', 'the game'])
   expect(partOf('../../node_modules/@noble/hashes/src/sha2.js')).toBe('packages')
 })

@@ -4,7 +4,7 @@
 // that are written here, and have little memory.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { shareOut } from '../src/cli/proof/pool.ts'
+import { shareOut } from '../proof/cli/pool.ts'
 import { explore } from './soak/models.ts'
 
 test('threads that are started by name are compiled with the benches', () => {
@@ -16,8 +16,8 @@ test('threads that are started by name are compiled with the benches', () => {
     return [...text.matchAll(/new URL\('([^']+)-thread\.js'/g)].map(([, path]) => path!)
   })
   expect(named.length).toBeGreaterThan(0)
-  expect(include).toContain('../src/cli/proof/*-thread.ts')
-  expect(named.filter((path) => !path.startsWith('../../src/cli/proof/'))).toEqual([])
+  expect(include).toContain('../proof/cli/*-thread.ts')
+  expect(named.filter((path) => !path.startsWith('../../proof/cli/'))).toEqual([])
 })
 
 // As a thread of `shareOut` speaks: a task comes, a result goes back.

@@ -3,11 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { DOORS } from '../tools/doors.ts'
 import { parse } from '../tools/tidy/source.ts'
 import type { Node } from '../tools/tidy/source.ts'
 
 const FILE = 'test/data/doors.txt'
-const DOORS = ['browser', 'node', 'hub', 'sim', 'part', 'mailbox', 'mailbox-browser']
 
 type Statement = Extract<Node, { type: 'ExportNamedDeclaration' }>
 
@@ -48,13 +48,13 @@ function kindOf({ exportKind }: Statement): 'value' | 'type' {
   return exportKind === 'type' ? 'type' : 'value'
 }
 
-function listOf(door: string): string[] {
-  const names = [...exportsOf(`src/${door}.ts`)].map(([name, kind]) => `${door}: ${kind} ${name}`)
+function listOf(door: keyof typeof DOORS): string[] {
+  const names = [...exportsOf(DOORS[door])].map(([name, kind]) => `${door}: ${kind} ${name}`)
   return names.toSorted()
 }
 
 test('the doors export what they did, no name more and none less', () => {
-  const now = DOORS.flatMap(listOf)
+  const now = (Object.keys(DOORS) as (keyof typeof DOORS)[]).flatMap(listOf)
   if (process.env['UPDATE'] === '1') writeFileSync(FILE, `${now.join('\n')}\n`)
   const written = readFileSync(FILE, 'utf8').trim().split('\n')
   const cure = 'if that is meant, UPDATE=1'
@@ -68,21 +68,22 @@ test('the doors export what they did, no name more and none less', () => {
   ).toEqual([])
 })
 
-async function running(): Promise<[door: string, found: object][]> {
-  return Object.entries({
-    node: await import('../src/node.ts'),
-    browser: await import('../src/browser.ts'),
-    hub: await import('../src/hub.ts'),
-    sim: await import('../src/sim.ts'),
-    part: await import('../src/part.ts'),
-    mailbox: await import('../src/mailbox.ts'),
-    'mailbox-browser': await import('../src/mailbox-browser.ts'),
-  })
+async function running(): Promise<[door: keyof typeof DOORS, found: object][]> {
+  const found: Record<keyof typeof DOORS, object> = {
+    node: await import('../packages/holdfast/src/node.ts'),
+    browser: await import('../packages/holdfast/src/browser.ts'),
+    hub: await import('../packages/hub/src/index.ts'),
+    sim: await import('../packages/sim/src/index.ts'),
+    part: await import('../packages/holdfast/src/part.ts'),
+    mailbox: await import('../packages/mailbox/src/index.ts'),
+    'mailbox-browser': await import('../packages/mailbox/src/browser.ts'),
+  }
+  return Object.entries(found) as [keyof typeof DOORS, object][]
 }
 
 test('the list has what the doors have when they run', async () => {
   for (const [door, found] of await running()) {
-    const values = [...exportsOf(`src/${door}.ts`)].filter(([, kind]) => kind === 'value')
+    const values = [...exportsOf(DOORS[door])].filter(([, kind]) => kind === 'value')
     expect(values.map(([name]) => name).toSorted()).toEqual(Object.keys(found).toSorted())
   }
 })

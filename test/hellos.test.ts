@@ -2,19 +2,28 @@
 // not learns which versions are spoken; nobody on the way takes a version from what was offered.
 // Method: the hello of each protocol by hand, as a build says it that speaks one version more.
 import { describe, expect, test } from 'vitest'
-import { HUB_VERSION } from '../src/hub-protocol/messages.ts'
-import { readSaved, SAVED_VERSION, writeSaved } from '../src/hub-protocol/saved-room.ts'
-import { greetingLayout, MAIL_VERSION } from '../src/mailbox/messages.ts'
-import { SEAL_VERSION } from '../src/seal/limits.ts'
-import { proven } from '../src/seal/proofs.ts'
-import { MAC_BYTES } from '../src/seal/limits.ts'
-import { keyFor } from '../src/seal/state.ts'
-import { otherVersion } from '../src/session/membership.ts'
-import { SESSION_VERSION } from '../src/session/messages.ts'
-import { read, SHEET_VERSIONS, versionsOf, writeWhole } from '../src/session/sheets.ts'
-import * as durable from '../src/replication/durable.ts'
-import { decode, encode } from '../src/wire/layout.ts'
-import { said } from '../src/wire/versions.ts'
+import { HUB_VERSION } from '../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  readSaved,
+  SAVED_VERSION,
+  writeSaved,
+} from '../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { greetingLayout, MAIL_VERSION } from '../packages/mailbox/src/machine/messages.ts'
+import { SEAL_VERSION } from '../packages/holdfast/src/seal/limits.ts'
+import { proven } from '../packages/holdfast/src/seal/proofs.ts'
+import { MAC_BYTES } from '../packages/holdfast/src/seal/limits.ts'
+import { keyFor } from '../packages/holdfast/src/seal/state.ts'
+import { otherVersion } from '../packages/holdfast/src/session/membership.ts'
+import { SESSION_VERSION } from '../packages/holdfast/src/session/messages.ts'
+import {
+  read,
+  SHEET_VERSIONS,
+  versionsOf,
+  writeWhole,
+} from '../packages/holdfast/src/session/sheets.ts'
+import * as durable from '../packages/holdfast/src/replication/durable.ts'
+import { decode, encode } from '../packages/holdfast/src/wire/layout.ts'
+import { said } from '../packages/holdfast/src/wire/versions.ts'
 import { Desk } from './directory/desk.ts'
 import { exchange, ownKey, Side } from './mailbox/greeters.ts'
 import * as net from './seal/net.ts'

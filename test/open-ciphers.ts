@@ -1,7 +1,7 @@
 /** Ciphers that hide nothing, so that what was captured can be read; altered, it does not open. */
 
-import { TAG_BYTES, type Ciphers } from '../src/ports.ts'
-import { toyCiphers } from '../src/sim/toy-ciphers.ts'
+import { TAG_BYTES, type Ciphers } from '../packages/holdfast/src/ports.ts'
+import { toyCiphers } from '../packages/sim/src/toy-ciphers.ts'
 
 function tagOf(key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array {
   return toyCiphers.hmac(key, new Uint8Array(Buffer.concat(parts))).subarray(0, TAG_BYTES)

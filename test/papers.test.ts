@@ -8,9 +8,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { ERRORS, OUTCOMES, type Row } from '../src/codes.ts'
-import type { JoinOptions, ListingEvents, ObjectEvents, PieceEvents } from '../src/index.ts'
-import type { SessionEvents, SlotsEvents, TableEvents } from '../src/index.ts'
+import { ERRORS, OUTCOMES, type Row } from '../packages/holdfast/src/codes.ts'
+import type {
+  JoinOptions,
+  ListingEvents,
+  ObjectEvents,
+  PieceEvents,
+} from '../packages/holdfast/src/index.ts'
+import type { SessionEvents, SlotsEvents, TableEvents } from '../packages/holdfast/src/index.ts'
 import { FLOORS } from '../tools/tidy/floors.ts'
 import { read, written } from '../tools/tidy/house.ts'
 
@@ -245,7 +250,7 @@ describe('the architecture', () => {
     expect([rows > 30, lost]).toEqual([true, []])
   })
   test('has every module of every layer in its list (DO-19) (DO-26)', () => {
-    const [, list = ''] = text.split('```\nsrc/\n')
+    const [, list = ''] = text.split('```\npackages/holdfast/src/')
     const named = list.slice(0, list.indexOf('```'))
     const lost = FLOORS.flat().filter((name) => {
       return !named.includes(name.endsWith('.ts') ? name : `${name}/`)

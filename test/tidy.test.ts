@@ -6,6 +6,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { DOORS } from '../tools/doors.ts'
 import * as floors from '../tools/tidy/floors.ts'
 import * as house from '../tools/tidy/house.ts'
 import { outside } from '../tools/tidy/outside.ts'
@@ -14,11 +15,6 @@ import * as shape from '../tools/tidy/shape.ts'
 import { parse, shown } from '../tools/tidy/source.ts'
 import type { Complaint, Rule } from '../tools/tidy/source.ts'
 import * as words from '../tools/tidy/words.ts'
-
-/** Where users of the package come in. */
-const DOORS = ['browser', 'node', 'hub', 'sim', 'part', 'mailbox', 'mailbox-browser'].map(
-  (door) => `src/${door}.ts`,
-)
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = house.sources(root)
@@ -48,19 +44,19 @@ describe('the house is in order', () => {
     expect(said(floors.circles(sources))).toEqual([])
   })
   test('nothing of Node is reached from the door for browsers', () => {
-    expect(said(floors.nodeReached('src/browser.ts', sources))).toEqual([])
+    expect(said(floors.nodeReached('packages/holdfast/src/browser.ts', sources))).toEqual([])
   })
   test('a mailbox loads nothing of sessions', () => {
-    for (const door of ['src/mailbox.ts', 'src/mailbox-browser.ts']) {
+    for (const door of ['packages/mailbox/src/index.ts', 'packages/mailbox/src/browser.ts']) {
       expect(said(floors.sessionReached(door, sources))).toEqual([])
     }
   })
   test('who joins loads no part but those of its definitions (AP-17)', () => {
-    expect(said(floors.partReached('src/faces/join.ts', sources))).toEqual([])
+    expect(said(floors.partReached('packages/holdfast/src/faces/join.ts', sources))).toEqual([])
   })
   test('no code but that of proofs knows of a bug that is put in on purpose (AP-18)', () => {
     const shipped = sources.filter(({ path }) => {
-      return path.startsWith('src/') && !/\.test\.ts$|^src\/(cli\/)?proof\//.test(path)
+      return path.startsWith('packages/') && !path.endsWith('.test.ts')
     })
     expect(shipped.length).toBeGreaterThan(250)
     expect(
@@ -92,7 +88,7 @@ describe('the house is in order', () => {
     expect(all(words.docstrings)).toEqual([])
   })
   test('what the doors hand out is documented, each member of it (AP-11)', () => {
-    expect(said(undocumented(DOORS, sources))).toEqual([])
+    expect(said(undocumented(Object.values(DOORS), sources))).toEqual([])
   })
   test('no note to oneself is left', () => {
     expect(all(words.notes)).toEqual([])
@@ -114,66 +110,108 @@ describe('the house is in order', () => {
 
 describe('a broken rule about imports is seen', () => {
   test.each([
-    ['src/link/a.ts', `import { b } from '../directory/b.ts'`, 'same layer'],
-    ['src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher layer'],
-    ['src/link/a.ts', `export * from '../faces/b.ts'`, 'higher layer'],
-    ['src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher layer'],
-    ['src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher layer'],
-    ['src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher layer'],
-    ['src/link/a.test.ts', `import { b } from '../directory/b.ts'`, 'same layer'],
-    ['src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no layer'],
-    ['src/link/a.ts', `import ws from 'ws'`, 'packages'],
-    ['src/faces/a.ts', `import { join } from 'holdfast'`, 'entry points'],
-    ['src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
-    ['src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
-    ['src/attic/a.ts', `export {}`, 'no module'],
-    ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public entry points'],
+    [
+      'packages/holdfast/src/link/a.ts',
+      `import { b } from '../../../hub/src/machine/b.ts'`,
+      'same layer',
+    ],
+    ['packages/holdfast/src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `export * from '../faces/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher layer'],
+    [
+      'packages/holdfast/src/link/a.test.ts',
+      `import { b } from '../../../hub/src/machine/b.ts'`,
+      'same layer',
+    ],
+    ['packages/holdfast/src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no layer'],
+    ['packages/holdfast/src/link/a.ts', `import ws from 'ws'`, 'packages'],
+    ['packages/holdfast/src/faces/a.ts', `import { join } from 'holdfast'`, 'entry points'],
+    ['packages/holdfast/src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
+    ['packages/holdfast/src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
+    ['packages/holdfast/src/attic/a.ts', `export {}`, 'no module'],
+    [
+      'games/dots/a.ts',
+      `import { b } from '../../packages/holdfast/src/faces/b.ts'`,
+      'public entry points',
+    ],
   ])('%s: %s', (path, text, why) => {
     expect(planted(floors.floors, path, text)).toEqual([expect.stringContaining(why)])
   })
   test.each([
-    ['src/session/a.ts', `import type { B } from '../directory/b.ts'`],
-    ['src/faces/a.ts', `import { b } from '../directory/b.ts'`],
-    ['src/runtime/member/a.ts', `import { b } from '../hub/b.ts'`],
-    ['src/runtime/hub/a.ts', `import { b } from '../../member/b.ts'`],
-    ['src/faces/hub-a.ts', `import { b } from '../session/b.ts'`],
-    ['src/mailbox/a.ts', `import type { B } from '../hub-protocol/b.ts'`],
+    [
+      'packages/holdfast/src/session/a.ts',
+      `import type { B } from '../../../hub/src/machine/b.ts'`,
+    ],
+    ['packages/holdfast/src/faces/a.ts', `import { b } from '../../../hub/src/machine/b.ts'`],
+    [
+      'packages/holdfast/src/runtime/member/a.ts',
+      `import { b } from '../../../../hub/src/server/b.ts'`,
+    ],
+    ['packages/hub/src/server/a.ts', `import { b } from '../../../holdfast/src/member/b.ts'`],
+    ['packages/hub/src/a.ts', `import { b } from '../../holdfast/src/session/b.ts'`],
+    [
+      'packages/mailbox/src/machine/a.ts',
+      `import type { B } from '../../../holdfast/src/hub-protocol/b.ts'`,
+    ],
   ])('%s: %s (apart)', (path, text) => {
     expect(planted(floors.apart, path, text)).toEqual([expect.stringContaining('are apart')])
   })
   test.each([
-    ['src/link/a.ts', `import { b } from './b.ts'\nimport { c } from '../wire/c.ts'`],
-    ['src/link/a.ts', `const b = "import { b } from '../faces/b.ts'" // import('../faces/b.ts')`],
-    ['src/link/a.test.ts', `import { b } from '../sim/b.ts'`],
-    ['src/drivers/net/a.ts', `import { WebSocketServer } from 'ws'`],
-    ['src/browser.ts', `export * from './index.ts'\nexport * from './faces/b.ts'`],
+    [
+      'packages/holdfast/src/link/a.ts',
+      `import { b } from './b.ts'\nimport { c } from '../wire/c.ts'`,
+    ],
+    [
+      'packages/holdfast/src/link/a.ts',
+      `const b = "import { b } from '../faces/b.ts'" // import('../faces/b.ts')`,
+    ],
+    ['packages/holdfast/src/link/a.test.ts', `import { b } from '../../../sim/src/b.ts'`],
+    ['packages/holdfast/src/drivers/net/a.ts', `import { WebSocketServer } from 'ws'`],
+    [
+      'packages/holdfast/src/browser.ts',
+      `export * from './index.ts'\nexport * from './faces/b.ts'`,
+    ],
     ['games/dots/a.ts', `import { join } from 'holdfast'\nimport { b } from './b.ts'`],
   ])('and a kept one is not: %s: %s', (path, text) => {
     expect(planted(floors.floors, path, text)).toEqual([])
   })
   test('a circle, also of types', () => {
     const circle = [
-      parse('src/wire/a.ts', `import { b } from './b.ts'`),
-      parse('src/wire/b.ts', `import { c } from './c.ts'`),
-      parse('src/wire/c.ts', `import type { A } from './a.ts'`),
+      parse('packages/holdfast/src/wire/a.ts', `import { b } from './b.ts'`),
+      parse('packages/holdfast/src/wire/b.ts', `import { c } from './c.ts'`),
+      parse('packages/holdfast/src/wire/c.ts', `import type { A } from './a.ts'`),
     ]
-    const way = 'src/wire/a.ts -> src/wire/b.ts -> src/wire/c.ts -> src/wire/a.ts'
+    const way = ['a', 'b', 'c', 'a']
+      .map((name) => `packages/holdfast/src/wire/${name}.ts`)
+      .join(' -> ')
     expect(said(floors.circles(circle))).toEqual([expect.stringContaining(way)])
     expect(floors.circles(circle.slice(0, 2))).toEqual([])
   })
   test('Node behind the door for browsers', () => {
-    const door = parse('src/browser.ts', `export * from './drivers/net/a.ts'`)
-    const inner = parse('src/drivers/net/a.ts', `import { createSocket } from 'node:dgram'`)
-    const found = said(floors.nodeReached('src/browser.ts', [door, inner]))
+    const door = parse('packages/holdfast/src/browser.ts', `export * from './drivers/net/a.ts'`)
+    const inner = parse(
+      'packages/holdfast/src/drivers/net/a.ts',
+      `import { createSocket } from 'node:dgram'`,
+    )
+    const found = said(floors.nodeReached('packages/holdfast/src/browser.ts', [door, inner]))
     expect(found).toEqual([expect.stringContaining('node:dgram')])
   })
   test('a session behind a door of mailboxes, unless only its type is named', () => {
-    const door = parse('src/mailbox.ts', `export * from './faces/a.ts'`)
+    const door = parse(
+      'packages/mailbox/src/index.ts',
+      `export * from '../../holdfast/src/faces/a.ts'`,
+    )
     const reached = (text: string): string[] => {
-      const inner = parse('src/faces/a.ts', text)
-      return said(floors.sessionReached('src/mailbox.ts', [door, inner]))
+      const inner = parse('packages/holdfast/src/faces/a.ts', text)
+      return said(floors.sessionReached('packages/mailbox/src/index.ts', [door, inner]))
     }
-    const why = [expect.stringContaining('src/session/b.ts is loaded by src/mailbox.ts')]
+    const why = [
+      expect.stringContaining(
+        'packages/holdfast/src/session/b.ts is loaded by packages/mailbox/src/index.ts',
+      ),
+    ]
     expect(reached(`import { b } from '../session/b.ts'`)).toEqual(why)
     expect(reached(`import { type A, b } from '../session/b.ts'`)).toEqual(why)
     expect(reached(`import type { A } from '../session/b.ts'`)).toEqual([])
@@ -182,8 +220,16 @@ describe('a broken rule about imports is seen', () => {
 
 describe('a part that nobody named', () => {
   const reached = (text: string): string[] => {
-    const [join, inner] = [`import { Live } from './live.ts'`, parse('src/faces/live.ts', text)]
-    return said(floors.partReached('src/faces/join.ts', [parse('src/faces/join.ts', join), inner]))
+    const [join, inner] = [
+      `import { Live } from './live.ts'`,
+      parse('packages/holdfast/src/faces/live.ts', text),
+    ]
+    return said(
+      floors.partReached('packages/holdfast/src/faces/join.ts', [
+        parse('packages/holdfast/src/faces/join.ts', join),
+        inner,
+      ]),
+    )
   }
   test('is seen where all who join load it, but not where its types alone are named', () => {
     expect(reached(`import { create } from '../pieces/pieces.ts'`)).toHaveLength(1)
@@ -211,12 +257,17 @@ describe('the outside world is seen where it has no place', () => {
     `import { createSocket } from 'node:dgram'`,
     `export { readFileSync } from 'node:fs'`,
   ])('%s', (text) => {
-    expect(planted(outside, 'src/session/a.ts', text)).toHaveLength(1)
+    expect(planted(outside, 'packages/holdfast/src/session/a.ts', text)).toHaveLength(1)
     expect(planted(outside, 'games/dots/rules.ts', text)).toHaveLength(1)
-    for (const path of ['src/drivers/a.ts', 'src/cli/a.ts', 'games/dots/view.ts', 'bench/a.ts']) {
+    for (const path of [
+      'packages/holdfast/src/drivers/a.ts',
+      'packages/cli/src/a.ts',
+      'games/dots/view.ts',
+      'bench/a.ts',
+    ]) {
       expect(planted(outside, path, text)).toEqual([])
     }
-    expect(planted(outside, 'src/session/a.test.ts', text)).toEqual([])
+    expect(planted(outside, 'packages/holdfast/src/session/a.test.ts', text)).toEqual([])
   })
   test.each([
     '// Date.now() is not for us',
@@ -226,39 +277,63 @@ describe('the outside world is seen where it has no place', () => {
     'let socket: WebSocket | null = null',
     'Math.floor(1.5)',
   ])('and only there: %s', (text) => {
-    expect(planted(outside, 'src/session/a.ts', text)).toEqual([])
+    expect(planted(outside, 'packages/holdfast/src/session/a.ts', text)).toEqual([])
   })
 })
 
 describe('a broken rule about shape is seen', () => {
   const long = `function long(): void {\n${'  void 0\n'.repeat(59)}}\n`
   test('a class on a floor of machines', () => {
-    expect(planted(shape.classes, 'src/link/a.ts', 'class Link {}')).toHaveLength(1)
-    expect(planted(shape.classes, 'src/link/a.ts', 'const Link = class {}')).toHaveLength(1)
-    expect(planted(shape.classes, 'src/machine.ts', 'class Other {}')).toHaveLength(1)
-    expect(planted(shape.classes, 'src/machine.ts', 'class HoldfastError {}')).toEqual([])
-    expect(planted(shape.classes, 'src/drivers/a.ts', 'class Socket {}')).toEqual([])
-    expect(planted(shape.classes, 'src/faces/a.ts', 'class Session {}')).toEqual([])
+    expect(planted(shape.classes, 'packages/holdfast/src/link/a.ts', 'class Link {}')).toHaveLength(
+      1,
+    )
+    expect(
+      planted(shape.classes, 'packages/holdfast/src/link/a.ts', 'const Link = class {}'),
+    ).toHaveLength(1)
+    expect(
+      planted(shape.classes, 'packages/holdfast/src/machine.ts', 'class Other {}'),
+    ).toHaveLength(1)
+    expect(
+      planted(shape.classes, 'packages/holdfast/src/machine.ts', 'class HoldfastError {}'),
+    ).toEqual([])
+    expect(planted(shape.classes, 'packages/holdfast/src/drivers/a.ts', 'class Socket {}')).toEqual(
+      [],
+    )
+    expect(planted(shape.classes, 'packages/holdfast/src/faces/a.ts', 'class Session {}')).toEqual(
+      [],
+    )
   })
   test('a line of 101 columns', () => {
-    expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(97)}`)).toEqual([])
-    expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(98)}`)).toHaveLength(1)
+    expect(planted(shape.lengths, 'packages/holdfast/src/a.ts', `// ${'é'.repeat(97)}`)).toEqual([])
+    expect(
+      planted(shape.lengths, 'packages/holdfast/src/a.ts', `// ${'é'.repeat(98)}`),
+    ).toHaveLength(1)
   })
   test('a file of 901 lines, a door of 31', () => {
-    expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(900))).toEqual([])
-    expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(901))).toHaveLength(1)
-    expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(30))).toEqual([])
-    expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(31))).toHaveLength(1)
+    expect(planted(shape.lengths, 'packages/holdfast/src/link/a.ts', '\n'.repeat(900))).toEqual([])
+    expect(
+      planted(shape.lengths, 'packages/holdfast/src/link/a.ts', '\n'.repeat(901)),
+    ).toHaveLength(1)
+    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(30))).toEqual([])
+    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(31))).toHaveLength(1)
   })
   test('a function of 61 lines', () => {
-    expect(planted(shape.functions, 'src/link/a.ts', long)).toHaveLength(1)
-    expect(planted(shape.functions, 'src/link/a.ts', long.replace('  void 0\n', ''))).toEqual([])
+    expect(planted(shape.functions, 'packages/holdfast/src/link/a.ts', long)).toHaveLength(1)
+    expect(
+      planted(shape.functions, 'packages/holdfast/src/link/a.ts', long.replace('  void 0\n', '')),
+    ).toEqual([])
     const block = `describe('x', () => {\n${'  void 0\n'.repeat(80)}})\n`
     const suite = `function suite() {\n${"  test('x', () => {})\n".repeat(80)}}\n`
-    expect(planted(shape.functions, 'src/link/a.test.ts', block + suite)).toEqual([])
-    expect(planted(shape.functions, 'src/link/a.ts', suite)).toHaveLength(1)
+    expect(planted(shape.functions, 'packages/holdfast/src/link/a.test.ts', block + suite)).toEqual(
+      [],
+    )
+    expect(planted(shape.functions, 'packages/holdfast/src/link/a.ts', suite)).toHaveLength(1)
     expect(
-      planted(shape.functions, 'src/link/a.test.ts', block.replace('describe', 'test')),
+      planted(
+        shape.functions,
+        'packages/holdfast/src/link/a.test.ts',
+        block.replace('describe', 'test'),
+      ),
     ).toHaveLength(1)
   })
   test('a root of 15 entries', () => {
@@ -274,12 +349,12 @@ describe('a broken rule about words is seen', () => {
   test.each(['const linkManager = 1', 'function stringUtils() {}', 'interface LinkHelper {}'])(
     'an empty name: %s',
     (text) => {
-      expect(planted(words.names, 'src/link/a.ts', text)).toHaveLength(1)
+      expect(planted(words.names, 'packages/holdfast/src/link/a.ts', text)).toHaveLength(1)
     },
   )
   test('an empty name of a file', () => {
-    expect(planted(words.names, 'src/utils/a.ts', '')).toHaveLength(1)
-    expect(planted(words.names, 'src/link/helpers.ts', '')).toHaveLength(1)
+    expect(planted(words.names, 'packages/holdfast/src/utils/a.ts', '')).toHaveLength(1)
+    expect(planted(words.names, 'packages/holdfast/src/link/helpers.ts', '')).toHaveLength(1)
   })
   test.each([
     'export const a = 1',
@@ -289,7 +364,7 @@ describe('a broken rule about words is seen', () => {
     'const a = 1\nexport { a }',
     'export class A {}',
   ])('an export without a docstring: %s', (text) => {
-    expect(planted(words.docstrings, 'src/link/a.ts', text)).toHaveLength(1)
+    expect(planted(words.docstrings, 'packages/holdfast/src/link/a.ts', text)).toHaveLength(1)
   })
   test.each([
     '/** One. */\nexport const a = 1',
@@ -297,13 +372,24 @@ describe('a broken rule about words is seen', () => {
     '/** One. */\nconst a = 1\nexport { a }',
     `export { a } from './a.ts'\nexport * from './b.ts'`,
   ])('and only there: %s', (text) => {
-    expect(planted(words.docstrings, 'src/link/a.ts', text)).toEqual([])
+    expect(planted(words.docstrings, 'packages/holdfast/src/link/a.ts', text)).toEqual([])
   })
   test('a public interface of which nothing is said, or of a member of it', () => {
-    const door = parse('src/node.ts', `export * from './index.ts'\nexport { b } from './b.ts'`)
-    const inner = parse('src/index.ts', `export type { A as Z } from './faces/a.ts'`)
+    const door = parse(
+      'packages/holdfast/src/node.ts',
+      `export * from './index.ts'\nexport { b } from './b.ts'`,
+    )
+    const inner = parse(
+      'packages/holdfast/src/index.ts',
+      `export type { A as Z } from './faces/a.ts'`,
+    )
     const of = (text: string): string[] => {
-      return said(undocumented(['src/node.ts'], [door, inner, parse('src/faces/a.ts', text)]))
+      return said(
+        undocumented(
+          ['packages/holdfast/src/node.ts'],
+          [door, inner, parse('packages/holdfast/src/faces/a.ts', text)],
+        ),
+      )
     }
     const lines = [
       '/** One. */ export interface A extends Base { a: 1; /** Two. */ b(): void; b(x: 1): void }',
@@ -311,19 +397,23 @@ describe('a broken rule about words is seen', () => {
       'export interface Inside { d: 1 }',
     ]
     expect(of(lines.join('\n'))).toEqual([
-      'src/faces/a.ts:1 A.a has no doc comment',
-      'src/faces/a.ts:2 Base is public, and says nothing of itself',
-      'src/faces/a.ts:2 Base.c has no doc comment',
+      'packages/holdfast/src/faces/a.ts:1 A.a has no doc comment',
+      'packages/holdfast/src/faces/a.ts:2 Base is public, and says nothing of itself',
+      'packages/holdfast/src/faces/a.ts:2 Base.c has no doc comment',
     ])
     expect(of('/** One. */\nexport type A = { a: 1 } & { /** Two. */ b: 2 }')).toEqual([
-      'src/faces/a.ts:2 A.a has no doc comment',
+      'packages/holdfast/src/faces/a.ts:2 A.a has no doc comment',
     ])
     expect(of('/** One. */\nexport interface A { /** Two. */ readonly a: 1 }')).toEqual([])
   })
   test('a note to oneself', () => {
-    expect(planted(words.notes, 'src/link/a.ts', '/* TODO: later */')).toHaveLength(1)
-    expect(planted(words.notes, 'src/link/a.ts', '// FIXME')).toHaveLength(1)
-    expect(planted(words.notes, 'src/link/a.ts', 'const todo = "TODO"')).toEqual([])
+    expect(
+      planted(words.notes, 'packages/holdfast/src/link/a.ts', '/* TODO: later */'),
+    ).toHaveLength(1)
+    expect(planted(words.notes, 'packages/holdfast/src/link/a.ts', '// FIXME')).toHaveLength(1)
+    expect(planted(words.notes, 'packages/holdfast/src/link/a.ts', 'const todo = "TODO"')).toEqual(
+      [],
+    )
   })
   test.each([
     `test.only('a', () => {})`,
@@ -334,11 +424,11 @@ describe('a broken rule about words is seen', () => {
     `test('a', { skip: true }, () => {})`,
     `test('a', (context) => context.skip())`,
   ])('a test that is not run: %s', (text) => {
-    expect(planted(words.skips, 'src/link/a.test.ts', text)).toHaveLength(1)
+    expect(planted(words.skips, 'packages/holdfast/src/link/a.test.ts', text)).toHaveLength(1)
   })
   test('but a reason is one', () => {
     const text = `test('a', (context) => context.skip('no etcd on this machine'))`
-    expect(planted(words.skips, 'src/link/a.test.ts', text)).toEqual([])
+    expect(planted(words.skips, 'packages/holdfast/src/link/a.test.ts', text)).toEqual([])
   })
   test('a place of ours', () => {
     expect(words.workplace('docs/a.md', 'see homework/main')).toEqual([])

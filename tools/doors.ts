@@ -5,8 +5,19 @@
 
 import { join } from 'node:path'
 
+/** The file of each door, from the root. */
+export const DOORS = {
+  browser: 'packages/holdfast/src/browser.ts',
+  node: 'packages/holdfast/src/node.ts',
+  hub: 'packages/hub/src/index.ts',
+  sim: 'packages/sim/src/index.ts',
+  part: 'packages/holdfast/src/part.ts',
+  mailbox: 'packages/mailbox/src/index.ts',
+  'mailbox-browser': 'packages/mailbox/src/browser.ts',
+} as const
+
 /** Doors that lead to one file, whose name they have. */
-const PLAIN = ['browser', 'node', 'hub', 'sim', 'part']
+const PLAIN = ['browser', 'node', 'hub', 'sim', 'part'] as const
 /** Doors that lead to a file for Node and to one for pages. */
 const FORKED = {
   holdfast: { node: 'node', browser: 'browser' },
@@ -21,11 +32,11 @@ export interface Alias {
 
 /** As Vite and Vitest take it. @param place  which of two files a door leads to there */
 export function doorsAsSource(root: string, place: 'node' | 'browser'): Alias[] {
-  const plain = PLAIN.map((file) => alias(`holdfast/${file}`, file))
-  const forked = Object.entries(FORKED).map(([name, files]) => alias(name, files[place]))
+  const plain = PLAIN.map((door) => alias(`holdfast/${door}`, door))
+  const forked = Object.entries(FORKED).map(([name, doors]) => alias(name, doors[place]))
   return [...plain, ...forked]
 
-  function alias(name: string, file: string): Alias {
-    return { find: new RegExp(`^${name}$`), replacement: join(root, 'src', `${file}.ts`) }
+  function alias(name: string, door: keyof typeof DOORS): Alias {
+    return { find: new RegExp(`^${name}$`), replacement: join(root, DOORS[door]) }
   }
 }

@@ -1,5 +1,6 @@
-// npm's `prepack` and `postpack`: while npm packs, `dist` is the package; then it is again what it
-// was, for it belongs to whoever works here.
+// npm's `prepack` and `postpack` of packages/holdfast: while npm packs, its `dist` is the package,
+// and the papers stand beside it; then all is again what it was, for it belongs to whoever works
+// here.
 //
 // The package has what its doors and its program reach, and no other file. JavaScript goes without
 // comments, indented by one character, and without source maps, which would double it: names and
@@ -7,19 +8,26 @@
 // they say of it. Pages: the list of rooms alone.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { transformWithOxc } from 'vite'
 
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+
+const PACKAGE = 'packages/holdfast'
+const DIST = `${PACKAGE}/dist`
+const PAPERS = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs/deploy.md', 'docs/deploy']
 const BEFORE = 'build/dist-before-packing'
 const PROJECT = 'build/tsconfig.package.json'
 
 function putBack() {
-  if (existsSync(BEFORE)) {
-    rmSync('dist', { recursive: true, force: true })
-    renameSync(BEFORE, 'dist')
-  }
+  if (!existsSync(BEFORE)) return
+  rmSync(DIST, { recursive: true, force: true })
+  renameSync(BEFORE, DIST)
+  for (const paper of [...PAPERS, 'docs'])
+    rmSync(join(PACKAGE, paper), { recursive: true, force: true })
 }
 
 function node(...words) {
@@ -29,11 +37,14 @@ function node(...words) {
   if (status !== 0) throw new Error(`${words.join(' ')} failed: nothing is packed`)
 }
 
-/** All paths of a part of package.json that lead into dist. */
+/** All paths of a part of its package.json that lead into dist, from the root. */
 function leads(part) {
   if (typeof part === 'object') return Object.values(part).flatMap(leads)
-  return [normalize(part)]
+  return [join(PACKAGE, part)]
 }
+
+/** What a user holds. */
+const FACES = /\/holdfast\/src\/faces\/|\/(hub|mailbox)\/src\/[^/]+$/
 
 const ANY = /(?:\bfrom|\bimport) ?\(?['"](\.[^'"]+)['"]/g
 const HANDED_OUT = /\bexport [^;]*?\bfrom ['"](\.[^'"]+)['"]/g
@@ -62,7 +73,7 @@ function shortened(text, isMet) {
 
 async function reprint(path, met) {
   const text = readFileSync(path, 'utf8')
-  const isMet = met.has(path) || path.startsWith(join('dist', 'faces'))
+  const isMet = met.has(path) || FACES.test(path)
   if (path.endsWith('.d.ts')) return writeFileSync(path, shortened(text, isMet))
   const { code } = await transformWithOxc(text, path, { sourcemap: false })
   writeFileSync(path, code)
@@ -71,25 +82,31 @@ async function reprint(path, met) {
 async function pack() {
   putBack()
   mkdirSync('build', { recursive: true })
-  mkdirSync('dist', { recursive: true })
-  renameSync('dist', BEFORE)
-  const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'))
+  mkdirSync(DIST, { recursive: true })
+  renameSync(DIST, BEFORE)
+  for (const paper of PAPERS) cpSync(paper, join(PACKAGE, paper), { recursive: true })
+  const { exports, bin } = JSON.parse(readFileSync(`${PACKAGE}/package.json`, 'utf8'))
   const entries = [...leads(exports), ...leads(bin)]
   const code = entries.filter((path) => path.endsWith('.js'))
-  const files = code.map((path) => `../src/${path.slice('dist/'.length, -'.js'.length)}.ts`)
+  const files = code.map((path) => `../packages/${path.slice(DIST.length + 1, -'.js'.length)}.ts`)
   const compilerOptions = { composite: false, tsBuildInfoFile: null, incremental: false }
-  const project = { extends: '../src/tsconfig.json', compilerOptions, files, include: [] }
+  const project = {
+    extends: '../packages/tsconfig.json',
+    compilerOptions,
+    files,
+    include: [],
+  }
   writeFileSync(PROJECT, JSON.stringify(project))
   const tsc = ['node_modules/typescript/bin/tsc', '-p', PROJECT]
   node(...tsc, '--emitDeclarationOnly')
   node(...tsc, '--declaration', 'false', '--removeComments')
   const kept = new Set([...reached(entries, '.js'), ...reached(entries, '.d.ts')])
   const met = reached(entries, '.d.ts', HANDED_OUT)
-  for (const path of readdirSync('dist', { recursive: true }).map((inner) => join('dist', inner))) {
+  for (const path of readdirSync(DIST, { recursive: true }).map((inner) => join(DIST, inner))) {
     if (/\.[jt]s$/.test(path) && !kept.has(path)) rmSync(path)
     else if (/\.[jt]s$/.test(path)) await reprint(path, met)
   }
-  node('node_modules/vite/bin/vite.js', 'build', '--mode', 'lobby', '--logLevel', 'warn')
+  node('node_modules/vite/bin/vite.js', 'build', 'games', '--mode', 'lobby', '--logLevel', 'warn')
 }
 
 if (process.argv[2] === '--after') putBack()

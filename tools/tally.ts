@@ -1,7 +1,7 @@
 /**
  * Ends a run of vitest with what a reader, or a script, wants to know: every skipped test with
- * its reason, the ten slowest files, what each project cost in wall and processor seconds, then one plain line `N passed, N failed`, with `, N skipped` where
- * there are any.
+ * its reason, the ten slowest files, what each project cost in wall and processor seconds, then one
+ * plain line `N passed, N failed`, with `, N skipped` where there are any.
  *
  * What is broken outside of any test counts as failed too: a file that does not load, a hook
  * that throws, an error nobody caught. Under `CI` a skipped test fails the run, because what

@@ -21,11 +21,12 @@ function run(command, args) {
 const TSC = 'node_modules/typescript/bin/tsc'
 const VITE = 'node_modules/vite/bin/vite.js'
 const built =
-  run(TSC, ['-b', 'src']) === 0 &&
+  run(TSC, ['-b', 'packages']) === 0 &&
   run(TSC, ['-p', 'games']) === 0 &&
+  (!isRest || run(TSC, ['-p', 'proof']) === 0) &&
   (!isRest || run(TSC, ['-p', 'bench']) === 0) &&
-  run(VITE, ['build', '--logLevel', 'warn']) === 0 &&
-  run(VITE, ['build', '--mode', 'lobby', '--logLevel', 'warn']) === 0
+  run(VITE, ['build', 'games', '--logLevel', 'warn']) === 0 &&
+  run(VITE, ['build', 'games', '--mode', 'lobby', '--logLevel', 'warn']) === 0
 if (built) {
   process.exitCode = run('node_modules/vitest/vitest.mjs', [
     'run',

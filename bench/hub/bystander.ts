@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Band } from '../../test/attack/band.ts'
 import { figuresOf } from '../../test/attack/figures.ts'
 import { type HubProcess, startHubIn } from '../../test/conformance/hub-process.ts'
-import { defaults, rowsOf } from '../../src/directory/limits.ts'
-import { SESSIONS_MAX } from '../../src/directory/register.ts'
+import { defaults, rowsOf } from '../../packages/hub/src/machine/limits.ts'
+import { SESSIONS_MAX } from '../../packages/hub/src/machine/register.ts'
 
 const MEMBERS = 2
 /** More than anybody here spends. */

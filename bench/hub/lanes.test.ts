@@ -1,10 +1,10 @@
 // Goal: what the bench of a hub writes by hand is what a client would write, and its hub meets no
 // limit.
 import { expect, test } from 'vitest'
-import { defaults, rowsOf } from '../../src/directory/limits.ts'
-import { SESSIONS_MAX } from '../../src/directory/register.ts'
-import { FrameMeter } from '../../src/drivers/net/frame-meter.ts'
-import { readLimits } from '../../src/runtime/hub/given-limits.ts'
+import { defaults, rowsOf } from '../../packages/hub/src/machine/limits.ts'
+import { SESSIONS_MAX } from '../../packages/hub/src/machine/register.ts'
+import { FrameMeter } from '../../packages/holdfast/src/drivers/net/frame-meter.ts'
+import { readLimits } from '../../packages/hub/src/server/given-limits.ts'
 import { unbound } from './bystander.ts'
 import { masked } from './lanes.ts'
 

@@ -8,10 +8,14 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UPGRADE } from '../../test/attack/attacks.ts'
 import { blank, SECRET, Stranger } from '../../test/attack/stranger.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { proofOf } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
+import {
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { fill, found, heard } from './holding.ts'
 import type { Did } from './words.ts'
 

@@ -9,7 +9,7 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join as pathOf } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { action, join, type Session, u32 } from '../../src/node.ts'
+import { action, join, type Session, u32 } from '../../packages/holdfast/src/node.ts'
 import type { BesideSync, LoneAsked, Together } from './words.ts'
 
 const [, , server, folder, hub] = process.argv

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { addresses } from '../../test/attack/attacks.ts'
 import { blank, SECRET, Stranger } from '../../test/attack/stranger.ts'
-import { proofOf } from '../../src/wire/digest.ts'
+import { proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { heard } from './holding.ts'
 import type { Did } from './words.ts'
 

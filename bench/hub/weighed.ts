@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { WebSocketServer } from 'ws'
-import { hub } from '../../src/hub.ts'
+import { hub } from '../../packages/hub/src/index.ts'
 import { unbound } from './bystander.ts'
 import type { Weight } from './words.ts'
 

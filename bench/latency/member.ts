@@ -9,7 +9,7 @@
  */
 
 import WebSocket from 'ws'
-import { join, object, type Session, u32, vec2 } from '../../src/node.ts'
+import { join, object, type Session, u32, vec2 } from '../../packages/holdfast/src/node.ts'
 import { clock } from '../processes/clock.ts'
 import type { Asked, Instant, Role, Said, Seen, Way } from './words.ts'
 

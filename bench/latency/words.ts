@@ -1,6 +1,6 @@
 /** What the bench and its processes say to each other. */
 
-import type { AgeFigures, Stage } from '../../src/node.ts'
+import type { AgeFigures, Stage } from '../../packages/holdfast/src/node.ts'
 
 /** How members reach each other. */
 export type Way = 'direct' | 'relayed'

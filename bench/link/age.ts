@@ -8,8 +8,8 @@
 
 import { createSocket } from 'node:dgram'
 import WebSocket, { WebSocketServer } from 'ws'
-import { poke } from '../../src/link/link.ts'
-import { writeRaw } from '../../src/wire/bytes.ts'
+import { poke } from '../../packages/holdfast/src/link/link.ts'
+import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { carry } from './carrier.ts'
 
 const [secondsText, side] = process.argv.slice(2) as [string, string]

@@ -4,8 +4,8 @@
  */
 
 import type { Socket } from 'node:dgram'
-import * as link from '../../src/link/link.ts'
-import type { Arrivals, Link, LinkSink } from '../../src/link/link.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import type { Arrivals, Link, LinkSink } from '../../packages/holdfast/src/link/link.ts'
 
 const ENVELOPE = 4
 // The system may still hold a datagram when `send` has returned, so buffers go round.

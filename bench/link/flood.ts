@@ -10,8 +10,8 @@
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import type { AddressInfo } from 'node:net'
-import * as link from '../../src/link/link.ts'
-import { writeRaw } from '../../src/wire/bytes.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { carry } from './carrier.ts'
 
 const [mode, role, sizeText] = process.argv.slice(2) as [string, string, string]

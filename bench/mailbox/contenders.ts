@@ -7,12 +7,12 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { RunningMailbox } from '../../src/faces/mailbox.ts'
-import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { RunningMailbox } from '../../packages/mailbox/src/mailbox.ts'
+import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import { mailLayout, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 /** Bytes of a letter and of a value. */
 export const BYTES = 128

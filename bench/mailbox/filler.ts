@@ -1,8 +1,8 @@
 /** A process that fills the store of a mailbox and waits to be killed: FILE LETTERS. */
 
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import type { MailChange } from '../../src/ports.ts'
-import { digestOf, NO_DIGEST, NO_LIFE } from '../../src/wire/history.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import type { MailChange } from '../../packages/holdfast/src/ports.ts'
+import { digestOf, NO_DIGEST, NO_LIFE } from '../../packages/holdfast/src/wire/history.ts'
 import { BYTES } from './contenders.ts'
 
 const AT_ONCE = 5_000

@@ -1,8 +1,8 @@
 /** Ways to show a thing whose samples come late and now and then. */
 
-import * as motion from '../../src/motion/motion.ts'
-import { REACH_MS } from '../../src/motion/trail.ts'
-import { step, type Warp } from '../../src/motion/warp.ts'
+import * as motion from '../../packages/holdfast/src/motion/motion.ts'
+import { REACH_MS } from '../../packages/holdfast/src/motion/trail.ts'
+import { step, type Warp } from '../../packages/holdfast/src/motion/warp.ts'
 
 /** What came: made then, there and so fast. */
 export interface Sample {

@@ -1,6 +1,6 @@
 /** Paths of a thing that flies, 240 steps a second, each from its seed. */
 
-import { between, type Prng } from '../../src/faults/prng.ts'
+import { between, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
 
 /** Steps of a path in a second. */
 export const STEPS = 240

@@ -1,8 +1,8 @@
 /** One path, sampled, sent over a bad line, shown by all methods, and compared with the truth. */
 
-import * as prng from '../../src/faults/prng.ts'
-import { FRAME_MS } from '../../src/motion/motion.ts'
-import { quantise, schema, valueOf, vec2 } from '../../src/wire/schema.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { FRAME_MS } from '../../packages/holdfast/src/motion/motion.ts'
+import { quantise, schema, valueOf, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import { METHODS, type Range, type Sample, type Viewer } from './methods.ts'
 import { type PathName, PATHS, type Step, STEPS } from './paths.ts'
 

@@ -5,9 +5,9 @@
  * ack for each two of these.
  */
 
-import type { UdpDatagrams } from '../../src/drivers/net/udp.ts'
-import { nodeEnvironment } from '../../src/drivers/node.ts'
-import type { Connect, Environment, OpenDatagrams } from '../../src/ports.ts'
+import type { UdpDatagrams } from '../../packages/holdfast/src/drivers/net/udp.ts'
+import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
+import type { Connect, Environment, OpenDatagrams } from '../../packages/holdfast/src/ports.ts'
 import type { Way, Wire } from './words.ts'
 
 const SEGMENT = 1460

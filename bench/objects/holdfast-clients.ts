@@ -9,10 +9,10 @@
  * and eyes, but do not decode the updates that come: that is not what is measured here.
  */
 
-import { joinIn } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import type { Definition, ObjectHandle } from '../../src/node.ts'
-import type { Environment } from '../../src/ports.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Definition, ObjectHandle } from '../../packages/holdfast/src/node.ts'
+import type { Environment } from '../../packages/holdfast/src/ports.ts'
 import { Counted } from './counted.ts'
 import { type Screen, watch } from './errors.ts'
 import { eyeType, thingType } from './thing.ts'

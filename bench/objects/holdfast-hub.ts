@@ -1,14 +1,14 @@
 /** The hub: as `holdfast serve` runs it, but for its pages and its disk. */
 
-import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
+import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { create } from '../../src/directory/budgets.ts'
-import { readLimits } from '../../src/runtime/hub/given-limits.ts'
-import { HubServer } from '../../src/runtime/hub/hub-server.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
-import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import { create } from '../../packages/hub/src/machine/budgets.ts'
+import { readLimits } from '../../packages/hub/src/server/given-limits.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { acceptStreams } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/drivers/store/memory.ts'
 import { asked, beat } from './ticks.ts'
 import type { ServerSaid } from './words.ts'
 

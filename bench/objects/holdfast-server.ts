@@ -4,7 +4,7 @@
  *     node holdfast-server.js SETTING URL WAY
  */
 
-import { join } from '../../src/node.ts'
+import { join } from '../../packages/holdfast/src/node.ts'
 import { eyeType, thingType } from './thing.ts'
 import { asked, beat } from './ticks.ts'
 import type { ServerSaid, Setting, Way } from './words.ts'

@@ -1,7 +1,7 @@
 /** The types of Holdfast's objects in the bench. */
 
-import { near } from '../../src/faces/rules.ts'
-import { angle, object, ranged, vec2 } from '../../src/node.ts'
+import { near } from '../../packages/holdfast/src/faces/rules.ts'
+import { angle, object, ranged, vec2 } from '../../packages/holdfast/src/node.ts'
 import type { Setting } from './words.ts'
 import { RADIUS, SIGHT, sideOf, SPEED } from './workload.ts'
 

@@ -7,7 +7,7 @@
  * truth at every time.
  */
 
-import * as prng from '../../src/faults/prng.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 
 /** Ticks of the server in a second. */
 export const HZ = 20

@@ -1,8 +1,8 @@
 /** The game of the bench: cards that anybody may move. */
 
-import { action } from '../../src/faces/actions.ts'
-import { piece } from '../../src/faces/pieces.ts'
-import { ranged, u32 } from '../../src/wire/schema.ts'
+import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { piece } from '../../packages/holdfast/src/faces/pieces.ts'
+import { ranged, u32 } from '../../packages/holdfast/src/wire/schema.ts'
 import { PIECES } from './words.ts'
 
 /** A card, and when its newest move was sent. */

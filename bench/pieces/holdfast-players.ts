@@ -6,10 +6,10 @@
  * Only who says `node` becomes the backup; `browser` is but a word here, for all have sockets.
  */
 
-import { joinIn } from '../../src/faces/join.ts'
-import type { PieceHandle } from '../../src/faces/piece-handles.ts'
-import type { Session } from '../../src/node.ts'
-import type { Environment } from '../../src/ports.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import type { PieceHandle } from '../../packages/holdfast/src/faces/piece-handles.ts'
+import type { Session } from '../../packages/holdfast/src/node.ts'
+import type { Environment } from '../../packages/holdfast/src/ports.ts'
 import { Counted } from '../objects/counted.ts'
 import { asked, at } from '../objects/ticks.ts'
 import { clock } from '../processes/clock.ts'

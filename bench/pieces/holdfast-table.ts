@@ -4,7 +4,7 @@
  *     node holdfast-table.js URL
  */
 
-import { join } from '../../src/node.ts'
+import { join } from '../../packages/holdfast/src/node.ts'
 import { asked, beat } from '../objects/ticks.ts'
 import type { ServerSaid } from '../objects/words.ts'
 import { Card, lay } from './card.ts'

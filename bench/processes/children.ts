@@ -36,7 +36,9 @@ export async function serve(
   data: string,
   ms: number,
 ): Promise<{ child: ChildProcess; url: string }> {
-  const cli = fileURLToPath(new URL('../../../dist/cli/holdfast.js', import.meta.url))
+  const cli = fileURLToPath(
+    new URL('../../../packages/holdfast/dist/cli/src/holdfast.js', import.meta.url),
+  )
   if (!existsSync(cli)) throw new Error(`${cli} is missing: npm run build`)
   const words = [cli, 'serve', '--port', '0', '--data', data]
   const child = adopt(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }))

@@ -4,9 +4,9 @@
  */
 
 import { pathToFileURL } from 'node:url'
-import type * as models from '../../src/proof/models/index.ts'
-import type * as seeds from '../../src/proof/seeds.ts'
-import type * as trial from '../../src/proof/trial.ts'
+import type * as models from '../../proof/models/index.ts'
+import type * as seeds from '../../proof/seeds.ts'
+import type * as trial from '../../proof/trial.ts'
 
 /** A scope that was explored, or the seeds that ran: how much, in how much processor time. */
 export interface Line {

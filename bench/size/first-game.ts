@@ -10,9 +10,9 @@ export function firstGame(): Promise<Bundle> {
   return bundle({ text, folder, place: 'browser' })
 }
 
-/** The parts of a page: the rooms of src/, what others wrote, and the rest. */
+/** The parts of a page: the folders of the packages, what others wrote, and the rest. */
 export function partOf(path: string): string {
-  const [, file] = /(?:^|\/)src\/(.+)$/.exec(path) ?? []
+  const [, file] = /(?:^|\/)packages\/\w+\/src\/(.+)$/.exec(path) ?? []
   if (path.includes('node_modules/')) return 'packages'
   if (file === undefined) return 'the game'
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : 'doors'

@@ -1,6 +1,6 @@
 /** Worlds of slots among processes that stand still: what was told to be void, and what counts. */
 
-import { type LedgerReport, runLedger } from '../../src/proof/ledgers.ts'
+import { type LedgerReport, runLedger } from '../../proof/ledgers.ts'
 import { type BenchReport, ofClaims } from '../report.ts'
 
 /** For the list of soaks. */

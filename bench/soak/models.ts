@@ -1,17 +1,17 @@
 /** Every scope that shall hold, also those that take minutes, whole and over all cores. */
 
 import type { ResourceLimits } from 'node:worker_threads'
-import { shareOut } from '../../src/cli/proof/pool.ts'
-import type { ScopeTask } from '../../src/cli/proof/model-thread.ts'
-import { threadsHere } from '../../src/cli/proof/seed-runs.ts'
-import { ROOMS } from '../../src/proof/models/index.ts'
-import { render, type Report } from '../../src/sim/checker.ts'
+import { shareOut } from '../../proof/cli/pool.ts'
+import type { ScopeTask } from '../../proof/cli/model-thread.ts'
+import { threadsHere } from '../../proof/cli/seed-runs.ts'
+import { ROOMS } from '../../proof/models/index.ts'
+import { render, type Report } from '../../packages/sim/src/checker.ts'
 import { atMost, type BenchReport } from '../report.ts'
 
 /** For the list of soaks. */
 export const about = 'all scopes of all models, the deep ones too, over all cores'
 
-const SCRIPT = new URL('../../src/cli/proof/model-thread.js', import.meta.url)
+const SCRIPT = new URL('../../proof/cli/model-thread.js', import.meta.url)
 
 interface Explored {
   task: ScopeTask

@@ -1,6 +1,6 @@
 /** Tables of cards among people who stay away: lots, wrested holds, and who is told of them. */
 
-import { runTabletop, type TabletopReport } from '../../src/proof/tabletops.ts'
+import { runTabletop, type TabletopReport } from '../../proof/tabletops.ts'
 import { type BenchReport, ofClaims } from '../report.ts'
 
 /** For the list of soaks. */

@@ -1,6 +1,6 @@
 /** Seeds of whole sessions for as long as one likes, over all cores. */
 
-import { runInThreads, threadsHere } from '../../src/cli/proof/seed-runs.ts'
+import { runInThreads, threadsHere } from '../../proof/cli/seed-runs.ts'
 import { atMost, type BenchReport } from '../report.ts'
 
 /** For the list of soaks. */

@@ -4,12 +4,12 @@
  */
 
 import { WebSocket } from 'ws'
-import { connectWith } from '../../src/drivers/net/websocket.ts'
-import { metByError } from '../../src/drivers/net/met.ts'
-import { nodeEnvironment } from '../../src/drivers/node.ts'
-import { joinIn } from '../../src/faces/join.ts'
-import { action, type NodeJoinOptions, type Session } from '../../src/node.ts'
-import type { Running } from '../../src/faces/live.ts'
+import { connectWith } from '../../packages/holdfast/src/drivers/net/websocket.ts'
+import { metByError } from '../../packages/holdfast/src/drivers/net/met.ts'
+import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { action, type NodeJoinOptions, type Session } from '../../packages/holdfast/src/node.ts'
+import type { Running } from '../../packages/holdfast/src/faces/live.ts'
 import { until } from '../conformance/until.ts'
 
 /** The game and the room that they play in. */

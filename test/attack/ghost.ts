@@ -4,13 +4,17 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { BASE_POINT } from '../../src/ports.ts'
-import * as seals from '../../src/seal/seal.ts'
-import type { Seal, SealSink } from '../../src/seal/state.ts'
-import { claimOf, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { BASE_POINT } from '../../packages/holdfast/src/ports.ts'
+import * as seals from '../../packages/holdfast/src/seal/seal.ts'
+import type { Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'
+import {
+  claimOf,
+  joinLayout,
+  SESSION_VERSION,
+} from '../../packages/holdfast/src/session/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 /** It never reads an answer; or has a link, and is refused; or becomes a member that is nowhere. */
 export type Goes = 'asks' | 'stands' | 'enters'

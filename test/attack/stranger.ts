@@ -7,10 +7,10 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 /** What an attack came to: how often it was done, and how often something befell it, by name. */
 export interface Tally {

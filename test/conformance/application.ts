@@ -15,8 +15,7 @@ const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) 
  * @param needs  the packages that it depends on
  */
 export function writeApplication(folder: string, tarball: string, needs: Texts): void {
-  const { devDependencies } = readJson<{ devDependencies: Texts }>('package.json')
-  const { express, libsql } = devDependencies as { express: string; libsql: string }
+  const [express, libsql] = [versionOf('express'), versionOf('libsql')]
   const dependencies = { holdfast: `file:${basename(tarball)}`, express, libsql }
   cpSync(tarball, join(folder, basename(tarball)))
   const write = (name: string, value: object): void => {
@@ -30,10 +29,15 @@ export function writeApplication(folder: string, tarball: string, needs: Texts):
   writeFileSync(join(folder, 'dist/assets/main.js'), '')
 }
 
+/** The version of a package that is installed here. */
+function versionOf(name: string): string {
+  return readJson<{ version: string }>(`node_modules/${name}/package.json`).version
+}
+
 /** Its lock, from that of this repository: what is installed here is installed there. */
 function lockOf(dependencies: Texts, needs: Texts): object {
   const { packages: all } = readJson<{ packages: Record<string, Entry> }>('package-lock.json')
-  const { version } = readJson<{ version: string }>('package.json')
+  const { version } = readJson<{ version: string }>('packages/holdfast/package.json')
   const own = { version, dependencies: needs, resolved: dependencies['holdfast'] }
   const packages: Record<string, object> = { '': { name: 'duel', dependencies } }
   packages['node_modules/holdfast'] = own

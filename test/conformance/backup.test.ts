@@ -11,16 +11,19 @@ import { tmpdir } from 'node:os'
 import { join as pathOf, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, expect, test, type TestContext } from 'vitest'
-import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
-import { action, join } from '../../src/node.ts'
-import type { Store } from '../../src/ports.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlite.ts'
+import { action, join } from '../../packages/holdfast/src/node.ts'
+import type { Store } from '../../packages/holdfast/src/ports.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
 import { inspect } from './store-kill.ts'
 import { until } from './until.ts'
 
 const SCRIPT = resolve('docs/deploy/backup.sh')
 const WRITER = resolve('test/conformance/store-writer.js')
-const MODULE = new URL('../../dist/drivers/store/sqlite.js', import.meta.url).href
+const MODULE = new URL(
+  '../../packages/holdfast/dist/holdfast/src/drivers/store/sqlite.js',
+  import.meta.url,
+).href
 const COPIES = 12
 const base = mkdtempSync(pathOf(tmpdir(), 'holdfast-backup-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))

@@ -1,19 +1,23 @@
 // Slow: each carrier is flooded with 20,000 datagrams.
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
-import { combine } from '../../src/drivers/net/carriers.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { createMemoryNetwork } from '../../src/drivers/net/memory.ts'
+import { combine } from '../../packages/holdfast/src/drivers/net/carriers.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { createMemoryNetwork } from '../../packages/holdfast/src/drivers/net/memory.ts'
 import {
   createRelay,
   RELAY_BACKLOG_MAX,
   type Relay,
   relayAddress,
-} from '../../src/drivers/net/relay.ts'
-import { openUdp, parseUdpAddress, type UdpDatagrams } from '../../src/drivers/net/udp.ts'
-import { HoldfastError } from '../../src/machine.ts'
-import { DATAGRAM_MAX, type DatagramEvents } from '../../src/ports.ts'
-import { readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/drivers/net/relay.ts'
+import {
+  openUdp,
+  parseUdpAddress,
+  type UdpDatagrams,
+} from '../../packages/holdfast/src/drivers/net/udp.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import { DATAGRAM_MAX, type DatagramEvents } from '../../packages/holdfast/src/ports.ts'
+import { readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { datagramsConformance, type OpenParty } from './datagrams.ts'
 import { dice, turn, until } from './until.ts'
 

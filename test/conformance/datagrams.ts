@@ -1,7 +1,11 @@
 /** What every carrier of datagrams keeps to. Each passes itself in; so far all can do it all. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../src/ports.ts'
+import {
+  DATAGRAM_MAX,
+  type DatagramEvents,
+  type Datagrams,
+} from '../../packages/holdfast/src/ports.ts'
 import { dice, turn, until } from './until.ts'
 
 /** Opens one more party in the same network; all of them reach one another. */

@@ -50,7 +50,10 @@ beforeAll(async () => {
   const port = await freePort()
   const [line = ''] = settings(read('holdfast.service'))['ExecStart'] ?? []
   const words = line
-    .replace('/srv/duel/node_modules/.bin/holdfast', resolve('dist/cli/holdfast.js'))
+    .replace(
+      '/srv/duel/node_modules/.bin/holdfast',
+      resolve('packages/holdfast/dist/cli/src/holdfast.js'),
+    )
     .replace('/var/lib/holdfast', folder)
     .replace('--metrics 9100', `--metrics ${port} --port 0`)
     .split(' ')

@@ -10,17 +10,17 @@ import { join as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { hub, type HubHandle, type HubOptions } from '../../src/hub.ts'
-import { action, join, type Session } from '../../src/node.ts'
+import { hub, type HubHandle, type HubOptions } from '../../packages/hub/src/index.ts'
+import { action, join, type Session } from '../../packages/holdfast/src/node.ts'
 import {
   type FromHub,
   fromHub,
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { until } from './until.ts'
 
 const pem = readFileSync(fileURLToPath(new URL('../data/localhost.pem', import.meta.url)))

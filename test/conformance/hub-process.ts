@@ -11,14 +11,14 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { PLACE, type SmallDisk } from './small-disk.ts'
 
 // Tests and soaks begin in the root of the repository.
-const PROGRAM = resolve('dist/cli/holdfast.js')
+const PROGRAM = resolve('packages/holdfast/dist/cli/src/holdfast.js')
 
 /** A hub that runs. */
 export interface HubProcess {

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { hub, type HubHandle, type RoomEvent } from '../../src/hub.ts'
-import { join, type Session } from '../../src/node.ts'
+import { hub, type HubHandle, type RoomEvent } from '../../packages/hub/src/index.ts'
+import { join, type Session } from '../../packages/holdfast/src/node.ts'
 import { until } from './until.ts'
 
 let handle: HubHandle

@@ -52,7 +52,7 @@ const PLANTS: readonly (readonly [what: string, plant: Plant])[] = [
   [
     'a player who acknowledges before the hub has it',
     {
-      module: 'src/session/keeping.ts',
+      module: 'packages/holdfast/src/session/keeping.ts',
       from: 'return isStrict(session, keeping) ? Math.max(keeping.kept, keeping.free) : Infinity',
       to: 'return Infinity',
     },
@@ -60,7 +60,7 @@ const PLANTS: readonly (readonly [what: string, plant: Plant])[] = [
   [
     'a hub that says so before its disk has it',
     {
-      module: 'src/directory/keeping.ts',
+      module: 'packages/hub/src/machine/keeping.ts',
       from: '  room.founder ||= from.account.place\n',
       to: "  tell(session, [waiter], '', out)\n",
     },

@@ -5,8 +5,8 @@
  */
 
 import { createServer } from 'node:http'
-import { hub } from '../../src/hub.ts'
-import { action, host, join, piece, type Session, u32 } from '../../src/node.ts'
+import { hub } from '../../packages/hub/src/index.ts'
+import { action, host, join, piece, type Session, u32 } from '../../packages/holdfast/src/node.ts'
 import type { Enter, Found, FromLife, ToLife } from './kept-life-messages.ts'
 import { MADE_EVERY, MADE_MAX, NEWEST } from './kept-ledger.ts'
 

@@ -1,7 +1,10 @@
 import { Worker as ThreadWorker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { createBrowserLoop, type TickWorker } from '../../src/drivers/net/loop-browser.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
+import {
+  createBrowserLoop,
+  type TickWorker,
+} from '../../packages/holdfast/src/drivers/net/loop-browser.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { loopConformance, type OpenedLoop } from './loop.ts'
 
 /** The worker of a page, over a thread of Node. */

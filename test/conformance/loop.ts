@@ -1,7 +1,7 @@
 /** What every Loop keeps to. Each driver passes itself in; so far all can do it all. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Alarm, Loop } from '../../src/ports.ts'
+import type { Alarm, Loop } from '../../packages/holdfast/src/ports.ts'
 
 /** A loop and how to end it. */
 export interface OpenedLoop {

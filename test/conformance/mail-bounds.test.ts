@@ -2,9 +2,9 @@
 // outboxes on both sides do not stand still.
 // Method: real mailboxes over loopback; waits for events, never for time.
 import { afterEach, expect, test } from 'vitest'
-import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
-import { type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
+import { type Mailbox, type MailboxOptions, openMailbox } from '../../packages/mailbox/src/index.ts'
 import { ownKey, Side } from '../mailbox/greeters.ts'
 import { until } from './until.ts'
 

@@ -10,7 +10,7 @@ import { failsWith, openMailboxes } from './open-mailboxes.ts'
 import { noPreload, preload } from './preload.ts'
 import { until } from './until.ts'
 
-const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
+const DOOR = new URL('../../packages/holdfast/dist/mailbox/src/index.js', import.meta.url)
 const { close, folder, freshFile, open } = openMailboxes('disks')
 beforeAll(() => {
   if (!existsSync(DOOR)) throw new Error('run `npx tsc -b` first: child processes need dist/')

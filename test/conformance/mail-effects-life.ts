@@ -5,7 +5,7 @@
 
 import pg from 'pg'
 import { Payment, payInto } from '../../games/examples/mailbox/postgres.ts'
-import { openMailbox } from '../../src/mailbox.ts'
+import { openMailbox } from '../../packages/mailbox/src/index.ts'
 
 const LAST = 7
 

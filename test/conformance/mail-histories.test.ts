@@ -4,9 +4,9 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'libsql'
 import { describe, expect, test } from 'vitest'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import { checksum, pack } from '../../src/drivers/store/mail-runs.ts'
-import type { Mailbox, MailboxOptions } from '../../src/mailbox.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import { checksum, pack } from '../../packages/mailbox/src/drivers/mail-runs.ts'
+import type { Mailbox, MailboxOptions } from '../../packages/mailbox/src/index.ts'
 import { drained, faultOf, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { until } from './until.ts'
 

@@ -4,7 +4,7 @@
  * loaded soon. Usage: ID STORE PORT
  */
 
-import { openMailbox } from '../../src/mailbox.ts'
+import { openMailbox } from '../../packages/mailbox/src/index.ts'
 
 /** What a life has by now. */
 export interface KeyBooks {

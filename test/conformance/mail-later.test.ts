@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { openIn } from '../../src/faces/mail-opening.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import type { Mailbox, MailboxOptions } from '../../src/mailbox.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import type { Mailbox, MailboxOptions } from '../../packages/mailbox/src/index.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-later-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,8 +4,14 @@
  * one file before it runs, for what is killed soon is to be loaded soon.
  */
 
-import { type Mailbox, openMailbox, type Way } from '../../src/mailbox.ts'
-import { join, letters, offerMail, overSession, type Session } from '../../src/node.ts'
+import { type Mailbox, openMailbox, type Way } from '../../packages/mailbox/src/index.ts'
+import {
+  join,
+  letters,
+  offerMail,
+  overSession,
+  type Session,
+} from '../../packages/holdfast/src/node.ts'
 import { type FromLife, type Id, IDS, type ToLife } from './mail-life-messages.ts'
 import { Bank } from './money.ts'
 

@@ -1,6 +1,6 @@
 /** A process of an older build: its letters have fields that are none any more. Usage: URL FILE */
 
-import { letter, openMailbox, text, u8 } from '../../src/mailbox.ts'
+import { letter, openMailbox, text, u8 } from '../../packages/mailbox/src/index.ts'
 
 const Gift = letter('gift', { hat: text(80), count: u8 })
 const [url, store] = process.argv.slice(2)

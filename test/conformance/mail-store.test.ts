@@ -16,10 +16,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import { HoldfastError } from '../../src/machine.ts'
-import type { MailChange, MailStore } from '../../src/ports.ts'
+import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import type { MailChange, MailStore } from '../../packages/holdfast/src/ports.ts'
 import {
   acked,
   bound,
@@ -35,7 +35,10 @@ import { Disk, type Step, stepsOf, withImage } from './disk-trace.ts'
 import { noPreload, preload } from './preload.ts'
 import { dice } from './until.ts'
 
-const MODULE = new URL('../../dist/drivers/store/mail-sqlite.js', import.meta.url)
+const MODULE = new URL(
+  '../../packages/holdfast/dist/mailbox/src/drivers/mail-sqlite.js',
+  import.meta.url,
+)
 const WRITER = fileURLToPath(new URL('mail-writer.js', import.meta.url))
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-mail-'))

@@ -3,7 +3,12 @@
  * does not hold.
  */
 
-import { LETTER_OVERHEAD, type MailChange, type MailStore, type Span } from '../../src/ports.ts'
+import {
+  LETTER_OVERHEAD,
+  type MailChange,
+  type MailStore,
+  type Span,
+} from '../../packages/holdfast/src/ports.ts'
 
 /** Opens the store at one place; a second call opens the same place again. */
 export type OpenMail = () => Promise<MailStore>

@@ -4,13 +4,13 @@
  */
 
 import { openSync, writeSync } from 'node:fs'
-import { openIn } from '../../src/faces/mail-opening.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import type { Mailbox } from '../../src/mailbox.ts'
-import type { MailStore } from '../../src/ports.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import type { Mailbox } from '../../packages/mailbox/src/index.ts'
+import type { MailStore } from '../../packages/holdfast/src/ports.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Bank } from './money.ts'
 import { bankOf } from './money-rows.ts'
 

@@ -5,15 +5,15 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { curvesOnNode } from '../../src/drivers/crypto/node.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
-import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import { openIn } from '../../src/faces/mail-opening.ts'
-import { HoldfastError, type Mailbox, openMailbox } from '../../src/mailbox.ts'
-import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
-import type { MailStore } from '../../src/ports.ts'
+import { curvesOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { listenStreams } from '../../packages/holdfast/src/drivers/net/websocket-listen.ts'
+import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
+import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import { HoldfastError, type Mailbox, openMailbox } from '../../packages/mailbox/src/index.ts'
+import type { LetterHandler, Transaction } from '../../packages/mailbox/src/index.ts'
+import type { MailStore } from '../../packages/holdfast/src/ports.ts'
 import { drained, failsWith, openMailboxes, queueOf, type Wish } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
@@ -342,7 +342,7 @@ test('a promise or a thenable of a handler is refused, post rejects and never th
 })
 
 describe('a process that dies in a handler', () => {
-  const door = new URL('../../dist/mailbox.js', import.meta.url)
+  const door = new URL('../../packages/holdfast/dist/mailbox/src/index.js', import.meta.url)
   beforeAll(() => {
     if (!existsSync(door)) throw new Error('run `npx tsc -b` first: child processes need dist/')
   })

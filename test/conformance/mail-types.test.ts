@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { letter, text, u8 } from '../../src/mailbox.ts'
+import { letter, text, u8 } from '../../packages/mailbox/src/index.ts'
 import { bundle } from './bundle.ts'
 import { openMailboxes } from './open-mailboxes.ts'
 

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
 import { bundle } from './bundle.ts'
 import { Disk, type Step, stepsOf, withImage } from './disk-trace.ts'
 import { bankOf } from './money-rows.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
+import { openMailSqlite } from '../../packages/mailbox/src/drivers/mail-sqlite.ts'
 
 test('the snippet of mailboxes runs, and is that of the guide', async () => {
   const read = (path: string): string =>

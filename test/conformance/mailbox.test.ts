@@ -4,10 +4,15 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
-import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
-import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
+import {
+  HoldfastError,
+  type Mailbox,
+  type MailboxOptions,
+  openMailbox,
+} from '../../packages/mailbox/src/index.ts'
+import type { LetterHandler, Transaction } from '../../packages/mailbox/src/index.ts'
+import { mailLayout, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
@@ -401,7 +406,7 @@ test('what a store is, to whoever names none (AP-6)', async () => {
 })
 
 describe('on a full disk', () => {
-  const door = new URL('../../dist/mailbox.js', import.meta.url)
+  const door = new URL('../../packages/holdfast/dist/mailbox/src/index.js', import.meta.url)
   beforeAll(() => {
     if (!existsSync(door)) throw new Error('run `npx tsc -b` first: child processes need dist/')
   })

@@ -1,6 +1,6 @@
 /** All that the store of a mailbox with a book has, as text. */
 
-import type { MailStore } from '../../src/ports.ts'
+import type { MailStore } from '../../packages/holdfast/src/ports.ts'
 import { contentOf } from './mail-store.ts'
 
 /** The same text if and only if letters, numbers, values and rows are the same. */

@@ -4,7 +4,7 @@
  * paid on or back by the handler that takes them. `audit` compares the books of all.
  */
 
-import type { Mailbox, Transaction } from '../../src/faces/mail-opening.ts'
+import type { Mailbox, Transaction } from '../../packages/mailbox/src/mail-opening.ts'
 
 /** What each begins with. */
 export const START = 1_000

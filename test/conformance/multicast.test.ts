@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Multicast, openMulticast } from '../../src/drivers/net/multicast.ts'
-import { DATAGRAM_MAX } from '../../src/ports.ts'
+import { type Multicast, openMulticast } from '../../packages/holdfast/src/drivers/net/multicast.ts'
+import { DATAGRAM_MAX } from '../../packages/holdfast/src/ports.ts'
 import { turn, until } from './until.ts'
 
 const PLACE = { group: '239.77.1.2', port: 47_702, via: '127.0.0.1' }

@@ -9,7 +9,7 @@ import {
   type MailboxOptions,
   openMailbox,
   type QueueFigures,
-} from '../../src/mailbox.ts'
+} from '../../packages/mailbox/src/index.ts'
 import { until } from './until.ts'
 
 /** What a test says of one, the id at least. */

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as pathOf } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
-import { action, host, type Session } from '../../src/node.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlite.ts'
+import { action, host, type Session } from '../../packages/holdfast/src/node.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
 
 const folder = mkdtempSync(pathOf(tmpdir(), 'holdfast-own-store-'))

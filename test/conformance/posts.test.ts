@@ -4,9 +4,9 @@
 import http from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { closeServed, raw, serve, type Served, talk } from './stranger.ts'
-import { hub } from '../../src/hub.ts'
-import { BEACON_MAX } from '../../src/wire/beacon.ts'
-import type { StreamServerOptions } from '../../src/drivers/net/websocket-server.ts'
+import { hub } from '../../packages/hub/src/index.ts'
+import { BEACON_MAX } from '../../packages/holdfast/src/wire/beacon.ts'
+import type { StreamServerOptions } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
 
 afterEach(closeServed)
 

@@ -8,7 +8,7 @@ import { join as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { action, join } from '../../src/node.ts'
+import { action, join } from '../../packages/holdfast/src/node.ts'
 import { until } from './until.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

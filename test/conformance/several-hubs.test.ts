@@ -8,8 +8,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hub, type HubHandle } from '../../src/hub.ts'
-import { action, join, type Session } from '../../src/node.ts'
+import { hub, type HubHandle } from '../../packages/hub/src/index.ts'
+import { action, join, type Session } from '../../packages/holdfast/src/node.ts'
 import { freePort } from './free-port.ts'
 
 const add = action('add', (table) => {

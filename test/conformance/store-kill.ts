@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Store } from '../../src/ports.ts'
+import type { Store } from '../../packages/holdfast/src/ports.ts'
 import type { Dice } from './until.ts'
 
 const WRITER = fileURLToPath(new URL('store-writer.js', import.meta.url))

@@ -17,15 +17,18 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import Database from 'libsql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../src/drivers/store/memory.ts'
-import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
-import { HoldfastError } from '../../src/machine.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/drivers/store/memory.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlite.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { storeConformance, written } from './store.ts'
 import { inspect, writeAndKill, type WriterPlan } from './store-kill.ts'
 import { dice } from './until.ts'
 
 const KILLS = 50
-const MODULE = new URL('../../dist/drivers/store/sqlite.js', import.meta.url)
+const MODULE = new URL(
+  '../../packages/holdfast/dist/holdfast/src/drivers/store/sqlite.js',
+  import.meta.url,
+)
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-store-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,8 +1,8 @@
 /** What every store keeps to. Each passes in how to open it, and says what it cannot do. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { HoldfastError } from '../../src/machine.ts'
-import type { Store } from '../../src/ports.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import type { Store } from '../../packages/holdfast/src/ports.ts'
 
 /** Opens the store at one place; a second call opens the same place again. */
 export type OpenStore = () => Store

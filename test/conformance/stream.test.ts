@@ -1,12 +1,15 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { createMemoryNetwork } from '../../src/drivers/net/memory.ts'
-import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
-import { acceptStreams, type StreamServer } from '../../src/drivers/net/websocket-server.ts'
-import { connectWebSocket } from '../../src/drivers/net/websocket.ts'
-import type { Connect } from '../../src/ports.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import { createMemoryNetwork } from '../../packages/holdfast/src/drivers/net/memory.ts'
+import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
+import {
+  acceptStreams,
+  type StreamServer,
+} from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { connectWebSocket } from '../../packages/holdfast/src/drivers/net/websocket.ts'
+import type { Connect } from '../../packages/holdfast/src/ports.ts'
 import { streamConformance, type StreamPlace } from './stream.ts'
 
 async function overWebSocket(connect: Connect): Promise<StreamPlace> {

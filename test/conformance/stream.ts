@@ -7,7 +7,7 @@ import {
   type Connect,
   type Stream,
   type StreamEvents,
-} from '../../src/ports.ts'
+} from '../../packages/holdfast/src/ports.ts'
 import { dice, turn, until } from './until.ts'
 
 /** A place that accepts streams, and how to get there. */

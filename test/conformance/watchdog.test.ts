@@ -9,8 +9,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 
-const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
-const DRIVER = new URL('../../dist/drivers/watchdog.js', import.meta.url)
+const DOOR = new URL('../../packages/holdfast/dist/mailbox/src/index.js', import.meta.url)
+const DRIVER = new URL(
+  '../../packages/holdfast/dist/mailbox/src/drivers/watchdog.js',
+  import.meta.url,
+)
 
 test('a handler that runs for ever is named by another thread (MB-28)', async () => {
   const script = `

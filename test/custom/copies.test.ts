@@ -13,10 +13,10 @@ import {
   customPart,
   customSnapshot,
   say,
-} from '../../src/custom/custom.ts'
-import type { Effected, PartOut } from '../../src/machine.ts'
-import type { Charge } from '../../src/machine.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/custom/custom.ts'
+import type { Effected, PartOut } from '../../packages/holdfast/src/machine.ts'
+import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmPart } from '../calmly.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -10,9 +10,9 @@ import {
   customPart,
   type CustomEvent,
   say,
-} from '../../src/custom/custom.ts'
-import type { PartOut } from '../../src/machine.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/custom/custom.ts'
+import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const author = {
   create: () => [],

@@ -2,11 +2,15 @@
 // came in before; nobody gets a right by saying so.
 // Method: the hub's machine at a desk, whose tickets the test reads.
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Claims } from '../../src/hub-protocol/tickets.ts'
-import * as hub from '../../src/directory/hub.ts'
-import { admissionOf, type FromHub, type ToHub } from '../../src/hub-protocol/messages.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import {
+  admissionOf,
+  type FromHub,
+  type ToHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Desk, HUB_KEY, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'
 
 const BOTH = RIGHTS.play | RIGHTS.host

@@ -1,7 +1,7 @@
 // Goal: a hub with many rooms asks all of their primaries, and nobody waits for it.
 import { expect, test } from 'vitest'
-import * as register from '../../src/directory/register.ts'
-import { PART_MAX } from '../../src/rounds.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import { PART_MAX } from '../../packages/holdfast/src/rounds.ts'
 
 const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
 const bytes = new Uint8Array(32)

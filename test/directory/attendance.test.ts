@@ -3,7 +3,7 @@
 // Method: the hub's machine with streams and a disk by hand; time moves as the hub asks to be
 // woken.
 import { describe, expect, test } from 'vitest'
-import { ASK_MS } from '../../src/directory/register.ts'
+import { ASK_MS } from '../../packages/hub/src/machine/register.ts'
 import { Desk, proof } from './desk.ts'
 
 const ABSENT_MAX_MS = 600_000

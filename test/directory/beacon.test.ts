@@ -2,16 +2,20 @@
 // first, and lets nobody do what a stream would not; what is no such thing is refused.
 // Method: the loop around the hub with streams by hand, a kept room of one, and bodies by hand.
 import { describe, expect, test } from 'vitest'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { create } from '../../src/directory/budgets.ts'
-import { defaults } from '../../src/directory/limits.ts'
-import type { Loop, Store } from '../../src/ports.ts'
-import { BEHIND_MS } from '../../src/runtime/hub/beacon.ts'
-import { HubServer } from '../../src/runtime/hub/hub-server.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { joinMessages, splitMessages } from '../../src/wire/beacon.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameMessage } from '../../src/wire/relay.ts'
+import {
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { create } from '../../packages/hub/src/machine/budgets.ts'
+import { defaults } from '../../packages/hub/src/machine/limits.ts'
+import type { Loop, Store } from '../../packages/holdfast/src/ports.ts'
+import { BEHIND_MS } from '../../packages/hub/src/server/beacon.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { joinMessages, splitMessages } from '../../packages/holdfast/src/wire/beacon.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../packages/holdfast/src/wire/relay.ts'
 import { Caller, WHENCE } from './caller.ts'
 import { keyOf, listed, OPEN, proof } from './desk.ts'
 

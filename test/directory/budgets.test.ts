@@ -1,11 +1,17 @@
 // Goal: what may be spent is spent by whoever spends it, to the last token, and by nobody else.
 // Method: the machine of budgets with limits by hand, and each row of the table on both sides.
 import { describe, expect, test } from 'vitest'
-import * as budgets from '../../src/directory/budgets.ts'
-import type { Budgets, Purse, Spender } from '../../src/directory/budgets.ts'
-import { defaults, inWords, type Limits, rowsOf, type What } from '../../src/directory/limits.ts'
-import { CLOSING_MAX } from '../../src/ports.ts'
-import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
+import * as budgets from '../../packages/hub/src/machine/budgets.ts'
+import type { Budgets, Purse, Spender } from '../../packages/hub/src/machine/budgets.ts'
+import {
+  defaults,
+  inWords,
+  type Limits,
+  rowsOf,
+  type What,
+} from '../../packages/hub/src/machine/limits.ts'
+import { CLOSING_MAX } from '../../packages/holdfast/src/ports.ts'
+import { type HubLimits, readLimits } from '../../packages/hub/src/server/given-limits.ts'
 import { calmly } from '../calmly.ts'
 
 const MANY = { max: 1e9, perSecond: 1e9 }

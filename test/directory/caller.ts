@@ -6,11 +6,11 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import type { Stream, StreamEvents } from '../../src/ports.ts'
-import type { HubServer } from '../../src/runtime/hub/hub-server.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import type { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 /** Where the streams of a test come from. */
 export const WHENCE = { remote: '192.0.2.7' }

@@ -1,11 +1,16 @@
 // Goal: nobody takes a primary's place that lives, and one that does not serve is replaced.
 // Method: the hub's machine with streams by hand, on a clock of the test.
 import { describe, expect, test } from 'vitest'
-import { boundOf } from '../../src/directory/challenge.ts'
-import * as challenge from '../../src/directory/challenge.ts'
-import type { FromHub, Register, ToHub, Why } from '../../src/hub-protocol/messages.ts'
-import { ASK_MS } from '../../src/directory/register.ts'
-import { frameRelay } from '../../src/wire/relay.ts'
+import { boundOf } from '../../packages/hub/src/machine/challenge.ts'
+import * as challenge from '../../packages/hub/src/machine/challenge.ts'
+import type {
+  FromHub,
+  Register,
+  ToHub,
+  Why,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { ASK_MS } from '../../packages/hub/src/machine/register.ts'
+import { frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { calmly } from '../calmly.ts'
 import { Desk, proof } from './desk.ts'
 

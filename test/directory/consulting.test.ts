@@ -2,10 +2,10 @@
 // answers and repeats; and its answer counts for who was asked about alone (SE-4).
 // Method: the hub's machine at a desk; the test is the application.
 import { beforeEach, describe, expect, test } from 'vitest'
-import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { toHex } from '../../src/wire/hex.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 
 const PLACE = { game: 'g', room: 'r', playersMax: 8, recovers: true, topology: 'star' } as const

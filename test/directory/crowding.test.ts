@@ -1,7 +1,7 @@
 // Goal: whoever hoards streams makes room for others, and no member of a session ever does.
 // Method: the hub's machine with streams by hand, from addresses that the test chooses.
 import { expect, test } from 'vitest'
-import { HUB_VERSION } from '../../src/hub-protocol/messages.ts'
+import { HUB_VERSION } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, listed } from './desk.ts'
 
 const UNUSED_MS = 1_000

@@ -1,10 +1,10 @@
 /** Processes at a hub, by hand: each stream says what the test says, and keeps what it hears. */
 
-import type { Applicant } from '../../src/directory/applicants.ts'
-import { create as budgetsOf } from '../../src/directory/budgets.ts'
-import * as hub from '../../src/directory/hub.ts'
-import type { Hub, HubOut } from '../../src/directory/hub.ts'
-import type { RoomNews } from '../../src/directory/state.ts'
+import type { Applicant } from '../../packages/hub/src/machine/applicants.ts'
+import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
+import type { RoomNews } from '../../packages/hub/src/machine/state.ts'
 import {
   type FromHub,
   fromHub,
@@ -14,13 +14,13 @@ import {
   type Listed,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { type Closing, KEY_BYTES } from '../../src/ports.ts'
-import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { type Closing, KEY_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { type HubLimits, readLimits } from '../../packages/hub/src/server/given-limits.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameKnock, frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { expect } from 'vitest'
 import { calmly } from '../calmly.ts'
 

@@ -2,7 +2,7 @@
 // was recorded; no goodbye is taken back, and none counts before the disk has what belongs to it.
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
-import type { ToHub } from '../../src/hub-protocol/messages.ts'
+import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 

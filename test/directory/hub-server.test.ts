@@ -1,14 +1,14 @@
 // Goal: an error that nobody expected, in the hub's own code, costs the stream that met it.
 // Method: the loop around the hub with streams by hand, and a register that throws for one name.
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { expect, test, vi } from 'vitest'
-import { HubServer } from '../../src/runtime/hub/hub-server.ts'
-import { createMemoryStore } from '../../src/drivers/store/memory.ts'
-import * as budgets from '../../src/directory/budgets.ts'
-import { defaults } from '../../src/directory/limits.ts'
-import { HoldfastError } from '../../src/machine.ts'
-import type { Loop, Store } from '../../src/ports.ts'
-import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/drivers/store/memory.ts'
+import * as budgets from '../../packages/hub/src/machine/budgets.ts'
+import { defaults } from '../../packages/hub/src/machine/limits.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import type { Loop, Store } from '../../packages/holdfast/src/ports.ts'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Caller } from './caller.ts'
 
 /** A loop that stands still. */

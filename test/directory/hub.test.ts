@@ -1,8 +1,8 @@
 // Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
-import type { Why } from '../../src/hub-protocol/messages.ts'
-import { add, ASK_MS, kept, recordOf } from '../../src/directory/register.ts'
+import type { Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { add, ASK_MS, kept, recordOf } from '../../packages/hub/src/machine/register.ts'
 import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
 
 const LIST_MAX = 200

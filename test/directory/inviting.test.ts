@@ -1,10 +1,10 @@
 // Goal: an invitation counts once the disk has it, within its bounds, for who may make one (SE-18).
 // Method: the hub's machine at a desk whose disk the test writes.
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { digest } from '../../src/wire/digest.ts'
-import { toHex } from '../../src/wire/hex.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { digest } from '../../packages/holdfast/src/wire/digest.ts'
+import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
 import { Desk, listed, OPEN } from './desk.ts'
 
 const INVITATIONS_MAX = 64

@@ -2,8 +2,13 @@
 // is opened by one who leads from then on.
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
-import { type Acks, NOT_NEXT, SHEET_PIECE_MAX, TIME_MAX } from '../../src/hub-protocol/messages.ts'
-import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
+import {
+  type Acks,
+  NOT_NEXT,
+  SHEET_PIECE_MAX,
+  TIME_MAX,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { INC_MAX, MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { Desk, linkOf, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 

@@ -2,10 +2,10 @@
 // when its time is over.
 // Method: the machine of the hub by hand, with a disk that answers when the test says so.
 import { describe, expect, test } from 'vitest'
-import * as archive from '../../src/directory/archive.ts'
-import { SILENT_MS } from '../../src/hub-protocol/rooms.ts'
-import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
+import * as archive from '../../packages/hub/src/machine/archive.ts'
+import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/rooms.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, listed, OPEN, proof } from './desk.ts'
 
 const BACK_MS = 3_000

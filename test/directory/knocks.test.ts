@@ -2,7 +2,7 @@
 // nobody else is reached so.
 // Method: the hub's machine with streams by hand.
 import { expect, test } from 'vitest'
-import { frameKnock } from '../../src/wire/relay.ts'
+import { frameKnock } from '../../packages/holdfast/src/wire/relay.ts'
 import { Desk, leaderOf } from './desk.ts'
 
 test('T14: who is no member yet reaches the primary, and the primary answers', () => {

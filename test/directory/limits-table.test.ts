@@ -3,8 +3,8 @@
 // writes the docs anew.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { limitLines } from '../../src/cli/given.ts'
-import { defaults, inWords, rowsOf } from '../../src/directory/limits.ts'
+import { limitLines } from '../../packages/cli/src/given.ts'
+import { defaults, inWords, rowsOf } from '../../packages/hub/src/machine/limits.ts'
 
 const HEAD = '| `limit` | at once | a second | of what |'
 const LONG = '| `limit` | at once | a second | of what | why this number |'

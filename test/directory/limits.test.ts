@@ -2,9 +2,9 @@
 // else.
 // Method: the hub's machine with streams by hand, whose addresses and limits the test chooses.
 import { describe, expect, test } from 'vitest'
-import { TABLE } from '../../src/directory/limits.ts'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
+import { TABLE } from '../../packages/hub/src/machine/limits.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Desk, listed } from './desk.ts'
 
 const ONE = '192.0.2.1'

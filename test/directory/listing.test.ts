@@ -1,8 +1,8 @@
 // Goal: the list of rooms is one page at a time, and costs the hub one look a second.
 // Method: the hub's machine with rooms by hand.
 import { describe, expect, test } from 'vitest'
-import { all, costOf, page } from '../../src/directory/listing.ts'
-import { add, kept, recordOf } from '../../src/directory/register.ts'
+import { all, costOf, page } from '../../packages/hub/src/machine/listing.ts'
+import { add, kept, recordOf } from '../../packages/hub/src/machine/register.ts'
 import { calmly } from '../calmly.ts'
 import { Desk, listed } from './desk.ts'
 

@@ -3,9 +3,16 @@
 // Method: the machine of the hub at a desk, which fails what throws; every message that there is,
 // by seed, with lists of 0, 1 and 256.
 import { expect, test } from 'vitest'
-import { HUB_VERSION, type ToHub } from '../../src/hub-protocol/messages.ts'
-import { below, chance, create as chaosOf, fork, pick, type Prng } from '../../src/faults/prng.ts'
-import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
+import { HUB_VERSION, type ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  below,
+  chance,
+  create as chaosOf,
+  fork,
+  pick,
+  type Prng,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Desk, keyOf, linkOf, listed, OPEN, proof } from './desk.ts'
 
 const MOST = 256

@@ -1,9 +1,9 @@
 // Goal: who gets no session is told why.
 // Method: the hub's machine with streams by hand.
 import { expect, test } from 'vitest'
-import * as hub from '../../src/directory/hub.ts'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import * as register from '../../src/directory/register.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
 import { Desk, HUB_KEY, listed, OPEN } from './desk.ts'
 
 const WISH: register.Wish = {

@@ -2,7 +2,7 @@
 // more than the table of limits says; and honest rooms of 256 meet no limit.
 // Method: the machine of the hub, by hand.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, listed, proof } from './desk.ts'
 
 const MOST = 256

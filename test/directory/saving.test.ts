@@ -2,10 +2,14 @@
 // the session that it was; what does not fit changes nothing.
 // Method: a hub by hand, with a disk by hand.
 import { expect, test } from 'vitest'
-import * as archive from '../../src/directory/archive.ts'
-import { readSaved, type Saved, writeSaved } from '../../src/hub-protocol/saved-room.ts'
-import * as saving from '../../src/directory/saving.ts'
-import { MEMBERS_MAX } from '../../src/machine.ts'
+import * as archive from '../../packages/hub/src/machine/archive.ts'
+import {
+  readSaved,
+  type Saved,
+  writeSaved,
+} from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import * as saving from '../../packages/hub/src/machine/saving.ts'
+import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 
 const text = (word: string): Uint8Array => new TextEncoder().encode(word)

@@ -3,18 +3,27 @@
 // Method: the machine of shares alone; then the shipped hub, whose target reads so many bytes a
 // second, in virtual time.
 import { describe, expect, test } from 'vitest'
-import * as budgets from '../../src/directory/budgets.ts'
-import * as shares from '../../src/directory/shares.ts'
-import { RELAY_BACKLOG_MAX } from '../../src/directory/shares.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { createMemoryStore } from '../../src/drivers/store/memory.ts'
-import { DATAGRAM_MAX } from '../../src/ports.ts'
-import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
-import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { HubServer } from '../../src/runtime/hub/hub-server.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
+import * as budgets from '../../packages/hub/src/machine/budgets.ts'
+import * as shares from '../../packages/hub/src/machine/shares.ts'
+import { RELAY_BACKLOG_MAX } from '../../packages/hub/src/machine/shares.ts'
+import {
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/drivers/store/memory.ts'
+import { DATAGRAM_MAX } from '../../packages/holdfast/src/ports.ts'
+import type { Loop, Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import { type HubLimits, readLimits } from '../../packages/hub/src/server/given-limits.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import {
+  frameKnock,
+  frameMessage,
+  frameRelay,
+  readFrame,
+} from '../../packages/holdfast/src/wire/relay.ts'
 import { linkOf, listed, OPEN, proof } from './desk.ts'
 
 const SHARE_MIN = 2_560

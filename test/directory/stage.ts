@@ -5,8 +5,8 @@
  */
 
 import { expect } from 'vitest'
-import type { Why } from '../../src/hub-protocol/messages.ts'
-import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
+import type { Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Script } from '../transcript.ts'
 import { Desk, listed, proof, OPEN } from './desk.ts'
 

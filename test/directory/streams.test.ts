@@ -1,11 +1,15 @@
 // Goal: a stream is heard once it said who it is, and speaks for one member of one session.
 // Method: the hub's machine with streams by hand, on a clock of the test.
 import { describe, expect, test } from 'vitest'
-import { deadline, wake } from '../../src/directory/hub.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import * as register from '../../src/directory/register.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
+import { deadline, wake } from '../../packages/hub/src/machine/hub.ts'
+import {
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Desk, HUB_KEY, linkOf, listed, proof, OPEN } from './desk.ts'
 
 const ONE = '192.0.2.1'

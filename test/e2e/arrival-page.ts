@@ -1,7 +1,7 @@
 /** What the page of arrival.test.ts runs: joins and looks, and what they are told. */
 
-import { join } from '../../src/browser.ts'
-import { lookFromPage } from '../../src/drivers/net/look-browser.ts'
+import { join } from '../../packages/holdfast/src/browser.ts'
+import { lookFromPage } from '../../packages/holdfast/src/drivers/net/look-browser.ts'
 
 /** Why a join fails, as `code: sentence`. */
 async function refusal(server?: string): Promise<string> {

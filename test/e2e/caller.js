@@ -1,5 +1,5 @@
 // A Node member in a process of its own: calls whom it is told to, and says what came of it.
-import { join, procedure } from '../../dist/node.js'
+import { join, procedure } from '../../packages/holdfast/dist/holdfast/src/node.js'
 
 const [, , server, room, name, topology] = process.argv
 const double = procedure('double', (value, by) => `${by.name}: ${2 * value} of ${name}`)

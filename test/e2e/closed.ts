@@ -3,9 +3,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sign } from '../../src/drivers/crypto/jose.ts'
-import { mintTicket, newTicketKey, type TicketOptions } from '../../src/faces/hub-tickets.ts'
-import { fromHex } from '../../src/wire/hex.ts'
+import { sign } from '../../packages/hub/src/drivers/jose.ts'
+import { mintTicket, newTicketKey, type TicketOptions } from '../../packages/hub/src/tickets.ts'
+import { fromHex } from '../../packages/holdfast/src/wire/hex.ts'
 import { Hub } from './harness.ts'
 
 /** See the head of this file. */

@@ -38,7 +38,7 @@ export const ARGS = [
 /** A wait in vain ends so many milliseconds on, before its test does, to say what was seen last. */
 export const PATIENCE_MS = 90_000
 
-const PROGRAM = join(ROOT, 'dist/cli/holdfast.js')
+const PROGRAM = join(ROOT, 'packages/holdfast/dist/cli/src/holdfast.js')
 
 /** `holdfast serve` in a process of its own, always at the same port and file. */
 export class Hub {
@@ -72,12 +72,12 @@ export class Hub {
     const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), false)
     const modules = join(hub.folder, 'node_modules')
     const own = join(modules, 'holdfast')
-    cpSync(join(ROOT, 'dist'), join(own, 'dist'), { recursive: true })
-    copyFileSync(join(ROOT, 'package.json'), join(own, 'package.json'))
+    cpSync(join(ROOT, 'packages/holdfast/dist'), join(own, 'dist'), { recursive: true })
+    copyFileSync(join(ROOT, 'packages/holdfast/package.json'), join(own, 'package.json'))
     for (const name of readdirSync(join(ROOT, 'node_modules'))) {
       if (name !== 'holdfast') symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
     }
-    hub.#program = join(own, 'dist/cli/holdfast.js')
+    hub.#program = join(own, 'dist/cli/src/holdfast.js')
     await hub.start()
     return hub
   }

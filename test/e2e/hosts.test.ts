@@ -5,7 +5,7 @@
 // Slow: two browsers start, and a death is noticed after seconds.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PLAYERS_MAX, TYPES } from '../../games/tabletop/rules/things.ts'
-import { join, type Session } from '../../src/node.ts'
+import { join, type Session } from '../../packages/holdfast/src/node.ts'
 import { type Closed, closed } from './closed.ts'
 import { facesSeen } from './hands.ts'
 import { Window } from './harness.ts'

@@ -1,7 +1,7 @@
 /** What the page of mailbox.test.ts runs: the claims of every store, and one life of a mailbox. */
 
-import { openMailIndexedDb } from '../../src/drivers/store/mail-indexeddb.ts'
-import { type Mailbox, openMailbox } from '../../src/mailbox-browser.ts'
+import { openMailIndexedDb } from '../../packages/mailbox/src/drivers/mail-indexeddb.ts'
+import { type Mailbox, openMailbox } from '../../packages/mailbox/src/browser.ts'
 import { CLAIMS, KEEPS } from '../conformance/mail-store.ts'
 
 /** What did not hold, a line each. */

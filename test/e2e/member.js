@@ -1,5 +1,5 @@
 // A Node member in a process of its own: acts without end, and says in JSON lines what it sees.
-import { action, join } from '../../dist/node.js'
+import { action, join } from '../../packages/holdfast/dist/holdfast/src/node.js'
 
 const [, , server, room, name] = process.argv
 // The same types as the page's, or the two builds would not fit: the game is its own here.

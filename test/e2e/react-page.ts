@@ -6,7 +6,14 @@
 
 import { createElement, StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
-import { action, type HoldfastError, join, object, type Session, u32 } from '../../src/browser.ts'
+import {
+  action,
+  type HoldfastError,
+  join,
+  object,
+  type Session,
+  u32,
+} from '../../packages/holdfast/src/browser.ts'
 
 const Add = action('add', { by: u32 }, (table, { by }) => {
   table.set('sum', ((table.get('sum') as number | undefined) ?? 0) + by)

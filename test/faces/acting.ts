@@ -1,7 +1,7 @@
 /** Waiting in virtual time. */
 
 import { expect } from 'vitest'
-import type { SessionWorld } from '../../src/proof/world.ts'
+import type { SessionWorld } from '../../packages/sim/src/session-world.ts'
 
 /** Lets time pass until what was asked has its answer, and gives or throws that. */
 export async function act<Answer>(w: SessionWorld, asked: Promise<Answer>): Promise<Answer> {

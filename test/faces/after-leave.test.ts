@@ -12,9 +12,9 @@ import {
   type Session,
   slots,
   u8,
-} from '../../src/index.ts'
-import { definePart, encode } from '../../src/part.ts'
-import { world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { definePart, encode } from '../../packages/holdfast/src/part.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const Rock = object('rock', { heat: u8 }, { take: 'free', onOwnerLeave: 'keep' })

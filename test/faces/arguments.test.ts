@@ -3,11 +3,19 @@
 // Method: whole sessions in virtual time. A liar has definitions with the same text as the others,
 // so it is let in, and neither checks what it gives nor gives what it promised.
 import { describe, expect, test } from 'vitest'
-import { ANY } from '../../src/faces/arguments.ts'
-import type { Kind } from '../../src/faces/kind.ts'
-import { action, bool, bytes, list, oneOf, procedure, secret } from '../../src/index.ts'
-import { type Session, struct, text, u16, u8 } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { ANY } from '../../packages/holdfast/src/runtime/arguments.ts'
+import type { Kind } from '../../packages/holdfast/src/faces/kind.ts'
+import {
+  action,
+  bool,
+  bytes,
+  list,
+  oneOf,
+  procedure,
+  secret,
+} from '../../packages/holdfast/src/index.ts'
+import { type Session, struct, text, u16, u8 } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { answered, refusal, rejection, settled } from './crew.ts'
 
 let ran: unknown[] = []

@@ -2,10 +2,15 @@
 // is in already waits for the hub, whatever stands in its place meanwhile.
 // Method: sessions in virtual time; real addresses are in test/conformance/arrival.test.ts.
 import { describe, expect, test } from 'vitest'
-import { hubUrl, joinIn, type JoinOptions } from '../../src/faces/join.ts'
-import type { HoldfastError, Session } from '../../src/index.ts'
-import type { Met, StreamEvents } from '../../src/ports.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import { hubUrl, joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { HoldfastError, Session } from '../../packages/holdfast/src/index.ts'
+import type { Met, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 import { types } from './crew.ts'
 
 const garden = { game: 'garden', types }

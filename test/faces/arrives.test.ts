@@ -1,8 +1,8 @@
 // Goal: `join` returns as soon as all that was there is here, whatever a game is made of.
 // Method: whole sessions in virtual time.
 import { expect, test } from 'vitest'
-import { action, object, slots, u8 } from '../../src/index.ts'
-import { world } from '../../src/proof/world.ts'
+import { action, object, slots, u8 } from '../../packages/holdfast/src/index.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 
 const set = action('set', (table, value: number) => table.set('value', value))
 const Dot = object('dot', { hue: u8 })

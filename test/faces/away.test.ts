@@ -2,9 +2,9 @@
 // theirs, unless they come back meanwhile; until then a page can tell what is theirs from the rest.
 // Method: whole sessions in virtual time with the shipped hub; pages end, or machines are killed.
 import { describe, expect, test } from 'vitest'
-import { object, text, withRoom } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { object, text, withRoom } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const Dot = object('dot', { of: text(8) })

@@ -3,11 +3,16 @@
 // Method: whole sessions in virtual time with the shipped hub; the streams of pages lose what is
 // said at their end, or are closed before it, and what is said beside them reaches the hub.
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../src/faces/join.ts'
-import { action } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import type { Environment, Stream, StreamEvents } from '../../src/ports.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { action } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Environment, Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {

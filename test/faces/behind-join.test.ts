@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time with the shipped hub, over a quick and a slow path to it;
 // the founder and a second player do each line in the moment in which `join` has returned.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import {
   action,
   type JoinOptions,
@@ -12,9 +12,9 @@ import {
   type Session as Shown,
   slots,
   u8,
-} from '../../src/index.ts'
-import { decode, definePart, encode } from '../../src/part.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { decode, definePart, encode } from '../../packages/holdfast/src/part.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const Rock = object('rock', { heat: u8 }, { take: 'free', onOwnerLeave: 'keep' })

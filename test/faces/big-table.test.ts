@@ -1,9 +1,9 @@
 // Goal: a table at its documented limits goes on when its servers die, over a network that loses.
 // Method: whole sessions in virtual time: 1,000 pieces, and members that change them all the while.
 import { expect, test } from 'vitest'
-import { action, piece, text, u32 } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, piece, text, u32 } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const PIECES = 1_000
 const WORDS_BYTES = 900

@@ -7,8 +7,8 @@ import {
   procedure,
   type Session,
   u16,
-} from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 let rolled: string[] = []
 

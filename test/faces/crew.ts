@@ -12,8 +12,8 @@ import {
   type Session,
   text,
   u8,
-} from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 /** A type that anybody may take. */
 export const Rock = object('rock', { weight: u8 }, { take: 'free', onOwnerLeave: 'keep' })

@@ -1,7 +1,7 @@
 // Goal: what cannot be is refused by a sentence, where it is defined or given.
 // Method: definitions as a game makes them, and `join` in virtual time.
 import { describe, expect, test } from 'vitest'
-import * as browser from '../../src/browser.ts'
+import * as browser from '../../packages/holdfast/src/browser.ts'
 import {
   action,
   angle,
@@ -21,9 +21,9 @@ import {
   text,
   u8,
   vec2,
-} from '../../src/index.ts'
-import * as node from '../../src/node.ts'
-import { world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import * as node from '../../packages/holdfast/src/node.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 import { crew, refusal, Rock } from './crew.ts'
 
 describe('a definition that cannot be', () => {

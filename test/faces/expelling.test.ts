@@ -3,9 +3,9 @@
 // Method: whole sessions in virtual time; kicks and bans of clients, backups and the primary, with
 // deaths in between; requests of members who may not ask for that.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type JoinOptions } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type JoinOptions } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 // What one member is answered, the others hear by then.
 const ON_ITS_WAY = 200

@@ -14,7 +14,7 @@ import {
   struct,
   text,
   u8,
-} from '../../src/index.ts'
+} from '../../packages/holdfast/src/index.ts'
 import { crew, settled } from './crew.ts'
 
 /** Its state has 1,024 bytes, the most that there may be. */

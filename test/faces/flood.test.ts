@@ -2,8 +2,13 @@
 // over the death of the server nothing of it is lost or done twice.
 // Method: whole sessions in virtual time.
 import { describe, expect, test } from 'vitest'
-import { action, type JoinOptions, type Outcome, type Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  action,
+  type JoinOptions,
+  type Outcome,
+  type Session,
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { rejection, Rock } from './crew.ts'
 
 const RATE = 50

@@ -2,9 +2,9 @@
 // what is kept is not lost: it has another name, and whoever can read it opens it there.
 // Method: whole sessions in virtual time, with the shipped hub.
 import { describe, expect, test } from 'vitest'
-import { action, piece, u8 } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, piece, u8 } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const PLACE = { game: 'garden', room: 'friday' } as const

@@ -1,8 +1,8 @@
 // Goal: a member that does not serve takes part in all else, and nothing ever hangs on it.
 // Method: whole sessions in virtual time, with guests that come before, between and after others.
 import { describe, expect, test } from 'vitest'
-import { action, type JoinOptions, type Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, type JoinOptions, type Session } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = ((table.get('sum') as number | undefined) ?? 0) + by

@@ -1,10 +1,17 @@
 // Goal: who loses the hold of a piece hears it at once, by whom and why; what nobody may see is no
 // news; lots that were drawn are drawn; rules that answer nonsense are told so.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, piece, type PieceHandle, secret, u8, vec2 } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  action,
+  piece,
+  type PieceHandle,
+  secret,
+  u8,
+  vec2,
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Man = piece('man', { at: vec2(0, 1000, 0.5) }, { hold: 'must' })
 const Card = piece('card', {

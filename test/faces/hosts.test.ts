@@ -2,10 +2,10 @@
 // itself; and into a closed room nobody comes without a ticket.
 // Method: whole sessions in virtual time; tickets of the simulator, which nobody signs.
 import { describe, expect, test } from 'vitest'
-import { RIGHTS } from '../../src/machine.ts'
-import type { JoinOptions, Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { toyTicket } from '../../src/proof/toy-tickets.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import type { JoinOptions, Session } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
 
 const hosted = { game: 'inn', primaries: 'hosts' } as const
 let tickets = 0

@@ -2,16 +2,21 @@
 // who sends, and a forged word that nobody listens removes nobody.
 // Method: whole sessions in virtual time; a member by hand has a stream of its own making, and says
 // on it what no member would.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../src/faces/join.ts'
-import * as prng from '../../src/faults/prng.ts'
-import type { JoinOptions } from '../../src/index.ts'
-import { CLOSE } from '../../src/member/state.ts'
-import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
-import { indexAt, KIND } from '../../src/seal/messages.ts'
-import { frameRelay, readFrame } from '../../src/wire/relay.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
+import { CLOSE } from '../../packages/holdfast/src/member/state.ts'
+import type { Connect, Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
+import { indexAt, KIND } from '../../packages/holdfast/src/seal/messages.ts'
+import { frameRelay, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 interface Datagram {
   peer: number

@@ -3,9 +3,14 @@
 // Method: whole sessions in virtual time with the shipped hub; a join is given up at each moment
 // of it in steps of a few ms, as the founder and as the second, over quick, slow and lossy paths.
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../src/faces/join.ts'
-import { object, text } from '../../src/index.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { object, text } from '../../packages/holdfast/src/index.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 
 const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const

@@ -2,10 +2,20 @@
 // Method: whole sessions in virtual time with the shipped hub; the way to what was there before us
 // is slow, so that much time lies between the first view and the last object.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { joinIn } from '../../src/faces/join.ts'
-import { type HoldfastError, type JoinOptions, object, text } from '../../src/index.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import {
+  type HoldfastError,
+  type JoinOptions,
+  object,
+  text,
+} from '../../packages/holdfast/src/index.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 
 const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const

@@ -2,8 +2,8 @@
 // Method: whole sessions in virtual time; a process is killed, and another has its token.
 // Slow: sessions of four go on for minutes of virtual time.
 import { describe, expect, test } from 'vitest'
-import { action, type Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, type Session } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { answered, settled } from './crew.ts'
 
 const keep = action('keep', (table, { player, on }: { player: number; on?: boolean }) => {

@@ -12,11 +12,11 @@ import {
   u8,
   was,
   withRoom,
-} from '../../src/index.ts'
-import type { JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type Objects, OBJECTS_CHANNEL } from '../../src/objects/objects.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type Objects, OBJECTS_CHANNEL } from '../../packages/holdfast/src/objects/objects.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const stays = { onOwnerLeave: 'keep', kept: withRoom() } as const

@@ -2,10 +2,10 @@
 // acknowledged, however all others went, and as the player that they were.
 // Method: whole sessions in virtual time, with the shipped hub; machines are killed.
 import { describe, expect, test } from 'vitest'
-import { action, object, piece, text, u8 } from '../../src/index.ts'
-import type { JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, object, piece, text, u8 } from '../../packages/holdfast/src/index.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {

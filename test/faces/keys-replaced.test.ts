@@ -2,9 +2,9 @@
 // each other is no more than docs/security.md says.
 // Method: whole sessions in virtual time.
 import { expect, test } from 'vitest'
-import { action } from '../../src/index.ts'
-import { world } from '../../src/proof/world.ts'
-import { SEED_RECORD } from '../../src/runtime/hub/hub-server.ts'
+import { action } from '../../packages/holdfast/src/index.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
+import { SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
 
 const note = action('note', (table, { text }: { text: string }) => table.set('text', text))
 const inn = { game: 'inn', types: [note] }

@@ -2,11 +2,16 @@
 // acknowledged is in it.
 // Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
 import { describe, expect, test } from 'vitest'
-import { SILENT_MS } from '../../src/hub-protocol/rooms.ts'
-import { joinIn } from '../../src/faces/join.ts'
-import { action } from '../../src/index.ts'
-import type { Session } from '../../src/index.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/rooms.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { action } from '../../packages/holdfast/src/index.ts'
+import type { Session } from '../../packages/holdfast/src/index.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {

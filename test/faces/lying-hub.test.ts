@@ -3,18 +3,28 @@
 // Method: whole sessions in virtual time that reach each other through the hub alone, which lies at
 // random, by a seed, about all that it carries and about whose key is whose.
 import { describe, expect, test } from 'vitest'
-import { fromHub } from '../../src/hub-protocol/messages.ts'
-import { action } from '../../src/faces/actions.ts'
-import { joinIn, type JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { object } from '../../src/faces/objects.ts'
-import * as prng from '../../src/faults/prng.ts'
-import type { Connect } from '../../src/ports.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
-import * as seal from '../../src/seal/seal.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
-import { text, u8 } from '../../src/wire/schema.ts'
+import { fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Connect } from '../../packages/holdfast/src/ports.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
+import * as seal from '../../packages/holdfast/src/seal/seal.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import {
+  frameKnock,
+  frameMessage,
+  frameRelay,
+  readFrame,
+} from '../../packages/holdfast/src/wire/relay.ts'
+import { text, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger'] as const
 const MALLORY = new Uint8Array(32).fill(66)

@@ -1,19 +1,19 @@
 // Goal: how members are found, kept and given up, as the source has it, on whole sessions.
 // Method: whole sessions in virtual time; processes die without a word, and paths are cut.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, object, u8 } from '../../src/index.ts'
+import { action, object, u8 } from '../../packages/holdfast/src/index.ts'
 import {
   type FromHub,
   fromHub,
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { leadOf } from '../../src/session/state.ts'
-import { HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { leadOf } from '../../packages/holdfast/src/session/state.ts'
+import { HUB_URL, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 const GRACE_MS = 60_000
 const PASS_OVER_MS = 10_000

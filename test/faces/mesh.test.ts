@@ -1,12 +1,12 @@
 // Goal: in a mesh all members have links to one another, and these change nothing of who serves.
 // Method: whole sessions in virtual time; paths are cut one by one.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { HoldfastError } from '../../src/index.ts'
-import { isRelayed } from '../../src/seal/addresses.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import * as register from '../../src/directory/register.ts'
-import { admits } from '../../src/session/membership.ts'
+import { HoldfastError } from '../../packages/holdfast/src/index.ts'
+import { isRelayed } from '../../packages/holdfast/src/seal/addresses.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import { admits } from '../../packages/holdfast/src/session/membership.ts'
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 

@@ -2,7 +2,15 @@
 // wrote it is told once.
 // Method: whole sessions in virtual time; a world keeps what places were told.
 import { describe, expect, test } from 'vitest'
-import { action, object, piece, procedure, secret, type Session, u8 } from '../../src/index.ts'
+import {
+  action,
+  object,
+  piece,
+  procedure,
+  secret,
+  type Session,
+  u8,
+} from '../../packages/holdfast/src/index.ts'
 import { crew, put, refusal, rejection, Rock, settled, types } from './crew.ts'
 
 const boom = (): never => {

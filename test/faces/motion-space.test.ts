@@ -1,8 +1,15 @@
 // Goal: what a user is promised of motion in space and of orientations.
 // Method: whole sessions in virtual time, one owner and one viewer, along a path that is known.
 import { describe, expect, test } from 'vitest'
-import { object, type ObjectHandle, quaternion, type Session, vec2, vec3 } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  object,
+  type ObjectHandle,
+  quaternion,
+  type Session,
+  vec2,
+  vec3,
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const fields = {
   pos: vec3(-64, 64, 0.01),

@@ -2,10 +2,18 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import type { MotionOptions, ObjectHandle } from '../../src/index.ts'
-import { angle, bool, object, ranged, type Session, u8, vec2 } from '../../src/index.ts'
-import { sortDefinitions } from '../../src/faces/definitions.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import type { MotionOptions, ObjectHandle } from '../../packages/holdfast/src/index.ts'
+import {
+  angle,
+  bool,
+  object,
+  ranged,
+  type Session,
+  u8,
+  vec2,
+} from '../../packages/holdfast/src/index.ts'
+import { sortDefinitions } from '../../packages/holdfast/src/faces/definitions.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const fields = {
   pos: vec2(-64, 64, 0.01),

@@ -17,9 +17,9 @@ import {
   text,
   u8,
   vec2,
-} from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import type { Fields } from '../../src/wire/schema.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import type { Fields } from '../../packages/holdfast/src/wire/schema.ts'
 import { openRow, TYPES as ROWS } from '../slots/row.ts'
 
 const Rock = object(

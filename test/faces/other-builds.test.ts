@@ -19,10 +19,10 @@ import {
   u8,
   vec2,
   was,
-} from '../../src/index.ts'
-import type { Definition } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import type { Definition } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const PLACE = { game: 'garden', room: 'r' } as const

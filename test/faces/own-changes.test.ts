@@ -2,8 +2,8 @@
 // change within the call, so that it is drawn before the browser moves the caret to the end.
 // Method: whole sessions in virtual time; what listeners hear within a call, and behind it.
 import { describe, expect, test } from 'vitest'
-import { action, object, piece, text } from '../../src/index.ts'
-import { world } from '../../src/proof/world.ts'
+import { action, object, piece, text } from '../../packages/holdfast/src/index.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 
 const Note = object('note', { words: text(40) })

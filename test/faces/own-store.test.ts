@@ -2,12 +2,12 @@
 // and the hub has nothing of it but digests; another host, or none, does not open the room.
 // Method: whole sessions in virtual time, with the shipped hub; disks of the simulator.
 import { describe, expect, test } from 'vitest'
-import { action, piece, secret, u8 } from '../../src/index.ts'
-import { HoldfastError } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { OwnRooms } from '../../src/runtime/member/own-rooms.ts'
-import type { RoomStore, Store } from '../../src/ports.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
+import { HoldfastError } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { OwnRooms } from '../../packages/holdfast/src/runtime/member/own-rooms.ts'
+import type { RoomStore, Store } from '../../packages/holdfast/src/ports.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { dice } from '../conformance/until.ts'
 import { act } from './acting.ts'
 

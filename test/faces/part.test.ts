@@ -2,12 +2,27 @@
 // Method: whole sessions in virtual time with small parts that count, say and fail.
 import { calmly } from '../calmly.ts'
 import { describe, expect, test } from 'vitest'
-import { create, customMessage, customPart, type CustomEvent } from '../../src/custom/custom.ts'
-import type { PartOut } from '../../src/machine.ts'
-import { object, u8 } from '../../src/index.ts'
-import { decode, definePart, encode, type PartHost, type PartPlan, refuse } from '../../src/part.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { decode as decodeLayout, encode as encodeLayout } from '../../src/wire/layout.ts'
+import {
+  create,
+  customMessage,
+  customPart,
+  type CustomEvent,
+} from '../../packages/holdfast/src/custom/custom.ts'
+import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import { object, u8 } from '../../packages/holdfast/src/index.ts'
+import {
+  decode,
+  definePart,
+  encode,
+  type PartHost,
+  type PartPlan,
+  refuse,
+} from '../../packages/holdfast/src/part.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import {
+  decode as decodeLayout,
+  encode as encodeLayout,
+} from '../../packages/holdfast/src/wire/layout.ts'
 
 interface Sum {
   sum: number

@@ -14,9 +14,9 @@ import {
   u32,
   u8,
   vec2,
-} from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+} from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { handled, shuffled } from '../pieces/cards.ts'
 
 const asAsked = { ok: true, value: { clamped: false } }

@@ -1,16 +1,16 @@
 // Goal: a player is who can sign with its key: nobody else comes in as it, whatever they saw, and
 // whoever carries a JOIN changes nothing in it.
 // Method: whole sessions in virtual time; a stranger by hand asks the primary in its handshake.
-import { admissionOf } from '../../src/hub-protocol/messages.ts'
-import { RIGHTS } from '../../src/machine.ts'
+import { admissionOf } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import type { Member } from '../../src/replication/layouts.ts'
-import { claimOf, type Join, joinLayout } from '../../src/session/messages.ts'
-import { SESSION_VERSION } from '../../src/session/messages.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { encode } from '../../src/wire/layout.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
+import { claimOf, type Join, joinLayout } from '../../packages/holdfast/src/session/messages.ts'
+import { SESSION_VERSION } from '../../packages/holdfast/src/session/messages.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Caller } from '../member/caller.ts'
 
 const CALLERS_MAX = 64

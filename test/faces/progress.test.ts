@@ -3,10 +3,20 @@
 // Method: whole sessions in virtual time with the shipped hub: one that is away, a room that is
 // shut, and a path so slow that the objects take longer than `join` waits for them.
 import { expect, test } from 'vitest'
-import { joinIn } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type JoinOptions, type JoinProgress, object, text } from '../../src/index.ts'
-import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import {
+  type JoinOptions,
+  type JoinProgress,
+  object,
+  text,
+} from '../../packages/holdfast/src/index.ts'
+import {
+  environmentOf,
+  HUB_URL,
+  type SessionWorld,
+  world,
+} from '../../packages/sim/src/session-world.ts'
 
 const Page = object('page', { words: text(900, 900) }, { onOwnerLeave: 'keep' })
 const game = { game: 'book', types: [Page] } as const

@@ -2,13 +2,13 @@
 // whoever serves, however often they come back.
 // Method: whole sessions in virtual time; the hub's records by hand.
 import { describe, expect, test } from 'vitest'
-import type { JoinOptions, Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { toyTicket } from '../../src/proof/toy-tickets.ts'
-import { storedBefore } from '../../src/directory/records.ts'
-import * as register from '../../src/directory/register.ts'
-import { encode } from '../../src/wire/layout.ts'
+import type { JoinOptions, Session } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
+import { storedBefore } from '../../packages/hub/src/machine/records.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { refusal, Rock, types } from './crew.ts'
 
 const garden = { game: 'garden', types }

@@ -15,11 +15,11 @@ import {
   type Session,
   type TakeOutcome,
   u8,
-} from '../../src/index.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { toyTicket } from '../../src/proof/toy-tickets.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import type { Fields } from '../../src/wire/schema.ts'
+} from '../../packages/holdfast/src/index.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import type { Fields } from '../../packages/holdfast/src/wire/schema.ts'
 import { settled } from './crew.ts'
 
 const Ask = object('ask', { x: u8 }, { take: 'ask', onOwnerLeave: 'keep' })

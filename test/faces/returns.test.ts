@@ -1,10 +1,16 @@
 // Goal: nothing a failure can take: a player comes back as the same, a role changes hands without
 // a pause, and when server and backup die at once what anybody saw goes on.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, type JoinOptions, object, type SessionEvents, u8 } from '../../src/index.ts'
-import { type Place, type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  action,
+  type JoinOptions,
+  object,
+  type SessionEvents,
+  u8,
+} from '../../packages/holdfast/src/index.ts'
+import { type Place, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = ((table.get('sum') as number | undefined) ?? 0) + by

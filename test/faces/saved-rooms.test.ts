@@ -2,15 +2,19 @@
 // same players, pieces, table, timers and session time; bytes that are none are named.
 // Method: whole sessions in virtual time, with the shipped hub; files are changed byte by byte.
 import { describe, expect, test } from 'vitest'
-import { action, piece, secret, text, u8 } from '../../src/index.ts'
-import type { JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { readSaved, type Saved, writeSaved } from '../../src/hub-protocol/saved-room.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, piece, secret, text, u8 } from '../../packages/holdfast/src/index.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import {
+  readSaved,
+  type Saved,
+  writeSaved,
+} from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
-import { snapshotLayout } from '../../src/replication/layouts.ts'
-import { wholeLayout } from '../../src/session/sheets.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+import { snapshotLayout } from '../../packages/holdfast/src/replication/layouts.ts'
+import { wholeLayout } from '../../packages/holdfast/src/session/sheets.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)

@@ -2,11 +2,17 @@
 // whatever becomes of links, servers and processes (S4, S5, S10).
 // Method: whole sessions in virtual time; stores of memory outlive the mailboxes on them.
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Mailbox, openIn } from '../../src/faces/mail-opening.ts'
-import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { HoldfastError, letters, offerMail, overSession, type Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { type Mailbox, openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import { emptyContent, MailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import {
+  HoldfastError,
+  letters,
+  offerMail,
+  overSession,
+  type Session,
+} from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 
 let boxes: Mailbox[] = []
 

@@ -1,8 +1,8 @@
 // Goal: what a user is promised by `join` and Session, on whole sessions in virtual time.
 import { describe, expect, test } from 'vitest'
-import { action, bool, HoldfastError, object, u8, vec2 } from '../../src/index.ts'
-import type { Definition, Session } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, bool, HoldfastError, object, u8, vec2 } from '../../packages/holdfast/src/index.ts'
+import type { Definition, Session } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
 const Flag = object('flag', { up: bool })

@@ -1,9 +1,9 @@
 // Goal: a primary that lives keeps its place, and one that does not serve is replaced in time.
 // Method: the shipped hub and sessions in virtual time; one does not hear, stands still, or dies.
 import { describe, expect, test } from 'vitest'
-import { action } from '../../src/index.ts'
-import type { Running } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action } from '../../packages/holdfast/src/index.ts'
+import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { settled } from './crew.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {

@@ -1,12 +1,12 @@
 // Goal: a timer of the table runs its action once, in session time, whoever dies or stands still
 // meanwhile; what cannot be is refused with a sentence, and harms nobody.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, type ActionOutcome, piece, u8 } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, type ActionOutcome, piece, u8 } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { answered, settled } from './crew.ts'
-import * as actions from '../../src/actions/actions.ts'
+import * as actions from '../../packages/holdfast/src/actions/actions.ts'
 
 const Die = piece('die', { pips: u8 })
 

@@ -1,10 +1,24 @@
 // Goal: what somebody typed into a form and does not fit is an outcome of every request that has
 // outcomes, as a refusal of the game is; and what only a mistake in the program can cause throws.
 import { describe, expect, test } from 'vitest'
-import { action, bytes, list, map, object, oneOf, piece, procedure } from '../../src/index.ts'
-import { quaternion, ranged, type Session, type StateOf } from '../../src/index.ts'
-import { struct, text, u8, vec2 } from '../../src/index.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  action,
+  bytes,
+  list,
+  map,
+  object,
+  oneOf,
+  piece,
+  procedure,
+} from '../../packages/holdfast/src/index.ts'
+import {
+  quaternion,
+  ranged,
+  type Session,
+  type StateOf,
+} from '../../packages/holdfast/src/index.ts'
+import { struct, text, u8, vec2 } from '../../packages/holdfast/src/index.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { refusal, rejection, settled } from './crew.ts'
 
 const fields = {

@@ -2,12 +2,12 @@
 // says, and is never primary or backup (SE-4).
 // Method: whole sessions in virtual time; a watcher whose program lies sends what players send.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { action, object, piece, procedure, slots, u8 } from '../../src/index.ts'
-import type { JoinOptions } from '../../src/index.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import { toyTicket } from '../../src/proof/toy-tickets.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { action, object, piece, procedure, slots, u8 } from '../../packages/holdfast/src/index.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Dot = object('dot', { hue: u8 }, { take: 'free', onOwnerLeave: 'keep' })
 const Card = piece('card', { face: u8 })

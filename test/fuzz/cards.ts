@@ -3,10 +3,26 @@
  * numbers of its own making; news that only a primary may tell; and what must hold of the others.
  */
 
-import { fill, below, chance, pick, type Prng, word } from '../../src/faults/prng.ts'
-import { encodeNews, encodeTable, encodeUpdate } from '../../src/pieces/messages.ts'
-import { encodeFree, type Pieces, PIECES_CHANNEL, type Row } from '../../src/pieces/pieces.ts'
-import { bool, piece, secret, u8 } from '../../src/index.ts'
+import {
+  fill,
+  below,
+  chance,
+  pick,
+  type Prng,
+  word,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import {
+  encodeNews,
+  encodeTable,
+  encodeUpdate,
+} from '../../packages/holdfast/src/pieces/messages.ts'
+import {
+  encodeFree,
+  type Pieces,
+  PIECES_CHANNEL,
+  type Row,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
+import { bool, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
 
 /** Its rule throws now and then. */
 export const Card = piece(

@@ -6,17 +6,25 @@
  * the decoders, and what is tried is what stands behind.
  */
 
-import { NO_VIEW } from '../../src/session/state.ts'
-import type { Prng } from '../../src/faults/prng.ts'
-import { below, chance, fill, pick, word } from '../../src/faults/prng.ts'
-import { firstLayout, KIND } from '../../src/seal/messages.ts'
-import { writeHeader } from '../../src/link/packet.ts'
-import type { PeerMessage, View } from '../../src/session/messages.ts'
-import { peerLayout } from '../../src/session/messages.ts'
-import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout } from '../../src/replication/layouts.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, frameRelay } from '../../src/wire/relay.ts'
+import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import { below, chance, fill, pick, word } from '../../packages/holdfast/src/faults/prng.ts'
+import { firstLayout, KIND } from '../../packages/holdfast/src/seal/messages.ts'
+import { writeHeader } from '../../packages/holdfast/src/link/packet.ts'
+import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
+import { peerLayout } from '../../packages/holdfast/src/session/messages.ts'
+import {
+  ADDRESS_MAX,
+  ADDRESSES_MAX,
+  deltaLayout,
+} from '../../packages/holdfast/src/replication/layouts.ts'
+import {
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameKnock, frameMessage, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 
 /** What a liar knows of its victims. */
 export interface Knowledge {

@@ -3,15 +3,15 @@
  * claims that must hold of what is its own.
  */
 
-import { near } from '../../src/faces/rules.ts'
-import { object } from '../../src/faces/objects.ts'
-import { partOut } from '../../src/member/dispatch.ts'
-import * as member from '../../src/member/member.ts'
-import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
-import { BATCHES_MAX } from '../../src/objects/fan-out.ts'
-import * as objects from '../../src/objects/objects.ts'
-import type { Runner } from '../../src/runtime/member/runner.ts'
-import { text, u8, vec2 } from '../../src/wire/schema.ts'
+import { near } from '../../packages/holdfast/src/faces/rules.ts'
+import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import { partOut } from '../../packages/holdfast/src/member/dispatch.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/accept.ts'
+import { BATCHES_MAX } from '../../packages/holdfast/src/objects/fan-out.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import type { Runner } from '../../packages/holdfast/src/runtime/member/runner.ts'
+import { text, u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 
 const Thing = object(
   'thing',

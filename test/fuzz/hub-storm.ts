@@ -5,11 +5,16 @@
 
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { create as chaosOf, chance, fork, type Prng } from '../../src/faults/prng.ts'
-import { HUB_VERSION, toHub } from '../../src/hub-protocol/messages.ts'
-import { proofOf } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameMessage } from '../../src/wire/relay.ts'
+import {
+  create as chaosOf,
+  chance,
+  fork,
+  type Prng,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import { HUB_VERSION, toHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../packages/holdfast/src/wire/relay.ts'
 import {
   founder,
   type Founder,

@@ -1,23 +1,28 @@
 /** A hub, one good session on it, and streams that send whatever they like. */
 
-import { fork, type Prng } from '../../src/faults/prng.ts'
-import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
-import * as hub from '../../src/directory/hub.ts'
-import type { HubOut } from '../../src/directory/hub.ts'
-import { writeRecord } from '../../src/directory/records.ts'
-import { create, type Directory, restore } from '../../src/directory/register.ts'
-import { toHex } from '../../src/wire/hex.ts'
+import { fork, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import { create as chaosOf, below, chance, pick } from '../../packages/holdfast/src/faults/prng.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { HubOut } from '../../packages/hub/src/machine/hub.ts'
+import { writeRecord } from '../../packages/hub/src/machine/records.ts'
+import { create, type Directory, restore } from '../../packages/hub/src/machine/register.ts'
+import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
 import {
   type FromHub,
   fromHub,
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/hub-protocol/messages.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import {
+  frameKnock,
+  frameMessage,
+  frameRelay,
+  readFrame,
+} from '../../packages/holdfast/src/wire/relay.ts'
 import { hubBytes, type Knowledge, remember } from './hostile.ts'
 
 /** The good session's members by number are the streams of the same numbers. */

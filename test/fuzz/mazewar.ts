@@ -14,7 +14,14 @@ import {
 } from '../../games/mazewar/classic/packets.ts'
 import { deadline, type Wish } from '../../games/mazewar/classic/peer.ts'
 import { OTHERS_MAX, PENDING_MAX, WAITING_MAX } from '../../games/mazewar/classic/state.ts'
-import { below, chance, fill, pick, type Prng, word } from '../../src/faults/prng.ts'
+import {
+  below,
+  chance,
+  fill,
+  pick,
+  type Prng,
+  word,
+} from '../../packages/holdfast/src/faults/prng.ts'
 import * as lan from '../mazewar/lan.ts'
 
 /** What came of it. */

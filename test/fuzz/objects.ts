@@ -3,9 +3,21 @@
  * that there are not, with numbers at the edges of what they may be; half of them spoilt.
  */
 
-import { below, chance, fill, pick, type Prng, word } from '../../src/faults/prng.ts'
-import { KIND } from '../../src/objects/messages.ts'
-import { COUNT_MAX, OSEQ_MAX, type Replica, type Types } from '../../src/objects/objects.ts'
+import {
+  below,
+  chance,
+  fill,
+  pick,
+  type Prng,
+  word,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import {
+  COUNT_MAX,
+  OSEQ_MAX,
+  type Replica,
+  type Types,
+} from '../../packages/holdfast/src/objects/objects.ts'
 import {
   type ByteWriter,
   createWriter,
@@ -13,8 +25,8 @@ import {
   writeU16,
   writeU8,
   writeVarint,
-} from '../../src/wire/bytes.ts'
-import { allFields, type Quantised, writeFields } from '../../src/wire/schema.ts'
+} from '../../packages/holdfast/src/wire/bytes.ts'
+import { allFields, type Quantised, writeFields } from '../../packages/holdfast/src/wire/schema.ts'
 
 /** What a liar knows of the objects of its victims. */
 export interface KnownObjects {

@@ -6,11 +6,27 @@
  * whatever fits no message throws.
  */
 
-import { type FromHub, type Register, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { below, chance, create as chaosOf, pick, type Prng } from '../../src/faults/prng.ts'
-import { MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../../src/machine.ts'
-import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
+import {
+  type FromHub,
+  type Register,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  below,
+  chance,
+  create as chaosOf,
+  pick,
+  type Prng,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import {
+  MEMBERS_MAX,
+  type Millis,
+  type PeerId,
+  RIGHTS,
+} from '../../packages/holdfast/src/machine.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
 import {
   deltaLayout,
   EXPELLED_MAX,
@@ -20,9 +36,9 @@ import {
   PLAYERS_KEPT_MAX,
   type Start,
   VOTES_MAX,
-} from '../../src/replication/layouts.ts'
-import * as client from '../../src/session/client.ts'
-import * as membership from '../../src/session/membership.ts'
+} from '../../packages/holdfast/src/replication/layouts.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
   CONDUCT_PART,
   conductLayout,
@@ -32,10 +48,10 @@ import {
   peerLayout,
   SESSION_VERSION,
   type View,
-} from '../../src/session/messages.ts'
-import { operate, submit } from '../../src/session/operations.ts'
-import * as roles from '../../src/session/roles.ts'
-import * as machine from '../../src/session/session.ts'
+} from '../../packages/holdfast/src/session/messages.ts'
+import { operate, submit } from '../../packages/holdfast/src/session/operations.ts'
+import * as roles from '../../packages/holdfast/src/session/roles.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
 import {
   create,
   is,
@@ -43,9 +59,9 @@ import {
   type Session,
   type SessionOut,
   type SessionRules,
-} from '../../src/session/state.ts'
-import { fingerprint } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/session/state.ts'
+import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const ID = 's'
 const MOST = 2 ** 53 - 1

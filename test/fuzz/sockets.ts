@@ -5,10 +5,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { create as chaosOf, below, chance, type Prng } from '../../src/faults/prng.ts'
-import { HUB_VERSION, toHub } from '../../src/hub-protocol/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { frameMessage } from '../../src/wire/relay.ts'
+import {
+  create as chaosOf,
+  below,
+  chance,
+  type Prng,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import { HUB_VERSION, toHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../packages/holdfast/src/wire/relay.ts'
 import { datagram, hubBytes, type Knowledge, noise } from './hostile.ts'
 
 const BATCH = 50

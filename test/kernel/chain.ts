@@ -5,9 +5,9 @@
 
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { encode } from '../../src/wire/layout.ts'
-import { mailLayout, type MailMessage } from '../../src/mailbox/messages.ts'
-import { sameBytes } from '../../src/wire/digest.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { mailLayout, type MailMessage } from '../../packages/mailbox/src/machine/messages.ts'
+import { sameBytes } from '../../packages/holdfast/src/wire/digest.ts'
 
 export type Batch = MailMessage & { kind: 'batch' }
 

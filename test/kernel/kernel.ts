@@ -9,12 +9,12 @@
  * else is in memory and goes with the process.
  */
 
-import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
-import type { Letter, MailChange, MailStore } from '../../src/ports.ts'
-import { decode } from '../../src/wire/layout.ts'
+import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { Mailbox, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
+import { mailLayout, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
+import type { Letter, MailChange, MailStore } from '../../packages/holdfast/src/ports.ts'
+import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { type Batch, type Block, isSigned, type Signed } from './chain.ts'
 import * as device from './device.ts'
 import type { Dedup, Device, Durable, Inbound } from './device.ts'

@@ -7,8 +7,8 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { diverge } from '../../src/cli/diverge.ts'
-import { type Mailbox, openMailbox } from '../../src/mailbox.ts'
+import { diverge } from '../../packages/cli/src/diverge.ts'
+import { type Mailbox, openMailbox } from '../../packages/mailbox/src/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-replicas-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,12 +1,12 @@
 // Goal: two replicas with the same input have the same event log, crank and delivery counts,
 // whenever one of them is restarted; the device of the source fails this, and the place is named.
 // Method: the scene of seed 003 with the shipped mailbox; a restart at every point of the input.
-import { plainBatch } from '../../src/mailbox/messages.ts'
+import { plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { diverge } from '../../src/cli/diverge.ts'
+import { diverge } from '../../packages/cli/src/diverge.ts'
 import { type Batch, type Block, sign } from './chain.ts'
 import { type Dedup, deliverInbound, start } from './device.ts'
 import { ask, BLOCK_CRANKS_MAX, boot, type Kernel, logOf, takeHello } from './kernel.ts'

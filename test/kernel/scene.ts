@@ -4,10 +4,10 @@
  * a replica takes that log, with a restart wherever one likes.
  */
 
-import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import type { MailChange, MailStore } from '../../src/ports.ts'
+import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { Mailbox, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { MailChange, MailStore } from '../../packages/holdfast/src/ports.ts'
 import { type Batch, type Block, sign } from './chain.ts'
 import type { Dedup } from './device.ts'
 import { ask, boot, commit, type Kernel, work } from './kernel.ts'

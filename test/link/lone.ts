@@ -3,11 +3,11 @@
  * it, and writes by hand what comes.
  */
 
-import type { Millis } from '../../src/machine.ts'
-import * as link from '../../src/link/link.ts'
-import type { Arrival, Link, LinkOptions, LinkSink } from '../../src/link/link.ts'
-import { HEADER_MAX, writeHeader } from '../../src/link/packet.ts'
-import { writeRaw } from '../../src/wire/bytes.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import type { Arrival, Link, LinkOptions, LinkSink } from '../../packages/holdfast/src/link/link.ts'
+import { HEADER_MAX, writeHeader } from '../../packages/holdfast/src/link/packet.ts'
+import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { calmly } from '../calmly.ts'
 import { readPacket } from '../standard/reader.ts'
 import { standardOf } from '../transcript.ts'

@@ -7,9 +7,9 @@
  */
 
 import { expect } from 'vitest'
-import * as link from '../../src/link/link.ts'
-import type { Link, LinkOptions, LinkSink } from '../../src/link/link.ts'
-import { writeRaw } from '../../src/wire/bytes.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import type { Link, LinkOptions, LinkSink } from '../../packages/holdfast/src/link/link.ts'
+import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { calmly } from '../calmly.ts'
 
 /** Numbers in [0, 1) from a seed: a linear congruence, whose high bits are mixed well enough. */

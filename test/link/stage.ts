@@ -3,8 +3,8 @@
  * it is a line, as the document reads it.
  */
 
-import type { Millis } from '../../src/machine.ts'
-import * as link from '../../src/link/link.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
 import { readPacket } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { Script, standardOf } from '../transcript.ts'

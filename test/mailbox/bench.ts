@@ -3,11 +3,20 @@
  * memory that can be cut, and what each reports.
  */
 
-import { emptyContent, type MailContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { openIn } from '../../src/faces/mail-opening.ts'
-import { HoldfastError, type Mailbox, type MailboxOptions, type Way } from '../../src/mailbox.ts'
-import type { Stream } from '../../src/ports.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import {
+  emptyContent,
+  type MailContent,
+  MailMemory,
+} from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import {
+  HoldfastError,
+  type Mailbox,
+  type MailboxOptions,
+  type Way,
+} from '../../packages/mailbox/src/index.ts'
+import type { Stream } from '../../packages/holdfast/src/ports.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Clock } from './clock.ts'
 
 /** When the test begins, by the wall clock. */

@@ -1,14 +1,14 @@
 // Goal: names, faults and acks of a mailbox at their bounds.
 // Method: the verbs by themselves.
 import { expect, test } from 'vitest'
-import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import type { MailEvent, MailMessage } from '../../src/mailbox/mailbox.ts'
-import { WINDOW_BYTES } from '../../src/mailbox/inbox.ts'
-import { isMailId, MAIL_ID_MAX, plainBatch } from '../../src/mailbox/messages.ts'
-import { sizeOf } from '../../src/mailbox/outbox.ts'
-import type { MailChange } from '../../src/ports.ts'
-import { NO_LIFE } from '../../src/wire/history.ts'
+import { emptyContent, MailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { MailEvent, MailMessage } from '../../packages/mailbox/src/machine/mailbox.ts'
+import { WINDOW_BYTES } from '../../packages/mailbox/src/machine/inbox.ts'
+import { isMailId, MAIL_ID_MAX, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
+import { sizeOf } from '../../packages/mailbox/src/machine/outbox.ts'
+import type { MailChange } from '../../packages/holdfast/src/ports.ts'
+import { NO_LIFE } from '../../packages/holdfast/src/wire/history.ts'
 import { calmly } from '../calmly.ts'
 
 const NOW = 1_000

@@ -1,4 +1,4 @@
-import type { Alarm, Loop } from '../../src/ports.ts'
+import type { Alarm, Loop } from '../../packages/holdfast/src/ports.ts'
 
 /** A clock that stands still until it is told. */
 export class Clock {

@@ -2,7 +2,7 @@
 // same name; its letter is acknowledged after it, whoever dies, closes, hangs or throws meanwhile.
 // Method: mailboxes in memory on a clock that the test moves, and handlers that the test settles.
 import { describe, expect, test } from 'vitest'
-import { type EffectLetter, letter, type Mailbox, text } from '../../src/mailbox.ts'
+import { type EffectLetter, letter, type Mailbox, text } from '../../packages/mailbox/src/index.ts'
 import { Bench } from './bench.ts'
 
 const MINUTE = 60_000

@@ -1,12 +1,18 @@
 /** Greetings by hand: mailboxes that greet, what is in between, curves that answer at once. */
 
-import { answerGreeting, greet, hearGreeting } from '../../src/mailbox/greeting.ts'
-import type { Gate, Greeted, Greeter, GreetingJob, Self } from '../../src/mailbox/greeting.ts'
-import type { OwnKey } from '../../src/mailbox/keys.ts'
-import { greetingLayout } from '../../src/mailbox/messages.ts'
-import type { Curves } from '../../src/ports.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { decode } from '../../src/wire/layout.ts'
+import { answerGreeting, greet, hearGreeting } from '../../packages/mailbox/src/machine/greeting.ts'
+import type {
+  Gate,
+  Greeted,
+  Greeter,
+  GreetingJob,
+  Self,
+} from '../../packages/mailbox/src/machine/greeting.ts'
+import type { OwnKey } from '../../packages/mailbox/src/machine/keys.ts'
+import { greetingLayout } from '../../packages/mailbox/src/machine/messages.ts'
+import type { Curves } from '../../packages/holdfast/src/ports.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
 
 /** A key that a byte names. */

@@ -20,14 +20,18 @@ import {
   u16,
   u8,
   was,
-} from '../../src/mailbox.ts'
-import { bytes } from '../../src/index.ts'
-import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
-import { emptyContent, type MailContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { openIn } from '../../src/faces/mail-opening.ts'
-import { Handlers, Unhandled } from '../../src/runtime/mailbox/handlers.ts'
-import { toBytes, toTyped } from '../../src/runtime/mailbox/values.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+} from '../../packages/mailbox/src/index.ts'
+import { bytes } from '../../packages/holdfast/src/index.ts'
+import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
+import {
+  emptyContent,
+  type MailContent,
+  MailMemory,
+} from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
+import { Handlers, Unhandled } from '../../packages/mailbox/src/runtime/handlers.ts'
+import { toBytes, toTyped } from '../../packages/mailbox/src/runtime/values.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 
 const Gift = letter('gift', { hat: text(8), count: u8 })
 const Order = letter('order', { lines: list(ranged(0, 10, 1), 3), paid: bool, by: oneOf('a', 'b') })

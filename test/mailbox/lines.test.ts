@@ -2,11 +2,11 @@
 // their order over a bad deploy.
 // Method: real mailboxes on a clock that the test moves, and handlers that fail on purpose.
 import { describe, expect, test } from 'vitest'
-import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import { plainBatch } from '../../src/mailbox/messages.ts'
-import type { MailChange } from '../../src/ports.ts'
-import type { LetterHandler, Mailbox, Transaction } from '../../src/mailbox.ts'
+import { emptyContent, MailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import { plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
+import type { MailChange } from '../../packages/holdfast/src/ports.ts'
+import type { LetterHandler, Mailbox, Transaction } from '../../packages/mailbox/src/index.ts'
 import { Bench } from './bench.ts'
 
 const MINUTE = 60_000

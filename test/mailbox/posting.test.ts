@@ -2,7 +2,13 @@
 // a peer that nobody ever saw.
 // Method: mailboxes in memory on a clock that the test moves, over restarts of their process.
 import { expect, test } from 'vitest'
-import { type HoldfastError, letter, type Mailbox, text, u8 } from '../../src/mailbox.ts'
+import {
+  type HoldfastError,
+  letter,
+  type Mailbox,
+  text,
+  u8,
+} from '../../packages/mailbox/src/index.ts'
 import { Bench } from './bench.ts'
 
 const Gift = letter('gift', { hat: text(8), count: u8 })

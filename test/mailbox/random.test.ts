@@ -2,8 +2,8 @@
 // once, in order, and arrives; and what is said on the way is what it was.
 // Method: three mailboxes, driven by a seed; all that they say, keep and are told is frozen.
 import { expect, test } from 'vitest'
-import * as prng from '../../src/faults/prng.ts'
-import { hash } from '../../src/sim/hash.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
 import { thawed } from '../frozen.ts'
 import { Stage } from './stage.ts'
 

@@ -5,14 +5,18 @@
  */
 
 import { expect } from 'vitest'
-import { applyTo, emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import type { MailContent } from '../../src/drivers/store/mail-memory.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import type { Peer } from '../../src/mailbox/state.ts'
-import { type MailMessage, mailLayout } from '../../src/mailbox/messages.ts'
-import type { MailChange, MailStore } from '../../src/ports.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+import {
+  applyTo,
+  emptyContent,
+  MailMemory,
+} from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import type { MailContent } from '../../packages/mailbox/src/drivers/mail-memory.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { Mailbox, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
+import type { Peer } from '../../packages/mailbox/src/machine/state.ts'
+import { type MailMessage, mailLayout } from '../../packages/mailbox/src/machine/messages.ts'
+import type { MailChange, MailStore } from '../../packages/holdfast/src/ports.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { readWhole } from '../standard/reader.ts'
 import { Script, standardOf } from '../transcript.ts'
 

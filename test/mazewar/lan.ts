@@ -1,10 +1,10 @@
 /**
  * A LAN of classic players in virtual time: their shipped machines, and between them what
- * `src/faults` does to datagrams, from a seed. Paths can be cut one way or both.
+ * `packages/holdfast/src/faults` does to datagrams, from a seed. Paths can be cut one way or both.
  */
 
-import * as conditions from '../../src/faults/conditions.ts'
-import * as prng from '../../src/faults/prng.ts'
+import * as conditions from '../../packages/holdfast/src/faults/conditions.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import * as classic from '../../games/mazewar/classic/peer.ts'
 
 /** One player. */

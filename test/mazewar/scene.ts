@@ -6,7 +6,7 @@
 
 import { resolve, type Account } from '../../games/mazewar/classic/accounts.ts'
 import type { Peer, Wish } from '../../games/mazewar/classic/peer.ts'
-import * as prng from '../../src/faults/prng.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import * as lan from './lan.ts'
 
 /** What befalls the players in the middle of the game. */

@@ -2,7 +2,7 @@
 // back; and with one address it takes what there is, as ever.
 // Method: a process by hand; the hub says by which key it signs.
 import { expect, test } from 'vitest'
-import { KEY_BYTES } from '../../src/ports.ts'
+import { KEY_BYTES } from '../../packages/holdfast/src/ports.ts'
 import { Bare } from './bare.ts'
 
 const FOREIGN_MS = 60_000

@@ -1,14 +1,14 @@
 // Goal: how a process gets in, how often it asks, and with which words it gives up.
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import { HUB_VERSION, NO_GAME } from '../../src/hub-protocol/messages.ts'
-import { BACK_FACTOR, BEAR_MS } from '../../src/member/arrival.ts'
-import * as doubt from '../../src/member/doubt.ts'
-import * as entry from '../../src/member/entry.ts'
-import * as member from '../../src/member/member.ts'
-import { type Wish } from '../../src/member/state.ts'
-import { nameOf } from '../../src/seal/seal.ts'
-import type { Met } from '../../src/ports.ts'
+import { HUB_VERSION, NO_GAME } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { BACK_FACTOR, BEAR_MS } from '../../packages/holdfast/src/member/arrival.ts'
+import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
+import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import { type Wish } from '../../packages/holdfast/src/member/state.ts'
+import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
+import type { Met } from '../../packages/holdfast/src/ports.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 
 const ASK_AGAIN_MS = 500

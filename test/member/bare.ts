@@ -1,6 +1,6 @@
 /** One process by hand, from before it is a member: what it asks, sends and tells is kept. */
 
-import { RIGHTS } from '../../src/machine.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import {
   type FromHub,
   fromHub,
@@ -9,13 +9,17 @@ import {
   type Register,
   toHub,
   type ToHub,
-} from '../../src/hub-protocol/messages.ts'
-import * as member from '../../src/member/member.ts'
-import { create, type CurveQuestion, type MemberEvent } from '../../src/member/state.ts'
-import type { CurveAnswer, Runtime, Slot, Wish } from '../../src/member/state.ts'
-import { BASE_POINT, SIGNATURE_BYTES } from '../../src/ports.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import {
+  create,
+  type CurveQuestion,
+  type MemberEvent,
+} from '../../packages/holdfast/src/member/state.ts'
+import type { CurveAnswer, Runtime, Slot, Wish } from '../../packages/holdfast/src/member/state.ts'
+import { BASE_POINT, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
 import { openCiphers } from '../open-ciphers.ts'
 

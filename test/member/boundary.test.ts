@@ -2,12 +2,12 @@
 // throws is caught, counted and named, and costs the one message, or the one member.
 // Method: whole sessions in virtual time, in which a verb of a part is made to throw.
 import { describe, expect, test } from 'vitest'
-import { action, type Reported } from '../../src/index.ts'
-import { ACTIONS_CHANNEL } from '../../src/actions/actions.ts'
-import type { Part } from '../../src/machine.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { slotOf } from '../../src/member/state.ts'
+import { action, type Reported } from '../../packages/holdfast/src/index.ts'
+import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/actions.ts'
+import type { Part } from '../../packages/holdfast/src/machine.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { slotOf } from '../../packages/holdfast/src/member/state.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = ((table.get('sum') as number | undefined) ?? 0) + by

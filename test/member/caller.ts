@@ -2,20 +2,34 @@
  * A process that asks a primary to let it in, by hand: what it says in its handshake, and hears.
  */
 
-import * as link from '../../src/link/link.ts'
-import { createArrivals } from '../../src/link/link.ts'
-import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/hub-protocol/messages.ts'
-import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
-import { BASE_POINT, type Ciphers, SIGNATURE_BYTES, type Stream } from '../../src/ports.ts'
-import { HUB_URL } from '../../src/proof/world.ts'
-import { knocking } from '../../src/seal/addresses.ts'
-import * as machine from '../../src/seal/seal.ts'
-import type { Seal, SealSink } from '../../src/seal/state.ts'
-import { type Join, type Joined, joinedLayout } from '../../src/session/messages.ts'
-import type { SimNode } from '../../src/sim/world.ts'
-import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
+import {
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { ENTRANCE_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import {
+  BASE_POINT,
+  type Ciphers,
+  SIGNATURE_BYTES,
+  type Stream,
+} from '../../packages/holdfast/src/ports.ts'
+import { HUB_URL } from '../../packages/sim/src/session-world.ts'
+import { knocking } from '../../packages/holdfast/src/seal/addresses.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
+import type { Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'
+import {
+  type Join,
+  type Joined,
+  joinedLayout,
+} from '../../packages/holdfast/src/session/messages.ts'
+import type { SimNode } from '../../packages/sim/src/world.ts'
+import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameKnock, frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 const WISH = {
   ...{ playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(16) },

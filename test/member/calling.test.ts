@@ -1,26 +1,30 @@
 // Goal: who asks a primary to let it in has a place among those who ask, is checked, and answered;
 // and the other way round.
 // Method: one process by hand, as the primary and as who asks; others are what is said for them.
-import { admissionOf } from '../../src/hub-protocol/messages.ts'
-import { RIGHTS } from '../../src/machine.ts'
+import { admissionOf } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import { createArrivals } from '../../src/link/link.ts'
-import * as link from '../../src/link/link.ts'
-import * as callers from '../../src/member/callers.ts'
-import { CALLERS_PER_STREAM } from '../../src/member/callers.ts'
-import * as curves from '../../src/member/curves.ts'
-import * as entrance from '../../src/member/entrance.ts'
-import * as entry from '../../src/member/entry.ts'
-import * as member from '../../src/member/member.ts'
-import * as peers from '../../src/member/peers.ts'
-import type { Caller } from '../../src/member/state.ts'
-import { nameOf } from '../../src/seal/seal.ts'
-import { claimOf, type Join, type Joined } from '../../src/session/messages.ts'
-import { joinedLayout, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { fingerprint } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
-import { NO_VIEW } from '../../src/session/state.ts'
+import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import * as callers from '../../packages/holdfast/src/member/callers.ts'
+import { CALLERS_PER_STREAM } from '../../packages/holdfast/src/member/callers.ts'
+import * as curves from '../../packages/holdfast/src/member/curves.ts'
+import * as entrance from '../../packages/holdfast/src/member/entrance.ts'
+import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import type { Caller } from '../../packages/holdfast/src/member/state.ts'
+import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
+import { claimOf, type Join, type Joined } from '../../packages/holdfast/src/session/messages.ts'
+import {
+  joinedLayout,
+  joinLayout,
+  SESSION_VERSION,
+} from '../../packages/holdfast/src/session/messages.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 
 const CALLER_MS = 10_000

@@ -1,11 +1,11 @@
 /** The other end of a member's links, by hand: what it answers, and what it says and hears. */
 
-import * as link from '../../src/link/link.ts'
-import type { PeerId } from '../../src/machine.ts'
-import { BASE_POINT } from '../../src/ports.ts'
-import * as machine from '../../src/seal/seal.ts'
-import type { Seal, SealSink, Verdict } from '../../src/seal/state.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
+import { BASE_POINT } from '../../packages/holdfast/src/ports.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
+import type { Seal, SealSink, Verdict } from '../../packages/holdfast/src/seal/state.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { openCiphers } from '../open-ciphers.ts'
 
 /** The public key of a secret. */

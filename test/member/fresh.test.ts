@@ -2,8 +2,8 @@
 // else, nor later; a session that one was named the primary of, and did not begin, is left.
 // Method: a member by hand.
 import { describe, expect, test } from 'vitest'
-import { SPENT, type ToHub, UNREADABLE } from '../../src/hub-protocol/messages.ts'
-import type { Saved } from '../../src/hub-protocol/saved-room.ts'
+import { SPENT, type ToHub, UNREADABLE } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import { Bare, SESSION } from './bare.ts'
 
 type Asked<Kind> = (ToHub & { kind: Kind })[]

@@ -1,8 +1,8 @@
 // Goal: who is not known to lead is followed by the hub's signature to it alone, in that epoch.
 // Method: one member by hand, to which a backup says that it leads now.
 import { expect, test } from 'vitest'
-import { frameSession } from '../../src/member/dispatch.ts'
-import type { View } from '../../src/session/messages.ts'
+import { frameSession } from '../../packages/holdfast/src/member/dispatch.ts'
+import type { View } from '../../packages/holdfast/src/session/messages.ts'
 import { Hand } from './hand.ts'
 
 const PATH = 'sim:2'

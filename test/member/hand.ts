@@ -1,10 +1,10 @@
 /** One member by hand: what a hub and other members would say to it, at instants that are given. */
 
-import { type PeerId, RIGHTS } from '../../src/machine.ts'
-import { SIGNATURE_BYTES } from '../../src/ports.ts'
-import * as seal from '../../src/seal/seal.ts'
-import type { Verdict } from '../../src/seal/state.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import * as seal from '../../packages/holdfast/src/seal/seal.ts'
+import type { Verdict } from '../../packages/holdfast/src/seal/state.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { calmly } from '../calmly.ts'
 import { openCiphers } from '../open-ciphers.ts'
 import { readDatagram } from '../standard/reader.ts'
@@ -12,10 +12,10 @@ import type { Read } from '../standard/values.ts'
 import { standardOf } from '../transcript.ts'
 import { WISH } from './bare.ts'
 import { Far, pointOf } from './far.ts'
-import { framePart } from '../../src/member/dispatch.ts'
-import * as member from '../../src/member/member.ts'
-import * as peers from '../../src/member/peers.ts'
-import { knocking } from '../../src/seal/addresses.ts'
+import { framePart } from '../../packages/holdfast/src/member/dispatch.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import { knocking } from '../../packages/holdfast/src/seal/addresses.ts'
 import {
   create,
   type CurveAnswer,
@@ -25,7 +25,7 @@ import {
   type Peer,
   type Runtime,
   type Wish,
-} from '../../src/member/state.ts'
+} from '../../packages/holdfast/src/member/state.ts'
 import {
   type FromHub,
   fromHub,
@@ -34,11 +34,11 @@ import {
   type Leader,
   toHub,
   type Topology,
-} from '../../src/hub-protocol/messages.ts'
-import { type Joined, joinedLayout } from '../../src/session/messages.ts'
-import type { Member } from '../../src/replication/layouts.ts'
-import { NO_VIEW } from '../../src/session/state.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { type Joined, joinedLayout } from '../../packages/holdfast/src/session/messages.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
+import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const SESSION = 's'
 const STANDARD = standardOf()

@@ -1,16 +1,22 @@
 // Goal: how links begin, which way they take, and when a member asks for them.
 // Method: one member by hand; the others are what is said in their names.
 import { describe, expect, test } from 'vitest'
-import { ACK_NOW_AFTER } from '../../src/link/limits.ts'
-import * as link from '../../src/link/link.ts'
-import type { Part } from '../../src/machine.ts'
-import { takeMessage, takeNews } from '../../src/member/dispatch.ts'
-import * as links from '../../src/member/links.ts'
-import * as member from '../../src/member/member.ts'
-import { CLOSE, SESSION_CHANNEL } from '../../src/member/state.ts'
-import { peerLayout } from '../../src/session/messages.ts'
-import { createWriter, finish, writeRaw, writeU8, writeVarint } from '../../src/wire/bytes.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { ACK_NOW_AFTER } from '../../packages/holdfast/src/link/limits.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import type { Part } from '../../packages/holdfast/src/machine.ts'
+import { takeMessage, takeNews } from '../../packages/holdfast/src/member/dispatch.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import { CLOSE, SESSION_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import { peerLayout } from '../../packages/holdfast/src/session/messages.ts'
+import {
+  createWriter,
+  finish,
+  writeRaw,
+  writeU8,
+  writeVarint,
+} from '../../packages/holdfast/src/wire/bytes.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Hand } from './hand.ts'
 
 const ASKED_MS = 1_000

@@ -1,11 +1,11 @@
 // Goal: who opens a kept room goes on with its time, whatever session it was in before.
 import { expect, test } from 'vitest'
-import { createClock, timeAt } from '../../src/link/clock.ts'
-import { goOn, restore } from '../../src/member/opening.ts'
-import type { Runtime } from '../../src/member/state.ts'
-import * as durable from '../../src/replication/durable.ts'
-import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
-import type { Read } from '../../src/session/sheets.ts'
+import { createClock, timeAt } from '../../packages/holdfast/src/link/clock.ts'
+import { goOn, restore } from '../../packages/holdfast/src/member/opening.ts'
+import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
+import * as durable from '../../packages/holdfast/src/replication/durable.ts'
+import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
+import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
 
 test.each([
   ['of that session, whose clock is ahead, does not go back', 's', 90_000],

@@ -1,9 +1,9 @@
 // Goal: of the sheets that a host has, none goes that the hub may still name.
 // Method: the shipped verbs, by hand.
 import { describe, expect, test } from 'vitest'
-import * as ownStore from '../../src/member/own-store.ts'
-import type { OwnSheet, Runtime } from '../../src/member/state.ts'
-import { toyCiphers } from '../../src/sim/toy-ciphers.ts'
+import * as ownStore from '../../packages/holdfast/src/member/own-store.ts'
+import type { OwnSheet, Runtime } from '../../packages/holdfast/src/member/state.ts'
+import { toyCiphers } from '../../packages/sim/src/toy-ciphers.ts'
 
 const WHOLE = (name: string): OwnSheet => ({ name, isWhole: true })
 const ENTRIES = (name: string): OwnSheet => ({ name, isWhole: false })

@@ -1,13 +1,13 @@
 // Goal: which way packets go, when another way is tried, and when a link is given up or asked for.
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import * as link from '../../src/link/link.ts'
-import * as doubt from '../../src/member/doubt.ts'
-import * as links from '../../src/member/links.ts'
-import * as member from '../../src/member/member.ts'
-import * as paths from '../../src/member/paths.ts'
-import * as peers from '../../src/member/peers.ts'
-import { CLOSE, type Peer } from '../../src/member/state.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as paths from '../../packages/holdfast/src/member/paths.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import { CLOSE, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import { calmly } from '../calmly.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 

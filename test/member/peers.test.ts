@@ -1,12 +1,12 @@
 // Goal: who a peer is, when it is asked for a link, and what is told when it goes.
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import * as link from '../../src/link/link.ts'
-import * as doubt from '../../src/member/doubt.ts'
-import * as links from '../../src/member/links.ts'
-import * as peers from '../../src/member/peers.ts'
-import * as sending from '../../src/member/sending.ts'
-import { CLOSE } from '../../src/member/state.ts'
+import * as link from '../../packages/holdfast/src/link/link.ts'
+import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import * as sending from '../../packages/holdfast/src/member/sending.ts'
+import { CLOSE } from '../../packages/holdfast/src/member/state.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
 const REFUSED_MS = 1_000

@@ -1,11 +1,11 @@
 // Goal: what a member keeps and what it drops as it comes, goes and comes back.
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import * as entry from '../../src/member/entry.ts'
-import * as member from '../../src/member/member.ts'
-import * as peers from '../../src/member/peers.ts'
-import * as steering from '../../src/member/steering.ts'
-import { nameOf } from '../../src/seal/seal.ts'
+import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import * as steering from '../../packages/holdfast/src/member/steering.ts'
+import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'
 

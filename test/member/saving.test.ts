@@ -2,9 +2,13 @@
 // server sends beyond its bound takes no room.
 // Method: the shipped verbs of a member, by hand.
 import { describe, expect, test } from 'vitest'
-import * as saving from '../../src/member/saving.ts'
-import { SAVED_MAX } from '../../src/hub-protocol/saved-room.ts'
-import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../../src/session/messages.ts'
+import * as saving from '../../packages/holdfast/src/member/saving.ts'
+import { SAVED_MAX } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import {
+  type PeerMessage,
+  SNAPSHOT_PIECE_MAX,
+  type View,
+} from '../../packages/holdfast/src/session/messages.ts'
 import { Bare } from './bare.ts'
 
 type Room = PeerMessage & { kind: 'room' }

@@ -4,9 +4,9 @@
  * than the one before.
  */
 
-import type { Millis, PeerId } from '../../src/machine.ts'
-import * as links from '../../src/member/links.ts'
-import * as peers from '../../src/member/peers.ts'
+import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { Script, standardOf } from '../transcript.ts'

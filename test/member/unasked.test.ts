@@ -1,10 +1,10 @@
 // Goal: an answer of the hub to what a member did not ask changes nothing.
 // Method: one member by hand, in a session; the hub says what it was not asked.
 import { expect, test } from 'vitest'
-import { framePart } from '../../src/member/dispatch.ts'
-import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
-import { joinedLayout } from '../../src/session/messages.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { framePart } from '../../packages/holdfast/src/member/dispatch.ts'
+import { ENTRANCE_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import { joinedLayout } from '../../packages/holdfast/src/session/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Hand } from './hand.ts'
 
 const REGISTER = { epoch: 9, primary: 2, backup: 3 }

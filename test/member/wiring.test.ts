@@ -1,16 +1,20 @@
 // Goal: a member gives each part what is its own, and the session what it needs of them.
 // Method: one process by hand with parts that note what they are told.
 import { describe, expect, test } from 'vitest'
-import { NOTHING_WAITS } from '../../src/link/link.ts'
-import type { Effected, Part, PartView } from '../../src/machine.ts'
-import { framePart, frameSession, takeMessage } from '../../src/member/dispatch.ts'
-import * as links from '../../src/member/links.ts'
-import * as member from '../../src/member/member.ts'
-import * as peers from '../../src/member/peers.ts'
-import * as sending from '../../src/member/sending.ts'
-import { type MemberEvent, SESSION_CHANNEL } from '../../src/member/state.ts'
-import * as operations from '../../src/session/operations.ts'
-import type { Member as Row } from '../../src/replication/layouts.ts'
+import { NOTHING_WAITS } from '../../packages/holdfast/src/link/link.ts'
+import type { Effected, Part, PartView } from '../../packages/holdfast/src/machine.ts'
+import {
+  framePart,
+  frameSession,
+  takeMessage,
+} from '../../packages/holdfast/src/member/dispatch.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import * as sending from '../../packages/holdfast/src/member/sending.ts'
+import { type MemberEvent, SESSION_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import * as operations from '../../packages/holdfast/src/session/operations.ts'
+import type { Member as Row } from '../../packages/holdfast/src/replication/layouts.ts'
 import { calmly } from '../calmly.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'

@@ -8,11 +8,23 @@
 
 import { calmPart } from '../calmly.ts'
 import { expect } from 'vitest'
-import type { Millis, Part, PartOut, PartView, PeerId } from '../../src/machine.ts'
-import * as objects from '../../src/objects/objects.ts'
-import type { ObjectEvent, Objects, Replica, Turn, TypeRules } from '../../src/objects/objects.ts'
-import { createWriter, finish } from '../../src/wire/bytes.ts'
-import { type Fields, type Quantised, schema, u8 } from '../../src/wire/schema.ts'
+import type {
+  Millis,
+  Part,
+  PartOut,
+  PartView,
+  PeerId,
+} from '../../packages/holdfast/src/machine.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import type {
+  ObjectEvent,
+  Objects,
+  Replica,
+  Turn,
+  TypeRules,
+} from '../../packages/holdfast/src/objects/objects.ts'
+import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
+import { type Fields, type Quantised, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 
 /** A reliable message under way. */
 export interface Letter {

@@ -1,16 +1,16 @@
 /** The objects of one primary, a good member and a liar, who speak in bytes. */
 
 import { calmPart } from '../calmly.ts'
-import type { Charge } from '../../src/machine.ts'
-import { begin, KIND, plain } from '../../src/objects/messages.ts'
-import * as objects from '../../src/objects/objects.ts'
+import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import { begin, KIND, plain } from '../../packages/holdfast/src/objects/messages.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
 import {
   type ByteWriter,
   createWriter,
   finish,
   writeU8,
   writeVarint,
-} from '../../src/wire/bytes.ts'
+} from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   allFields,
   type Fields,
@@ -21,7 +21,7 @@ import {
   u8,
   vec2,
   writeFields,
-} from '../../src/wire/schema.ts'
+} from '../../packages/holdfast/src/wire/schema.ts'
 
 const PLAIN = {
   timed: false,

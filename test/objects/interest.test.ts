@@ -2,8 +2,8 @@
 // who moves sees what is near.
 // Method: a crew whose types say who sees what; every byte that leaves can be looked at.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../src/objects/messages.ts'
-import { vec2 } from '../../src/wire/schema.ts'
+import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   answers,
   carry,

@@ -3,9 +3,9 @@
 // Method: a crew on its way, one of which also says what is not so: messages and updates that can
 // be read, half of them spoilt; with types of every kind.
 import { describe, expect, test } from 'vitest'
-import * as prng from '../../src/faults/prng.ts'
-import type { PeerId } from '../../src/machine.ts'
-import { vec2 } from '../../src/wire/schema.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import { thawed } from '../frozen.ts'
 import { objectFrame, objectMessage } from '../fuzz/objects.ts'
 import { type Crew, hear, land, rules, state } from './crew.ts'

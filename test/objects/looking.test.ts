@@ -2,8 +2,8 @@
 // not flicker.
 // Method: a crew, with views and messages by hand.
 import { expect, test } from 'vitest'
-import { KIND } from '../../src/objects/messages.ts'
-import { vec2 } from '../../src/wire/schema.ts'
+import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   kinds,
   look,

@@ -1,8 +1,13 @@
 // Goal: an entry is never longer than what is reckoned with when a message is filled (B21).
 // Method: one object whose every number is as long as a member may say it.
 import { expect, test } from 'vitest'
-import { BATCH_BYTES, ENTRY_OVERHEAD, readEntry, writeEntry } from '../../src/objects/messages.ts'
-import { createReader, createWriter, finish } from '../../src/wire/bytes.ts'
+import {
+  BATCH_BYTES,
+  ENTRY_OVERHEAD,
+  readEntry,
+  writeEntry,
+} from '../../packages/holdfast/src/objects/messages.ts'
+import { createReader, createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { rules } from './crew.ts'
 
 const MEMBER_MAX = 2 ** 20 - 1

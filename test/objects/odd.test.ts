@@ -3,8 +3,8 @@
 // Method: a primary with 10,000 objects by hand; messages and updates that can be read, half of
 // them spoilt, by seed.
 import { expect, test } from 'vitest'
-import { chance, create as chaosOf, fork } from '../../src/faults/prng.ts'
-import { OBJECTS_MAX } from '../../src/objects/objects.ts'
+import { chance, create as chaosOf, fork } from '../../packages/holdfast/src/faults/prng.ts'
+import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/objects.ts'
 import { objectFrame, objectMessage } from '../fuzz/objects.ts'
 import { Desk, GOOD, LIAR, ME, TYPE, TYPES } from './desk.ts'
 

@@ -2,11 +2,11 @@
 // reason; those of others do not wait.
 // Method: bytes at the objects of a primary, and an allowance that the test holds.
 import { describe, expect, test } from 'vitest'
-import type { Charge } from '../../src/machine.ts'
-import { KIND } from '../../src/objects/messages.ts'
-import { keyOf } from '../../src/objects/objects.ts'
-import { REFUSALS } from '../../src/objects/state.ts'
-import { createReader, readU8, readVarint } from '../../src/wire/bytes.ts'
+import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { keyOf } from '../../packages/holdfast/src/objects/objects.ts'
+import { REFUSALS } from '../../packages/holdfast/src/objects/state.ts'
+import { createReader, readU8, readVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, TYPE, wish } from './desk.ts'
 
 const HOLD_MS = 5_000

@@ -4,8 +4,8 @@
 // of all that is said and told is frozen.
 // Slow: each rule is judged after every step of many seeds.
 import { describe, expect, test } from 'vitest'
-import type { PeerId } from '../../src/machine.ts'
-import * as objects from '../../src/objects/objects.ts'
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
 import { thawed } from '../frozen.ts'
 import { look, looks } from './crew.ts'
 import { begin, digests, HIDDEN, rest, type Run, step } from './voyage.ts'

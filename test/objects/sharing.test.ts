@@ -2,11 +2,11 @@
 // Method: random changes, losses and budgets; each frame is also written by a copy of the state,
 // which has written nothing for anybody else.
 import { expect, test } from 'vitest'
-import * as prng from '../../src/faults/prng.ts'
-import { beginFrame, behindOf, noteUpdate } from '../../src/objects/sharing.ts'
-import { clone } from '../../src/sim/clone.ts'
-import { createWriter, finish } from '../../src/wire/bytes.ts'
-import { u8 } from '../../src/wire/schema.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { beginFrame, behindOf, noteUpdate } from '../../packages/holdfast/src/objects/sharing.ts'
+import { clone } from '../../packages/sim/src/clone.ts'
+import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
+import { u8 } from '../../packages/holdfast/src/wire/schema.ts'
 import { land, looks, meet, type Packet, pull, rules, set, settle, spawn, state } from './crew.ts'
 import { thing, verdict } from './crew.ts'
 

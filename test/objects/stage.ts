@@ -5,8 +5,8 @@
  */
 
 import { expect } from 'vitest'
-import type { PeerId } from '../../src/machine.ts'
-import * as objects from '../../src/objects/objects.ts'
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
 import { readUpdates } from '../standard/objects.ts'
 import { readWhole } from '../standard/reader.ts'
 import { type Read, type Value } from '../standard/values.ts'

@@ -7,8 +7,13 @@ import {
   readStamp,
   writeNextStamp,
   writeStamp,
-} from '../../src/objects/stamp.ts'
-import { createReader, createWriter, finish, writeVarint } from '../../src/wire/bytes.ts'
+} from '../../packages/holdfast/src/objects/stamp.ts'
+import {
+  createReader,
+  createWriter,
+  finish,
+  writeVarint,
+} from '../../packages/holdfast/src/wire/bytes.ts'
 
 const THOUSAND_YEARS = 2 ** 48
 

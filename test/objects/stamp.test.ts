@@ -2,10 +2,16 @@
 // Method: an owner, a primary and a viewer, each with a clock of its own; packets are carried over
 // at set times.
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Millis, PeerId } from '../../src/machine.ts'
-import * as objects from '../../src/objects/objects.ts'
-import { AGE_MAX } from '../../src/objects/stamp.ts'
-import { createWriter, finish, writeRaw, writeU8, writeVarint } from '../../src/wire/bytes.ts'
+import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import { AGE_MAX } from '../../packages/holdfast/src/objects/stamp.ts'
+import {
+  createWriter,
+  finish,
+  writeRaw,
+  writeU8,
+  writeVarint,
+} from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   act,
   carry as carryAll,

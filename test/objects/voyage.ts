@@ -3,11 +3,11 @@
  * theirs, others ask for it, packets come late or never, members come, go and die; some only watch.
  */
 
-import * as prng from '../../src/faults/prng.ts'
-import { type PeerId, RIGHTS } from '../../src/machine.ts'
-import * as objects from '../../src/objects/objects.ts'
-import type { Replica, TypeRules } from '../../src/objects/objects.ts'
-import { hash } from '../../src/sim/hash.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import type { Replica, TypeRules } from '../../packages/holdfast/src/objects/objects.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
 import {
   act,
   carry,

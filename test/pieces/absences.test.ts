@@ -3,7 +3,7 @@
 // Method: drawn runs of whole sessions; a failing seed is run again by its number.
 // Slow: up to six sessions of one run go on for minutes of virtual time.
 import { describe, expect, test } from 'vitest'
-import { runTabletop } from '../../src/proof/tabletops.ts'
+import { runTabletop } from '../../proof/tabletops.ts'
 
 // A hold that began and ended in what came at once was not told to be lost.
 const WERE_UNTOLD = [10]

@@ -1,9 +1,15 @@
 // Goal: what the primary decides of updates, and what a player is shown meanwhile.
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
-import { bool, piece, reject, secret, text, u8 } from '../../src/index.ts'
-import { encodeTable, readBody } from '../../src/pieces/messages.ts'
-import { draft, type PieceTypes, REFUSED_MAX, settled, shown } from '../../src/pieces/pieces.ts'
+import { bool, piece, reject, secret, text, u8 } from '../../packages/holdfast/src/index.ts'
+import { encodeTable, readBody } from '../../packages/holdfast/src/pieces/messages.ts'
+import {
+  draft,
+  type PieceTypes,
+  REFUSED_MAX,
+  settled,
+  shown,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
 
 const Card = piece(

@@ -2,12 +2,18 @@
 // two others; lots are fair, and none is drawn twice.
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
-import { readLevel, spacedAnew } from '../../src/pieces/levels.ts'
-import { draw } from '../../src/pieces/draws.ts'
-import { isLost } from '../../src/pieces/state.ts'
-import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
-import { createReader } from '../../src/wire/bytes.ts'
+import { HoldfastError, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
+import { readLevel, spacedAnew } from '../../packages/holdfast/src/pieces/levels.ts'
+import { draw } from '../../packages/holdfast/src/pieces/draws.ts'
+import { isLost } from '../../packages/holdfast/src/pieces/state.ts'
+import {
+  above,
+  between,
+  byLevel,
+  draft,
+  type Row,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
+import { createReader } from '../../packages/holdfast/src/wire/bytes.ts'
 import { act, follow, room } from './room.ts'
 
 /** Bytes of a level that may stay. */

@@ -4,12 +4,12 @@
 // Slow: it walks at random from many seeds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ALWAYS, SETTLED } from '../../src/proof/models/pieces-claims.ts'
-import { act, again, arriveDown, arriveUp, begin } from '../../src/proof/models/pieces-scene.ts'
-import type { Hand, Scene, Scope } from '../../src/proof/models/pieces-state.ts'
-import { actions } from '../../src/proof/models/pieces.ts'
-import { labelOf } from '../../src/sim/checker.ts'
-import { hash } from '../../src/sim/hash.ts'
+import { ALWAYS, SETTLED } from '../../proof/models/pieces-claims.ts'
+import { act, again, arriveDown, arriveUp, begin } from '../../proof/models/pieces-scene.ts'
+import type { Hand, Scene, Scope } from '../../proof/models/pieces-state.ts'
+import { actions } from '../../proof/models/pieces.ts'
+import { labelOf } from '../../packages/sim/src/checker.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
 import { thawed } from '../frozen.ts'
 
 // So many that every update has a number of its own.

@@ -1,14 +1,20 @@
 /** A primary and members in one place: what each hears is handed on at once. */
 
 import { calmPart } from '../calmly.ts'
-import { create, draft, type Op, type PieceEvent, type Pieces } from '../../src/pieces/pieces.ts'
+import {
+  create,
+  draft,
+  type Op,
+  type PieceEvent,
+  type Pieces,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
 import {
   decodeOutcome,
   type Outcome,
   piecesPart,
   type PieceTypes,
-} from '../../src/pieces/pieces.ts'
-import { update } from '../../src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/pieces.ts'
+import { update } from '../../packages/holdfast/src/pieces/pieces.ts'
 
 /** An update that changes nothing, to be filled in. */
 export const NOTHING: Op = { hold: 'keep', mask: 0, fields: [], z: null }

@@ -1,7 +1,7 @@
 // Goal: what hands on one table say, and what the one who leads makes of it, is kept word for word.
 // Method: the shipped part on states of the test, messages in hand; UPDATE=1 rewrites.
 import { test } from 'vitest'
-import { piece, reject, secret, u8 } from '../../src/index.ts'
+import { piece, reject, secret, u8 } from '../../packages/holdfast/src/index.ts'
 import { compareTranscript } from '../transcript.ts'
 import { Stage } from './stage.ts'
 

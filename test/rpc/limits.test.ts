@@ -1,9 +1,9 @@
 // Goal: a member makes as many calls as is said and no more, and one that left has none.
 // Method: members whose links are queues.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError } from '../../src/machine.ts'
-import * as calls from '../../src/rpc/calls.ts'
-import { rpcPart } from '../../src/rpc/rpc.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import * as calls from '../../packages/holdfast/src/rpc/calls.ts'
+import { rpcPart } from '../../packages/holdfast/src/rpc/rpc.ts'
 import { Net } from './net.ts'
 
 /** Whether it went, or by which code it was refused. */

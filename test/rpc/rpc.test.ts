@@ -1,17 +1,17 @@
 // Goal: a call runs once or not at all, and settles exactly once, whatever is lost or lied.
 // Method: the machines by themselves; links are queues that can be cut at any message.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError, type PeerId } from '../../src/machine.ts'
-import * as calls from '../../src/rpc/calls.ts'
+import { HoldfastError, type PeerId } from '../../packages/holdfast/src/machine.ts'
+import * as calls from '../../packages/holdfast/src/rpc/calls.ts'
 import {
   CALL_BYTES_MAX,
   CALLS_BURST_TAKEN,
   FLIGHT_BYTES_MAX,
   rpcLayout,
   type RpcMessage,
-} from '../../src/rpc/messages.ts'
-import { rpcPart } from '../../src/rpc/rpc.ts'
-import { decode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/rpc/messages.ts'
+import { rpcPart } from '../../packages/holdfast/src/rpc/rpc.ts'
+import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Net } from './net.ts'
 
 const CALLS_BURST = 400

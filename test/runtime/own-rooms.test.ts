@@ -2,9 +2,9 @@
 // only behind it, and the store does not grow beyond its bound.
 // Method: a store by hand that takes writes when the test says so.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError } from '../../src/machine.ts'
-import type { OwnStore, Store } from '../../src/ports.ts'
-import { OwnRooms, SESSIONS_MAX } from '../../src/runtime/member/own-rooms.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import type { OwnStore, Store } from '../../packages/holdfast/src/ports.ts'
+import { OwnRooms, SESSIONS_MAX } from '../../packages/holdfast/src/runtime/member/own-rooms.ts'
 
 type Done = Parameters<Store['write']>[1]
 

@@ -1,13 +1,13 @@
 // Goal: whatever a program of ours shows at /metrics is what Prometheus reads.
 // Method: a reader by the rules of the format, over all texts there are and over hostile names.
 import { describe, expect, test } from 'vitest'
-import { createMetrics } from '../../src/cli/metrics.ts'
-import { create } from '../../src/directory/hub.ts'
-import type { StreamServerCounters } from '../../src/drivers/net/stream-counters.ts'
-import { ceilingsOf, figuresText } from '../../src/runtime/hub/hub-figures.ts'
-import * as mailbox from '../../src/mailbox/mailbox.ts'
-import { metricsOf } from '../../src/runtime/mailbox/figures.ts'
-import { countsText, metricText } from '../../src/runtime/prometheus.ts'
+import { createMetrics } from '../../packages/cli/src/metrics.ts'
+import { create } from '../../packages/hub/src/machine/hub.ts'
+import type { StreamServerCounters } from '../../packages/holdfast/src/drivers/net/stream-counters.ts'
+import { ceilingsOf, figuresText } from '../../packages/hub/src/server/hub-figures.ts'
+import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
+import { metricsOf } from '../../packages/mailbox/src/runtime/figures.ts'
+import { countsText, metricText } from '../../packages/holdfast/src/runtime/prometheus.ts'
 import { readMetrics } from './prometheus.ts'
 
 const HOSTILE = ['a"b', 'a\\b', 'a\nb', 'a\\"b\\', '{a="b"} 1', 'ä\u{1f0a1}', '', '\\n']

@@ -1,9 +1,9 @@
 // Goal: who asks for keys, when, and what is said where no more can be asked for or computed.
 // Method: two ends by hand, with keys that wear out soon and curves that fail.
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../src/seal/limits.ts'
-import { drawIndex } from '../../src/seal/state.ts'
-import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { LIMITS } from '../../packages/holdfast/src/seal/limits.ts'
+import { drawIndex } from '../../packages/holdfast/src/seal/state.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import * as net from './net.ts'
 import { type End, keyOf, linked, linkOf } from './net.ts'
 

@@ -3,12 +3,12 @@
 // Method: the shipped machine, with real ciphers and with the simulator's, and a network that does
 // what an attacker on the way can do.
 import { describe, expect, test } from 'vitest'
-import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { LIMITS, REPLAY_WINDOW } from '../../src/seal/limits.ts'
-import { COOKIE_DATAGRAM, KIND } from '../../src/seal/messages.ts'
-import * as machine from '../../src/seal/seal.ts'
-import type { Counters } from '../../src/seal/state.ts'
-import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { LIMITS, REPLAY_WINDOW } from '../../packages/holdfast/src/seal/limits.ts'
+import { COOKIE_DATAGRAM, KIND } from '../../packages/holdfast/src/seal/messages.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
+import type { Counters } from '../../packages/holdfast/src/seal/state.ts'
+import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { type Datagram, type Differs, type End, keyOf, linked, linkOf, type Net } from './net.ts'
 import * as net from './net.ts'
 

@@ -2,17 +2,22 @@
 // the toys of the simulator are no ciphers, and yet nothing that was altered opens in them.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openInPage } from '../../src/drivers/crypto/browser.ts'
-import { libsodium, libsodiumCurves } from '../../src/drivers/crypto/libsodium.ts'
-import { nobleCiphers } from '../../src/drivers/crypto/noble-ciphers.ts'
-import { nobleCurves } from '../../src/drivers/crypto/noble-curves.ts'
-import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { openOnNode } from '../../src/drivers/crypto/node.ts'
-import { sodiumNative } from '../../src/drivers/crypto/sodium-native.ts'
-import { webCurves } from '../../src/drivers/crypto/web-curves.ts'
-import { BASE_POINT, CIPHER_NONCE_BYTES, KEY_BYTES, TAG_BYTES } from '../../src/ports.ts'
-import type { Ciphers, Curves, SigningCurves } from '../../src/ports.ts'
-import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { openInPage } from '../../packages/holdfast/src/drivers/crypto/browser.ts'
+import { libsodium, libsodiumCurves } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
+import { nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/noble-ciphers.ts'
+import { nobleCurves } from '../../packages/holdfast/src/drivers/crypto/noble-curves.ts'
+import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { openOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts'
+import { sodiumNative } from '../../packages/holdfast/src/drivers/crypto/sodium-native.ts'
+import { webCurves } from '../../packages/holdfast/src/drivers/crypto/web-curves.ts'
+import {
+  BASE_POINT,
+  CIPHER_NONCE_BYTES,
+  KEY_BYTES,
+  TAG_BYTES,
+} from '../../packages/holdfast/src/ports.ts'
+import type { Ciphers, Curves, SigningCurves } from '../../packages/holdfast/src/ports.ts'
+import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { toHex } from '../hex.ts'
 import { fromHex, VECTORS } from './vectors.ts'
 

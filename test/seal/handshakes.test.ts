@@ -1,11 +1,11 @@
 // Goal: a handshake goes on, waits and ends by its times, whatever comes and whoever lies.
 // Method: the shipped machine with the simulator's ciphers; what is lost is taken from the network.
 import { expect, test } from 'vitest'
-import { MAC_BYTES } from '../../src/seal/limits.ts'
-import { KIND, SECOND_HEAD } from '../../src/seal/messages.ts'
-import { proven } from '../../src/seal/proofs.ts'
-import * as machine from '../../src/seal/seal.ts'
-import { keyFor, type SealSink } from '../../src/seal/state.ts'
+import { MAC_BYTES } from '../../packages/holdfast/src/seal/limits.ts'
+import { KIND, SECOND_HEAD } from '../../packages/holdfast/src/seal/messages.ts'
+import { proven } from '../../packages/holdfast/src/seal/proofs.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
+import { keyFor, type SealSink } from '../../packages/holdfast/src/seal/state.ts'
 import { calmly } from '../calmly.ts'
 import * as net from './net.ts'
 import { type Datagram, type End, keyOf, linkOf, type Net } from './net.ts'

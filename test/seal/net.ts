@@ -1,13 +1,19 @@
 /** Ends that seal, and a network between them that does what a test says. */
 
 import { expect } from 'vitest'
-import type { Ciphers, Curves } from '../../src/ports.ts'
-import { BASE_POINT } from '../../src/ports.ts'
-import type { Limits } from '../../src/seal/limits.ts'
-import type { SealRules } from '../../src/seal/rules.ts'
-import * as machine from '../../src/seal/seal.ts'
-import type { Request, Seal, SealEvent, SealSink, Verdict } from '../../src/seal/state.ts'
-import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+import type { Ciphers, Curves } from '../../packages/holdfast/src/ports.ts'
+import { BASE_POINT } from '../../packages/holdfast/src/ports.ts'
+import type { Limits } from '../../packages/holdfast/src/seal/limits.ts'
+import type { SealRules } from '../../packages/holdfast/src/seal/rules.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
+import type {
+  Request,
+  Seal,
+  SealEvent,
+  SealSink,
+  Verdict,
+} from '../../packages/holdfast/src/seal/state.ts'
+import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { calmly } from '../calmly.ts'
 
 /** A datagram on its way. */

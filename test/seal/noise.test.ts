@@ -1,12 +1,12 @@
 // Goal: the handshake is Noise_IK_25519_ChaChaPoly_SHA256 of revision 34, to the byte.
 // Method: the public vectors, by every driver; and a wrong word at each place where one is.
 import { describe, expect, test } from 'vitest'
-import { nobleCiphers } from '../../src/drivers/crypto/noble-ciphers.ts'
-import { libsodium } from '../../src/drivers/crypto/libsodium.ts'
-import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { sodiumNative } from '../../src/drivers/crypto/sodium-native.ts'
-import { BASE_POINT, TAG_BYTES, type Ciphers } from '../../src/ports.ts'
-import * as noise from '../../src/seal/noise.ts'
+import { nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/noble-ciphers.ts'
+import { libsodium } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
+import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { sodiumNative } from '../../packages/holdfast/src/drivers/crypto/sodium-native.ts'
+import { BASE_POINT, TAG_BYTES, type Ciphers } from '../../packages/holdfast/src/ports.ts'
+import * as noise from '../../packages/holdfast/src/seal/noise.ts'
 import { toHex } from '../hex.ts'
 import { fromHex, type NoiseVector, VECTORS } from './vectors.ts'
 

@@ -1,7 +1,7 @@
 // Goal: the layer above decides by which of a peer's addresses packets go, of those that have shown
 // that the peer is there; what comes by the hub counts only from whom the hub says.
 import { expect, test } from 'vitest'
-import * as machine from '../../src/seal/seal.ts'
+import * as machine from '../../packages/holdfast/src/seal/seal.ts'
 import * as net from './net.ts'
 import { type End, keyOf, linked, linkOf, type Net } from './net.ts'
 

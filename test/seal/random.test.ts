@@ -4,9 +4,9 @@
 // sources that lie, requests of either end, time.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hash } from '../../src/sim/hash.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
 import { thawed } from '../frozen.ts'
-import { LIMITS } from '../../src/seal/limits.ts'
+import { LIMITS } from '../../packages/holdfast/src/seal/limits.ts'
 import { type End, keyOf, linkOf, type Net } from './net.ts'
 import * as net from './net.ts'
 

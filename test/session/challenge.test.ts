@@ -1,12 +1,12 @@
 // Goal: a primary that lives says so, and a backup that hears it stands by again, lacking nothing.
 // Method: the shipped verbs, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
-import { founder, fresh, SESSION_ID } from '../../src/proof/models/processes.ts'
-import * as watch from '../../src/session/failure-detector.ts'
-import { handOver } from '../../src/session/session.ts'
-import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session, watchAnew } from '../../src/session/state.ts'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { founder, fresh, SESSION_ID } from '../../proof/models/processes.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
+import { handOver } from '../../packages/holdfast/src/session/session.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { leadOf, type Session, watchAnew } from '../../packages/holdfast/src/session/state.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 const ATTEMPT_MS = 250

@@ -1,9 +1,9 @@
 // Goal: what is due by the clock is done then, and not before; and when that is, is said.
 // Method: the shipped server object in each role, woken by hand at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { create } from '../../src/replication/conduct.ts'
-import * as server from '../../src/session/server.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
+import { create } from '../../packages/holdfast/src/replication/conduct.ts'
+import * as server from '../../packages/holdfast/src/session/server.ts'
+import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
 

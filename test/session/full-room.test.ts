@@ -3,23 +3,23 @@
 // Method: the shipped verbs of membership by hand, in a room of 256 and in small ones; whole
 // sessions in virtual time.
 import { describe, expect, test } from 'vitest'
-import { action, type Session } from '../../src/index.ts'
-import { MEMBERS_MAX } from '../../src/machine.ts'
-import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
-import { world } from '../../src/proof/world.ts'
-import { sessionRules } from '../../src/proof/twists.ts'
-import * as membership from '../../src/session/membership.ts'
+import { action, type Session } from '../../packages/holdfast/src/index.ts'
+import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
+import { sessionRules } from '../../proof/twists.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
   type Join,
   type Joined,
   type PeerMessage,
   SESSION_VERSION,
-} from '../../src/session/messages.ts'
-import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
-import * as machine from '../../src/session/session.ts'
-import { viewOf } from '../../src/session/output.ts'
-import type { Session as Machine, SessionOut } from '../../src/session/state.ts'
-import { fingerprint } from '../../src/wire/digest.ts'
+} from '../../packages/holdfast/src/session/messages.ts'
+import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { viewOf } from '../../packages/holdfast/src/session/output.ts'
+import type { Session as Machine, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import {
   ackOf,
   backedUpOf,

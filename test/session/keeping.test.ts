@@ -1,12 +1,20 @@
 // Goal: what a primary writes at the hub of a room that is kept, when, and what waits for it.
 // Method: the shipped functions on a primary by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { type Acks, NOT_NEXT, type ToHub } from '../../src/hub-protocol/messages.ts'
-import { deltaLayout } from '../../src/replication/layouts.ts'
-import * as keeping from '../../src/session/keeping.ts'
-import { entriesLayout, type Keeping, wholeLayout } from '../../src/session/sheets.ts'
-import type { Lead, Session } from '../../src/session/state.ts'
-import { decode } from '../../src/wire/layout.ts'
+import {
+  type Acks,
+  NOT_NEXT,
+  type ToHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
+import * as keeping from '../../packages/holdfast/src/session/keeping.ts'
+import {
+  entriesLayout,
+  type Keeping,
+  wholeLayout,
+} from '../../packages/holdfast/src/session/sheets.ts'
+import type { Lead, Session } from '../../packages/holdfast/src/session/state.ts'
+import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { backedUpOf, listening, memberOf, primaryOf } from './scene.ts'
 
 type Kept = Extract<ToHub, { kind: 'keep' }>

@@ -2,8 +2,8 @@
 // or was forgotten, is not taken for lost.
 // Method: lineages by hand.
 import { describe, expect, test } from 'vitest'
-import { LINEAGE_MAX, type Start } from '../../src/replication/layouts.ts'
-import { lacks } from '../../src/session/lineage.ts'
+import { LINEAGE_MAX, type Start } from '../../packages/holdfast/src/replication/layouts.ts'
+import { lacks } from '../../packages/holdfast/src/session/lineage.ts'
 
 const markOf = (name: string): Uint8Array => {
   const mark = new Uint8Array(16)

@@ -2,16 +2,21 @@
 // whom it wants links.
 // Method: the shipped session, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import { fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
-import * as client from '../../src/session/client.ts'
-import type { PeerMessage } from '../../src/session/messages.ts'
-import { hold, mayTell, releaseHeld } from '../../src/session/output.ts'
-import { RULES } from '../../src/session/rules.ts'
-import { handOver } from '../../src/session/handover.ts'
-import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session, watchVouched, NO_VIEW } from '../../src/session/state.ts'
-import * as watch from '../../src/session/failure-detector.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { fresh, NO_PARTS } from '../../proof/models/processes.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
+import { hold, mayTell, releaseHeld } from '../../packages/holdfast/src/session/output.ts'
+import { RULES } from '../../packages/holdfast/src/session/rules.ts'
+import { handOver } from '../../packages/holdfast/src/session/handover.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import {
+  leadOf,
+  type Session,
+  watchVouched,
+  NO_VIEW,
+} from '../../packages/holdfast/src/session/state.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
 

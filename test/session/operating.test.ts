@@ -1,18 +1,22 @@
 // Goal: what a primary does for who asks, and each bound beyond which it does not.
 // Method: the shipped verbs of membership and operations, by hand.
 import { describe, expect, test } from 'vitest'
-import { INC_MAX } from '../../src/machine.ts'
-import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import * as client from '../../src/session/client.ts'
-import * as membership from '../../src/session/membership.ts'
-import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
-import * as operations from '../../src/session/operations.ts'
-import { CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
-import * as machine from '../../src/session/session.ts'
-import type { Performed } from '../../src/session/parts.ts'
-import type { Effect, Session, SessionOut } from '../../src/session/state.ts'
-import { fingerprint } from '../../src/wire/digest.ts'
+import { INC_MAX } from '../../packages/holdfast/src/machine.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
+import {
+  type Join,
+  type Joined,
+  SESSION_VERSION,
+} from '../../packages/holdfast/src/session/messages.ts'
+import * as operations from '../../packages/holdfast/src/session/operations.ts'
+import { CHANGES_BYTES_MAX } from '../../packages/holdfast/src/session/operations.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import type { Performed } from '../../packages/holdfast/src/session/parts.ts'
+import type { Effect, Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import { calmly } from '../calmly.ts'
 import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf, silent } from './scene.ts'
 

@@ -2,11 +2,11 @@
 // than once; and who says that it ends its process is seen off by whoever serves.
 // Method: the shipped session, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import type { FromHub } from '../../src/hub-protocol/messages.ts'
-import * as client from '../../src/session/client.ts'
-import { AWAY_MS } from '../../src/session/presence.ts'
-import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import { AWAY_MS } from '../../packages/holdfast/src/session/presence.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
 

@@ -3,13 +3,17 @@
 // Method: the shipped verbs of one primary, by hand, in steps of its clock; and the same with rules
 // that are wrong on purpose, to see that each claim breaks.
 import { describe, expect, test } from 'vitest'
-import { type PeerId, rulesOf, termOf } from '../../src/machine.ts'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import * as membership from '../../src/session/membership.ts'
-import * as machine from '../../src/session/session.ts'
-import { charge, rateOf } from '../../src/session/quotas.ts'
-import { RULES } from '../../src/session/rules.ts'
-import type { Session, SessionOut, SessionRules } from '../../src/session/state.ts'
+import { type PeerId, rulesOf, termOf } from '../../packages/holdfast/src/machine.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { charge, rateOf } from '../../packages/holdfast/src/session/quotas.ts'
+import { RULES } from '../../packages/holdfast/src/session/rules.ts'
+import type {
+  Session,
+  SessionOut,
+  SessionRules,
+} from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { listening, memberOf, primaryOf } from './scene.ts'
 

@@ -2,13 +2,13 @@
 // nobody is let in, or kept out, by the word of who must not be believed (SE-4).
 // Method: the shipped verbs of a recovery, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { keyOf } from '../../src/proof/models/processes.ts'
-import * as client from '../../src/session/client.ts'
-import type { Judged } from '../../src/session/messages.ts'
-import * as recovery from '../../src/session/recovery.ts'
-import { CV_MAX } from '../../src/session/recovery.ts'
-import * as machine from '../../src/session/session.ts'
-import type { Session } from '../../src/session/state.ts'
+import { keyOf } from '../../proof/models/processes.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import type { Judged } from '../../packages/holdfast/src/session/messages.ts'
+import * as recovery from '../../packages/holdfast/src/session/recovery.ts'
+import { CV_MAX } from '../../packages/holdfast/src/session/recovery.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import type { Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { listening, memberOf, saidOf } from './scene.ts'
 

@@ -1,22 +1,22 @@
 // Goal: who recovers a session whose primary and backup are gone, and what it goes on with.
 // Method: the shipped verbs of a recovery, by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { INC_MAX, MEMBERS_MAX } from '../../src/machine.ts'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import { create } from '../../src/replication/conduct.ts'
-import * as durable from '../../src/replication/durable.ts'
-import type { PartState } from '../../src/replication/durable.ts'
-import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
+import { INC_MAX, MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
+import { create } from '../../packages/holdfast/src/replication/conduct.ts'
+import * as durable from '../../packages/holdfast/src/replication/durable.ts'
+import type { PartState } from '../../packages/holdfast/src/replication/durable.ts'
+import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
 import {
   type PeerMessage,
   SNAPSHOT_PIECE_MAX,
   testimonyLayout,
-} from '../../src/session/messages.ts'
-import * as recovery from '../../src/session/recovery.ts'
-import * as machine from '../../src/session/session.ts'
-import type { Read } from '../../src/session/sheets.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
-import { decode, encode, type ValueOf } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/session/messages.ts'
+import * as recovery from '../../packages/holdfast/src/session/recovery.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
+import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
+import { decode, encode, type ValueOf } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
 import { listening, memberOf, saidOf } from './scene.ts'
 

@@ -1,12 +1,12 @@
 // Goal: the transitions of the server object, one by one, as the source and our rules have them.
 // Method: the shipped session machine, its messages handed over by hand; time stands still.
 import { expect, test } from 'vitest'
-import type { Register } from '../../src/hub-protocol/messages.ts'
-import * as client from '../../src/session/client.ts'
-import { nextCandidate } from '../../src/session/server.ts'
-import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session, NO_VIEW } from '../../src/session/state.ts'
-import * as watch from '../../src/session/failure-detector.ts'
+import type { Register } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import { nextCandidate } from '../../packages/holdfast/src/session/server.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { leadOf, type Session, NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import {
   type Effects,
   founder,
@@ -14,7 +14,7 @@ import {
   type Input,
   type Process,
   step,
-} from '../../src/proof/models/processes.ts'
+} from '../../proof/models/processes.ts'
 import { listening } from './scene.ts'
 
 /** Processes by number; messages between them wait until they are handed over. */

@@ -1,22 +1,31 @@
 // Goal: the rules of membership (S-1 to S-5) and of the log (C-1 to C-5), one by one.
 // Method: the shipped verbs, with messages handed over by hand; time is an argument.
-import { RIGHTS } from '../../src/machine.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import { join, remove } from '../../src/session/membership.ts'
-import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
-import type { Member } from '../../src/replication/layouts.ts'
-import type { PeerMessage } from '../../src/session/messages.ts'
-import * as client from '../../src/session/client.ts'
-import { BACKLOG_MAX } from '../../src/session/operations.ts'
-import * as server from '../../src/session/server.ts'
-import * as machine from '../../src/session/session.ts'
-import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
-import * as watch from '../../src/session/failure-detector.ts'
-import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
-import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
-import { TYPES_MAX } from '../../src/wire/difference.ts'
-import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
-import { NO_VIEW } from '../../src/session/state.ts'
+import { join, remove } from '../../packages/holdfast/src/session/membership.ts'
+import {
+  type Join,
+  type Joined,
+  SESSION_VERSION,
+} from '../../packages/holdfast/src/session/messages.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
+import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import { BACKLOG_MAX } from '../../packages/holdfast/src/session/operations.ts'
+import * as server from '../../packages/holdfast/src/session/server.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
+import type { SessionEvent, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import {
+  digest,
+  fingerprint,
+  proofOf,
+  type Purpose,
+} from '../../packages/holdfast/src/wire/digest.ts'
+import { TYPES_MAX } from '../../packages/holdfast/src/wire/difference.ts'
+import { founder, fresh, type Input, type Process, step } from '../../proof/models/processes.ts'
+import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import { ackOf, operation, registerOf, silent } from './scene.ts'
 
 /** A primary with three members, and a log. */

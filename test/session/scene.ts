@@ -7,14 +7,18 @@ import {
   NO_PARTS,
   type Process,
   step,
-} from '../../src/proof/models/processes.ts'
-import * as client from '../../src/session/client.ts'
-import * as watch from '../../src/session/failure-detector.ts'
+} from '../../proof/models/processes.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
-import type { ToHub } from '../../src/hub-protocol/messages.ts'
-import type { PeerMessage, View } from '../../src/session/messages.ts'
-import { NO_VIEW } from '../../src/session/state.ts'
-import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
+import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
+import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
+import type {
+  Session,
+  SessionEvent,
+  SessionOut,
+} from '../../packages/holdfast/src/session/state.ts'
 
 /** An operation of the founder reaches it. */
 export const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })

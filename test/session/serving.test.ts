@@ -2,12 +2,12 @@
 // stand by, when it gives its role away, and what it says at the hub.
 // Method: the shipped server object, woken by hand at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import type { Member } from '../../src/replication/layouts.ts'
-import { RIGHTS } from '../../src/machine.ts'
-import * as server from '../../src/session/server.ts'
-import { isGone } from '../../src/session/session.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import * as server from '../../packages/holdfast/src/session/server.ts'
+import { isGone } from '../../packages/holdfast/src/session/session.ts'
+import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
 

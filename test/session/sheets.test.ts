@@ -1,11 +1,16 @@
 // Goal: a room is opened from its sheets alone if they follow on each other and are all ours.
 // Method: sheets by hand, in the layouts of the module.
 import { describe, expect, test } from 'vitest'
-import { INC_MAX } from '../../src/machine.ts'
-import * as durable from '../../src/replication/durable.ts'
-import { type Delta, deltaLayout } from '../../src/replication/layouts.ts'
-import { entriesLayout, read, type Sheet, writeWhole } from '../../src/session/sheets.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { INC_MAX } from '../../packages/holdfast/src/machine.ts'
+import * as durable from '../../packages/holdfast/src/replication/durable.ts'
+import { type Delta, deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
+import {
+  entriesLayout,
+  read,
+  type Sheet,
+  writeWhole,
+} from '../../packages/holdfast/src/session/sheets.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const PARTS = [{ part: 5, bytes: Uint8Array.of(1) }]
 

@@ -4,28 +4,33 @@
  * questions whether somebody lives, promises, and who asks the hub for what did not change.
  */
 
-import * as register from '../../src/directory/register.ts'
-import type { FromHub, ToHub } from '../../src/hub-protocol/messages.ts'
-import { MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../../src/machine.ts'
-import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import type { Member } from '../../src/replication/layouts.ts'
-import * as client from '../../src/session/client.ts'
-import * as membership from '../../src/session/membership.ts'
-import { SESSION_VERSION } from '../../src/session/messages.ts'
-import type { Join, Joined, PeerMessage } from '../../src/session/messages.ts'
-import { renumber, stand, submit } from '../../src/session/operations.ts'
-import { settledOf } from '../../src/session/recovery.ts'
-import * as roles from '../../src/session/roles.ts'
-import { RULES } from '../../src/session/rules.ts'
-import * as machine from '../../src/session/session.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  MEMBERS_MAX,
+  type Millis,
+  type PeerId,
+  RIGHTS,
+} from '../../packages/holdfast/src/machine.ts'
+import { NO_PARTS } from '../../proof/models/processes.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
+import * as client from '../../packages/holdfast/src/session/client.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
+import { SESSION_VERSION } from '../../packages/holdfast/src/session/messages.ts'
+import type { Join, Joined, PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
+import { renumber, stand, submit } from '../../packages/holdfast/src/session/operations.ts'
+import { settledOf } from '../../packages/holdfast/src/session/recovery.ts'
+import * as roles from '../../packages/holdfast/src/session/roles.ts'
+import { RULES } from '../../packages/holdfast/src/session/rules.ts'
+import * as machine from '../../packages/holdfast/src/session/session.ts'
 import {
   create,
   type Session,
   type SessionEvent,
   type SessionOut,
-} from '../../src/session/state.ts'
-import { SIGNATURE_BYTES } from '../../src/ports.ts'
-import { digest, fingerprint, proofOf } from '../../src/wire/digest.ts'
+} from '../../packages/holdfast/src/session/state.ts'
+import { SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { digest, fingerprint, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { Script } from '../transcript.ts'
 
 const ID = 's'

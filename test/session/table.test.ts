@@ -2,16 +2,21 @@
 // Method: the document's block is written from the tables; UPDATE=1 rewrites it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { founder } from '../../src/proof/models/processes.ts'
-import { become } from '../../src/session/output.ts'
-import { blank } from '../../src/session/state.ts'
-import { isTrueOf, ROLES, type Role, TRAITS, type Trait } from '../../src/session/table.ts'
-import { roleAfter, TRANSITIONS } from '../../src/session/table.ts'
+import { founder } from '../../proof/models/processes.ts'
+import { become } from '../../packages/holdfast/src/session/output.ts'
+import { blank } from '../../packages/holdfast/src/session/state.ts'
+import {
+  isTrueOf,
+  ROLES,
+  type Role,
+  TRAITS,
+  type Trait,
+} from '../../packages/holdfast/src/session/table.ts'
+import { roleAfter, TRANSITIONS } from '../../packages/holdfast/src/session/table.ts'
 import { listening } from './scene.ts'
 
 const PAGE = new URL('../../docs/protocols/session.md', import.meta.url)
-const FROM =
-  '<!-- from src/session/table.ts; UPDATE=1 npx vitest run test/session rewrites it -->\n'
+const FROM = '<!-- from session/table.ts; UPDATE=1 npx vitest run test/session rewrites it -->\n'
 const TO = '<!-- end -->\n'
 
 const roles = Object.keys(ROLES) as Role[]

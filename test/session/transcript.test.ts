@@ -1,8 +1,8 @@
 // Goal: what members and hub say at each turn of a session is kept word for word.
 // Method: the shipped sessions and the shipped register on a clock of the test; UPDATE=1 rewrites.
 import { expect, test } from 'vitest'
-import { remove } from '../../src/session/membership.ts'
-import { handOver } from '../../src/session/session.ts'
+import { remove } from '../../packages/holdfast/src/session/membership.ts'
+import { handOver } from '../../packages/holdfast/src/session/session.ts'
 import { compareTranscript } from '../transcript.ts'
 import { Stage } from './stage.ts'
 

@@ -2,8 +2,8 @@
 // what it did ask for.
 // Method: the shipped session, by hand; the register says what no honest hub would.
 import { describe, expect, test } from 'vitest'
-import { founder, fresh } from '../../src/proof/models/processes.ts'
-import { handOver } from '../../src/session/session.ts'
+import { founder, fresh } from '../../proof/models/processes.ts'
+import { handOver } from '../../packages/holdfast/src/session/session.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 /** The primary, 1, of three, alone. */

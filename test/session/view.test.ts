@@ -1,11 +1,19 @@
 // Goal: the longest messages of a session fit the messages of a link.
 import { calmly } from '../calmly.ts'
 import { expect, test } from 'vitest'
-import { MESSAGE_MAX } from '../../src/link/limits.ts'
-import { MEMBERS_MAX, NAME_MAX } from '../../src/machine.ts'
-import { joinedLayout, peerLayout, type View } from '../../src/session/messages.ts'
-import { type Expulsion, type Member, VOTES_MAX } from '../../src/replication/layouts.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { MESSAGE_MAX } from '../../packages/holdfast/src/link/limits.ts'
+import { MEMBERS_MAX, NAME_MAX } from '../../packages/holdfast/src/machine.ts'
+import {
+  joinedLayout,
+  peerLayout,
+  type View,
+} from '../../packages/holdfast/src/session/messages.ts'
+import {
+  type Expulsion,
+  type Member,
+  VOTES_MAX,
+} from '../../packages/holdfast/src/replication/layouts.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const ADDRESS_MAX = 52
 const ADDRESSES_MAX = 2

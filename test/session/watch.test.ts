@@ -1,7 +1,10 @@
 // Goal: a failure is noticed in time, and what is no failure is not taken for one.
 import { describe, expect, test } from 'vitest'
-import * as watch from '../../src/session/failure-detector.ts'
-import type { HubContact, FailureDetector } from '../../src/session/failure-detector.ts'
+import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
+import type {
+  HubContact,
+  FailureDetector,
+} from '../../packages/holdfast/src/session/failure-detector.ts'
 
 const UP: HubContact = { up: true, since: 0 }
 

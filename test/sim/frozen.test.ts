@@ -3,9 +3,9 @@
 // each way a session can go must be met, and each seed goes and ends as it did when it was frozen.
 // Slow: it plays whole sessions from forty seeds.
 import { describe, expect, test } from 'vitest'
-import { runSeeds } from '../../src/proof/batch.ts'
-import { draw } from '../../src/proof/seeds.ts'
-import { run } from '../../src/proof/trial.ts'
+import { runSeeds } from '../../proof/batch.ts'
+import { draw } from '../../proof/seeds.ts'
+import { run } from '../../proof/trial.ts'
 import { differing, thawed } from '../frozen.ts'
 
 // So many are enough to meet every fault and every way of a session; more are in many.test.ts.

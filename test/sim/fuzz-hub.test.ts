@@ -2,10 +2,10 @@
 // Method: seeded nonsense and lies into the shipped machine, one millisecond apart.
 // Slow: it plays whole sessions in a storm of packets.
 import { expect, test } from 'vitest'
-import { TABLE } from '../../src/directory/limits.ts'
-import * as hub from '../../src/directory/hub.ts'
-import { HUB_VERSION } from '../../src/hub-protocol/messages.ts'
-import { frameKnock } from '../../src/wire/relay.ts'
+import { TABLE } from '../../packages/hub/src/machine/limits.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { HUB_VERSION } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { frameKnock } from '../../packages/holdfast/src/wire/relay.ts'
 import { complaints, desk, last, open, say, storm } from '../fuzz/hub.ts'
 
 test('T28: strangers send 15,000 hostile messages to the hub: its sessions stand as they stood', () => {

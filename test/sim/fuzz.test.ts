@@ -2,11 +2,11 @@
 // Method: seeded nonsense and lies into the shipped machines, in virtual time.
 // Slow: it plays whole sessions in a storm of packets.
 import { expect, test } from 'vitest'
-import type { PeerMessage } from '../../src/session/messages.ts'
-import { SESSION_VERSION } from '../../src/session/messages.ts'
-import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
-import * as membership from '../../src/session/membership.ts'
-import { leadOf, NO_VIEW } from '../../src/session/state.ts'
+import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
+import { SESSION_VERSION } from '../../packages/holdfast/src/session/messages.ts'
+import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
+import * as membership from '../../packages/holdfast/src/session/membership.ts'
+import { leadOf, NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import {
   cardsRefused,
   cheat,

@@ -1,8 +1,8 @@
 /** Rooms whose members all act without pause until they go, and who comes then. */
 
-import type { Place, SessionWorld } from '../../src/proof/world.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { action } from '../../src/index.ts'
+import type { Place, SessionWorld } from '../../packages/sim/src/session-world.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { action } from '../../packages/holdfast/src/index.ts'
 
 const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)

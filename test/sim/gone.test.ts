@@ -5,9 +5,16 @@
 // hub may be killed with them, or in the same instant as one that says goodbye. Every seed is
 // another room; many, for the instants that matter are short.
 import { describe, expect, test } from 'vitest'
-import { below, between, chance, create, pick, type Prng } from '../../src/faults/prng.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import {
+  below,
+  between,
+  chance,
+  create,
+  pick,
+  type Prng,
+} from '../../packages/holdfast/src/faults/prng.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { LAG_MS, opened, PAGE, playing } from './going.ts'
 
 const SEEDS = 1_000

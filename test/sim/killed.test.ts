@@ -4,8 +4,8 @@
 // are killed at one instant, or their streams are cut one after the other, as a proxy does that
 // goes down, and a stranger asks for the room until it has it.
 import { describe, expect, test } from 'vitest'
-import { between, create } from '../../src/faults/prng.ts'
-import { world } from '../../src/proof/world.ts'
+import { between, create } from '../../packages/holdfast/src/faults/prng.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 import { comes, LAG_MS, opened, PAGE, playing } from './going.ts'
 
 const seeds = (count: number): number[] => Array.from({ length: count }, (_none, at) => at + 1)

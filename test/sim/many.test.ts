@@ -2,7 +2,7 @@
 // Method: two hundred and twenty more seeded runs, as in seeds.test.ts.
 // Slow: it plays whole sessions from two hundred and twenty seeds.
 import { describe, expect, test } from 'vitest'
-import { runSeeds } from '../../src/proof/batch.ts'
+import { runSeeds } from '../../proof/batch.ts'
 import { thawed } from '../frozen.ts'
 
 const SEEDS = [41, 260] as const

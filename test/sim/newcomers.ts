@@ -1,9 +1,9 @@
 /** Newcomers to a room whose members take and move objects all the while. */
 
-import { below, create } from '../../src/faults/prng.ts'
-import { object, u16 } from '../../src/index.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { below, create } from '../../packages/holdfast/src/faults/prng.ts'
+import { object, u16 } from '../../packages/holdfast/src/index.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Ball = object('ball', { at: u16 }, { onOwnerLeave: 'keep', take: 'free' })
 /** How many come, one after the other. */

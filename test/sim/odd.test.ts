@@ -3,10 +3,10 @@
 // Method: seeds; the shipped machine of the session, 256 members, a sink that encodes all it is
 // given. What is thrown fails: there is no boundary around this machine.
 import { describe, expect, test } from 'vitest'
-import { MEMBERS_MAX } from '../../src/machine.ts'
-import { sessionRules } from '../../src/proof/twists.ts'
-import { RULES } from '../../src/session/rules.ts'
-import type { SessionRules } from '../../src/session/state.ts'
+import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
+import { sessionRules } from '../../proof/twists.ts'
+import { RULES } from '../../packages/holdfast/src/session/rules.ts'
+import type { SessionRules } from '../../packages/holdfast/src/session/state.ts'
 import { crowd, riot } from '../fuzz/odd.ts'
 
 const ROUNDS = 60

@@ -4,8 +4,8 @@
 // Slow: each planted bug is looked for over many seeds, each a whole session.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { draw, type Drawing } from '../../src/proof/seeds.ts'
-import { run } from '../../src/proof/trial.ts'
+import { draw, type Drawing } from '../../proof/seeds.ts'
+import { run } from '../../proof/trial.ts'
 
 // One in which a primary is deposed: where takeovers are asked for, that is one seed in fifty.
 const DEPOSED = 62

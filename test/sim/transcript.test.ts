@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createWorld } from '../../src/sim/world.ts'
-import type { SimNode } from '../../src/sim/world.ts'
+import { createWorld } from '../../packages/sim/src/world.ts'
+import type { SimNode } from '../../packages/sim/src/world.ts'
 import { compareTranscript } from '../transcript.ts'
 
 // Goal: a small run is kept word for word, so that a change of the world itself is noticed.

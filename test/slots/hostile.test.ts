@@ -1,10 +1,10 @@
 // Goal: what members say of a world is hostile: nothing of it throws, what cannot be is counted.
 // Method: frames and messages by hand and by chance, to a member of a world of three.
 import { beforeEach, describe, expect, test } from 'vitest'
-import * as prng from '../../src/faults/prng.ts'
-import { insert } from '../../src/slots/events.ts'
-import { seal, shown } from '../../src/slots/fold.ts'
-import { slotsLayout } from '../../src/slots/messages.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { insert } from '../../packages/holdfast/src/slots/events.ts'
+import { seal, shown } from '../../packages/holdfast/src/slots/fold.ts'
+import { slotsLayout } from '../../packages/holdfast/src/slots/messages.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
@@ -16,9 +16,9 @@ import {
   type Slots,
   slotsPart,
   tick,
-} from '../../src/slots/slots.ts'
-import { takeVoid, tally } from '../../src/slots/tally.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+} from '../../packages/holdfast/src/slots/slots.ts'
+import { takeVoid, tally } from '../../packages/holdfast/src/slots/tally.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 let out: Heard

@@ -1,9 +1,16 @@
 /** Members of a world of slots without sessions: their frames and messages go by hand. */
 
 import { calmPart } from '../calmly.ts'
-import type { PartOut } from '../../src/machine.ts'
-import { seal, settle } from '../../src/slots/fold.ts'
-import { create, createPeer, type Game, say, type Slots, slotsPart } from '../../src/slots/slots.ts'
+import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import { seal, settle } from '../../packages/holdfast/src/slots/fold.ts'
+import {
+  create,
+  createPeer,
+  type Game,
+  say,
+  type Slots,
+  slotsPart,
+} from '../../packages/holdfast/src/slots/slots.ts'
 
 /** Everybody's acts are counted; an act is one byte. */
 export const game: Game = {

@@ -2,11 +2,11 @@
 // next one has, or are told to be void; never both.
 // Method: members by hand, who come to another session; and whole sessions in virtual time.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { slots } from '../../src/index.ts'
-import { world } from '../../src/proof/world.ts'
-import { shown } from '../../src/slots/fold.ts'
-import { leave } from '../../src/slots/leaving.ts'
-import { createPeer, type Slots, tick } from '../../src/slots/slots.ts'
+import { slots } from '../../packages/holdfast/src/index.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
+import { shown } from '../../packages/holdfast/src/slots/fold.ts'
+import { leave } from '../../packages/holdfast/src/slots/leaving.ts'
+import { createPeer, type Slots, tick } from '../../packages/holdfast/src/slots/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 let out: Heard

@@ -4,8 +4,8 @@
 // is frozen.
 // Slow: it plays whole sessions from many seeds.
 import { describe, expect, test } from 'vitest'
-import { runRow } from '../../src/proof/rows.ts'
-import { hash } from '../../src/sim/hash.ts'
+import { runRow } from '../../proof/rows.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
 import { thawed } from '../frozen.ts'
 
 const SEEDS = 14

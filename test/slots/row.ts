@@ -1,8 +1,8 @@
 /** A small game of slots: players on a row of cells, one a cell, who step and count. */
 
-import type { Session, SlotsHandle } from '../../src/index.ts'
-import { type Row, ROWS, type Step } from '../../src/proof/rows.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import type { Session, SlotsHandle } from '../../packages/holdfast/src/index.ts'
+import { type Row, ROWS, type Step } from '../../proof/rows.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 export type RowHandle = SlotsHandle<Row, Step>
 

@@ -1,9 +1,15 @@
 // Goal: a world that nobody decides on is the same for all who are in it (slot.converge).
 // Method: whole sessions in virtual time; members and the network fail under them.
 import { describe, expect, test } from 'vitest'
-import { type HoldfastError, slots, type SlotsHandle, type SlotsTurn, u8 } from '../../src/index.ts'
-import { ROWS } from '../../src/proof/rows.ts'
-import { world } from '../../src/proof/world.ts'
+import {
+  type HoldfastError,
+  slots,
+  type SlotsHandle,
+  type SlotsTurn,
+  u8,
+} from '../../packages/holdfast/src/index.ts'
+import { ROWS } from '../../proof/rows.ts'
+import { world } from '../../packages/sim/src/session-world.ts'
 import { agree, openRow, scene, TYPES } from './row.ts'
 
 describe.each(['mesh', 'star'] as const)('a world of slots in a %s', (topology) => {

@@ -3,7 +3,7 @@
 // Method: drawn runs of whole sessions; a failing seed is run again by its number.
 // Slow: it plays whole sessions from many seeds.
 import { describe, expect, test } from 'vitest'
-import { runLedger } from '../../src/proof/ledgers.ts'
+import { runLedger } from '../../proof/ledgers.ts'
 
 // Acts were told void and counted: a root was replaced before all had its world.
 const WERE_VOID = [2, 4, 10, 12]

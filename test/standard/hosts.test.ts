@@ -3,8 +3,8 @@
 // Method: two hosts and three players in virtual time; what each was sent is searched for faces.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { RIGHTS } from '../../src/machine.ts'
-import { toyTicket } from '../../src/proof/toy-tickets.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
 import { has } from './bits.ts'
 import { open, type Stage } from './capture.ts'
 import { readStandard } from './document.ts'

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { decode, encode, type Packet } from '../../games/mazewar/classic/packets.ts'
-import * as prng from '../../src/faults/prng.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import * as lan from '../mazewar/lan.ts'
 import { drawPacket, inWords, type Read, readLayouts, readPacket } from './mazewar.ts'
 import { Malformed } from './values.ts'

@@ -3,14 +3,14 @@
  * refused, wrested, grasped again, raised, shuffled, hidden and swept, and a server dies.
  */
 
-import type { Running } from '../../src/faces/live.ts'
-import type { Session } from '../../src/faces/session.ts'
-import type { PieceHandle } from '../../src/faces/piece-handles.ts'
-import { secret } from '../../src/faces/piece-types.ts'
-import { action } from '../../src/faces/actions.ts'
-import { piece } from '../../src/faces/pieces.ts'
-import { type Pieces, PIECES_CHANNEL } from '../../src/pieces/pieces.ts'
-import { bool, text, u32, u8, vec2 } from '../../src/wire/schema.ts'
+import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import type { Session } from '../../packages/holdfast/src/faces/session.ts'
+import type { PieceHandle } from '../../packages/holdfast/src/faces/piece-handles.ts'
+import { secret } from '../../packages/holdfast/src/faces/piece-types.ts'
+import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { piece } from '../../packages/holdfast/src/faces/pieces.ts'
+import { type Pieces, PIECES_CHANNEL } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { bool, text, u32, u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import { handled, shuffled } from '../pieces/cards.ts'
 import { open, type Stage } from './capture.ts'
 import type { Sent } from './ledger.ts'

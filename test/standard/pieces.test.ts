@@ -3,12 +3,17 @@
 // Method: as standard.test.ts; a table is captured, and what was sent there is spoilt.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import * as prng from '../../src/faults/prng.ts'
-import { apply, restore } from '../../src/pieces/changes.ts'
-import { decodeOutcome, readBody, readNews, readOp } from '../../src/pieces/messages.ts'
-import { create, type PieceTypes } from '../../src/pieces/pieces.ts'
-import { piece, secret } from '../../src/faces/pieces.ts'
-import { vec2, u8 } from '../../src/wire/schema.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { apply, restore } from '../../packages/holdfast/src/pieces/changes.ts'
+import {
+  decodeOutcome,
+  readBody,
+  readNews,
+  readOp,
+} from '../../packages/holdfast/src/pieces/messages.ts'
+import { create, type PieceTypes } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { piece, secret } from '../../packages/holdfast/src/faces/pieces.ts'
+import { vec2, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'
 import { has } from './bits.ts'

@@ -3,8 +3,8 @@
 // one that asked, and finds what they said; a golden transcript has the rest of the scene.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { LIMITS } from '../../src/seal/limits.ts'
+import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { LIMITS } from '../../packages/holdfast/src/seal/limits.ts'
 import * as net from '../seal/net.ts'
 import { compareTranscript } from '../transcript.ts'
 import { readStandard } from './document.ts'

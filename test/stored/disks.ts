@@ -1,6 +1,6 @@
 /** What a hub has on disk, and other disks under it. */
 
-import type { SessionWorld } from '../../src/proof/world.ts'
+import type { SessionWorld } from '../../packages/sim/src/session-world.ts'
 
 /** All records of a hub. */
 export type Disk = ReadonlyMap<string, Uint8Array>

@@ -1,12 +1,12 @@
 /** A hub that lies: all that it says to one process passes here. */
 
-import { type FromHub, fromHub } from '../../src/hub-protocol/messages.ts'
-import { joinIn, type JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import type { Connect } from '../../src/ports.ts'
-import { environmentOf, HUB_URL, type SessionWorld } from '../../src/proof/world.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+import { type FromHub, fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Connect } from '../../packages/holdfast/src/ports.ts'
+import { environmentOf, HUB_URL, type SessionWorld } from '../../packages/sim/src/session-world.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 /** What the hub says in place of the truth. */
 export type Lie = (said: FromHub) => FromHub

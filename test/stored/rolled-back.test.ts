@@ -4,10 +4,10 @@
 // of a copy of the room with which others played on; and sessions that die in every way, by seed.
 // Slow: eight seeds open, play and kill a room three times each.
 import { describe, expect, test } from 'vitest'
-import { action, object, text, u8, withRoom } from '../../src/index.ts'
-import type { JoinOptions } from '../../src/faces/join.ts'
-import type { Running as Session } from '../../src/faces/live.ts'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../faces/acting.ts'
 import { diskOf, putBack } from './disks.ts'
 

@@ -1,6 +1,6 @@
 /** What the rooms of `rooms-0.2.json` are made of, and what is in them. */
 
-import { action, object, piece, text, u8, withRoom } from '../../src/index.ts'
+import { action, object, piece, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
 
 const add = action('add', (table, [what]: [string]) => {
   table.set(what, ((table.get(what) as number | undefined) ?? 0) + 1)

@@ -4,7 +4,7 @@
 // that file any more), under the shipped hub in virtual time.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../faces/acting.ts'
 import { putBack } from './disks.ts'
 import { OF_02, type StoredBy02 } from './room-of-02.ts'

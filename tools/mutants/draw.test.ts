@@ -4,7 +4,7 @@ import { roomOf } from './rooms.ts'
 import type { Site } from './sites.ts'
 
 function site(room: string, n: number): Site {
-  const file = `src/${room}/a.ts`
+  const file = `packages/holdfast/src/${room}/a.ts`
   return { file, within: 'f', text: `a < ${n}`, nth: 0, put: `a <= ${n}`, rule: 'boundary' }
 }
 

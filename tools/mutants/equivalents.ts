@@ -3,6 +3,7 @@
  * may be one in ten.
  */
 
+import { fileOf } from '../tidy/floors.ts'
 import type { Change } from './sites.ts'
 
 /** A change, and why no test could tell. */
@@ -19,7 +20,7 @@ function equivalent(
 ): Equivalent[] {
   const [file = '', within = ''] = place.split(' ')
   const all = typeof puts === 'string' ? [puts] : puts
-  return all.map((put) => ({ file: `src/${file}`, within, text, put, nth, why }))
+  return all.map((put) => ({ file: fileOf(file), within, text, put, nth, why }))
 }
 
 // Reasons that several have.
@@ -197,7 +198,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'It is for the types: of who is alone there is no backup, and no member has no number.',
   ),
   equivalent(
-    'directory/attaching.ts detach',
+    'hub/machine/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
     'A second lock: a stream whose member has a newer one has no number any more (standDown).',
@@ -356,20 +357,20 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'A shift by 32 is none, and the newest has its bit already.',
   ),
   equivalent(
-    'directory/challenge.ts relayed',
+    'hub/machine/challenge.ts relayed',
     '!veto || veto.unproved === Infinity',
     '!veto',
     FASTER,
   ),
-  equivalent('directory/crowding.ts sweep', 'now < hub.sweepAt', 'false', FASTER),
+  equivalent('hub/machine/crowding.ts sweep', 'now < hub.sweepAt', 'false', FASTER),
   equivalent(
-    'directory/shares.ts settle',
+    'hub/machine/shares.ts settle',
     'shares.head < 64 || shares.head * 2 < sent.length',
     ['false', 'shares.head < 64', 'shares.head * 2 < sent.length'],
     FASTER,
   ),
   equivalent(
-    'directory/sessions.ts mayFound',
+    'hub/machine/sessions.ts mayFound',
     'absent !== null',
     'true',
     'Nobody has a session without a name, so none is forgotten.',

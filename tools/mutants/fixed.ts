@@ -3,6 +3,7 @@
  * is drawn. The text is what stands there by now; `id` is what the check called it.
  */
 
+import { fileOf } from '../tidy/floors.ts'
 import type { Change } from './sites.ts'
 
 /** A change of the list. */
@@ -18,7 +19,7 @@ export interface Gone {
 
 function fixed(id: string, place: string, text: string, put: string, nth: number = 0): Fixed {
   const [file = '', within = ''] = place.split(' ')
-  return { id, file: `src/${file}`, within, text, put, nth }
+  return { id, file: fileOf(file), within, text, put, nth }
 }
 
 /** The list, room by room. */
@@ -83,22 +84,27 @@ export const FIXED: readonly Fixed[] = [
     "server.role === 'idle' || message.epoch >= server.epoch",
     'true',
   ),
-  fixed('R2', 'directory/register.ts RECOVER_MS', '15_000', '5_000'),
-  fixed('R3', 'directory/register.ts kept', 'row.lastYes = now', ''),
-  fixed('R4', 'directory/register.ts yes', ' || register.epoch !== answer.epoch', ''),
-  fixed('R7', 'directory/register.ts mayRecover', 'row.present.has(inc) && ', ''),
-  fixed('R8', 'directory/register.ts isDead', 'row.entry.register.backup === 0 && ', ''),
-  fixed('H2', 'directory/sessions.ts compareAndSet', "message.why === 'recover'", 'false'),
-  fixed('H5', 'directory/hub.ts receive', 'isLong ? 1 + bytes.length / 1024 : 1', '1'),
-  fixed('H6', 'directory/listing.ts page', ', from + LIST_MAX', ''),
-  fixed('H7', 'directory/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
+  fixed('R2', 'hub/machine/register.ts RECOVER_MS', '15_000', '5_000'),
+  fixed('R3', 'hub/machine/register.ts kept', 'row.lastYes = now', ''),
+  fixed('R4', 'hub/machine/register.ts yes', ' || register.epoch !== answer.epoch', ''),
+  fixed('R7', 'hub/machine/register.ts mayRecover', 'row.present.has(inc) && ', ''),
+  fixed('R8', 'hub/machine/register.ts isDead', 'row.entry.register.backup === 0 && ', ''),
+  fixed('H2', 'hub/machine/sessions.ts compareAndSet', "message.why === 'recover'", 'false'),
+  fixed('H5', 'hub/machine/hub.ts receive', 'isLong ? 1 + bytes.length / 1024 : 1', '1'),
+  fixed('H6', 'hub/machine/listing.ts page', ', from + LIST_MAX', ''),
+  fixed('H7', 'hub/machine/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
   fixed('O6', 'objects/accept.ts maySay', 'if (said.owner !== from) return false', ''),
   fixed('O12', 'objects/interest.ts maySee', 'if (replica.hidden) return false', ''),
   fixed('A1', 'actions/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
   fixed('A2', 'actions/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
   fixed('A3', 'actions/actions.ts receive', 'state.published = new Map()', ''),
-  fixed('B1', 'mailbox/inbox.ts take', 'if (peer.link && isNews) peer.link.ackDue = now', ''),
-  fixed('B3', 'mailbox/pump.ts connected', 'acked: -1', 'acked: peer.heard'),
+  fixed(
+    'B1',
+    'mailbox/machine/inbox.ts take',
+    'if (peer.link && isNews) peer.link.ackDue = now',
+    '',
+  ),
+  fixed('B3', 'mailbox/machine/pump.ts connected', 'acked: -1', 'acked: peer.heard'),
   fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
   fixed('P2', 'pieces/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
@@ -116,7 +122,7 @@ export const FIXED: readonly Fixed[] = [
   ),
   fixed(
     'greeting:84',
-    'mailbox/greeting.ts misnamed',
+    'mailbox/machine/greeting.ts misnamed',
     'return from === id ? `',
     'return false ? `',
   ),

@@ -18,13 +18,13 @@ test('without a word: twenty of all rooms, and the fixed list', () => {
 })
 test('help names the options', () => {
   expect(options(['--help'])).toBe('help')
-  for (const word of ['--seed', '--count', '--list', 'link', 'directory'])
+  for (const word of ['--seed', '--count', '--list', 'link', 'hub/machine'])
     expect(USAGE).toContain(word)
 })
 test.each([
   [['attic'], 'no room is called attic; there are wire'],
   [['drivers'], 'no room is called drivers'],
-  [['link', 'directory'], 'one room at a time: link, directory'],
+  [['link', 'hub/machine'], 'one room at a time: link, hub/machine'],
   [['--count', '-1'], '--count'],
   [['--count=1.5'], '--count is a whole number from 0 to 10000: 1.5'],
   [['--seed', 'x'], '--seed is a whole number'],

@@ -5,7 +5,7 @@ import { FIXED } from './fixed.ts'
 import { sources } from './rooms.ts'
 import { find, shown } from './sites.ts'
 
-const NEAR = 'src/link/a.test.ts'
+const NEAR = 'packages/holdfast/src/link/a.test.ts'
 const FAR = 'test/api/b.test.ts'
 
 function reaching(file: string, name: string, ms: number) {

@@ -4,7 +4,7 @@ import { parse } from '../tidy/source.ts'
 import { PROBES } from './marks.ts'
 import { constantAt, probed, watching } from './probes.ts'
 
-const FILE = 'src/link/a.ts'
+const FILE = 'packages/holdfast/src/link/a.ts'
 
 /** Which probes a call of `f` sets off. */
 function reached(text: string, call: string): number[] {

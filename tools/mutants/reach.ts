@@ -31,7 +31,7 @@ export interface Reach {
 
 const KEPT = 'build/mutants/reach.json'
 const TEST_MS = 180_000
-const SLOW = /^(src\/proof|test\/sim)\//
+const SLOW = /^(proof|test\/sim)\//
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64').slice(0, 16)

@@ -2,10 +2,16 @@ import { expect, test } from 'vitest'
 import { caughtIn, line } from './report.ts'
 import { shown } from './sites.ts'
 
-const change = { file: 'src/link/loss.ts', within: 'probeAt', text: 'a < b', put: 'a <= b', nth: 0 }
+const change = {
+  file: 'packages/holdfast/src/link/loss.ts',
+  within: 'probeAt',
+  text: 'a < b',
+  put: 'a <= b',
+  nth: 0,
+}
 
 test('what a line says is caught is known again, and nothing else', () => {
-  const by = 'src/link/link.test.ts: verdicts > L5: a wait by whoever waits'
+  const by = 'packages/holdfast/src/link/link.test.ts: verdicts > L5: a wait by whoever waits'
   const lines = [
     line({ change, outcome: 'caught', by, seconds: 1 }, 1, 3),
     line({ change: { ...change, nth: 1 }, outcome: 'survived', by: '', seconds: 1 }, 2, 3),

@@ -38,7 +38,9 @@ export function caughtIn(output: string): Set<string> {
   const lines = output.split('\n').map((text) => /^\[\d+\/\d+\] caught: (.*)/.exec(text)?.[1] ?? '')
   // What put it is followed by the test that noticed.
   return new Set(
-    lines.map((text) => text.replace(/ by (src|test|games|tools|an earlier run).*$/, '')),
+    lines.map((text) =>
+      text.replace(/ by (packages|proof|test|games|tools|an earlier run).*$/, ''),
+    ),
   )
 }
 

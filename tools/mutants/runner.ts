@@ -32,7 +32,7 @@ export async function open(settings: Settings): Promise<Vitest> {
       config: false,
       root: settings.root,
       watch: false,
-      include: ['{src,test}/**/*.test.ts'],
+      include: ['{packages/*/src,proof,test}/**/*.test.ts'],
       pool: 'threads',
       isolate: false,
       maxWorkers: settings.workers,
@@ -55,7 +55,7 @@ function rewriting({ root, rewrite }: Settings): Plugin {
     enforce: 'pre',
     transform(text, id) {
       const path = relative(root, id.split('?')[0]!)
-      const code = path.startsWith('src/') ? rewrite(path, text) : null
+      const code = path.startsWith('packages/') ? rewrite(path, text) : null
       return code === null ? null : { code, map: null }
     },
   }

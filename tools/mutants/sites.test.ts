@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from '../tidy/source.ts'
 import { changed, find, shown, sites } from './sites.ts'
 
-const FILE = 'src/link/a.ts'
+const FILE = 'packages/holdfast/src/link/a.ts'
 
 function puts(text: string): string[] {
   return sites(parse(FILE, text)).map((site) => `${site.rule}: ${site.text} → ${site.put}`)
@@ -76,7 +76,7 @@ describe('a site', () => {
       { within: 'f', nth: 0 },
       { within: 'f', nth: 1 },
     ])
-    expect(shown(found[1]!)).toBe('src/link/a.ts f: a > 1 (2.) → a >= 1')
+    expect(shown(found[1]!)).toBe('packages/holdfast/src/link/a.ts f: a > 1 (2.) → a >= 1')
     expect(changed(parse(FILE, text), found[1]!)).toBe(
       text.replace('return a > 1', 'return a >= 1'),
     )

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { best, worth } from './verdict.ts'
 
-const UNIT = 'src/link/link.test.ts'
-const MODEL = 'src/proof/models/lease.test.ts'
+const UNIT = 'packages/holdfast/src/link/link.test.ts'
+const MODEL = 'proof/models/lease.test.ts'
 
 function assertion(actual: unknown, message = 'expected 1 to be 2') {
   return { name: 'AssertionError', message, actual }

@@ -18,7 +18,7 @@ export type Worth = 'assertion' | 'thrown' | 'count' | 'time'
 /** What came of one change. */
 export type Outcome = 'caught' | 'thrown' | 'count' | 'time' | 'survived' | 'unreached'
 
-const MODELS = 'src/proof/models/'
+const MODELS = 'proof/models/'
 
 /** The worth of an error. @param file the test's, from the root of the repository */
 export function worth(file: string, error: Failure): Worth {

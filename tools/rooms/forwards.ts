@@ -29,7 +29,7 @@ export function longChains(path: string, sights: readonly Sight[]): string[] {
       else if (chain.push(frame) === FORWARDS_MAX + 1) chains.push(chain)
     }
     return chains.map((one) => {
-      const places = one.map(({ file, line }) => `${file.replace(/.*\/src\//, '')}:${line}`)
+      const places = one.map(({ file, line }) => `${file.replace(/.*\/packages\//, '')}:${line}`)
       return `${path}, ${at}: ${one.length} functions in a row only forward: ${places.join(', ')}`
     })
   })

@@ -6,7 +6,9 @@ import { complaints, entered, type Frame, framesHere, framesOf, roomsOf } from '
 import { rowsOf } from './text.ts'
 
 function sight(...rooms: string[]): { at: string; frames: Frame[] } {
-  const lines = rooms.map((room, i) => `    at Thing.run (file:///h/src/${room}/a.ts:${i + 1}:2)`)
+  const lines = rooms.map(
+    (room, i) => `    at Thing.run (file:///h/packages/holdfast/src/${room}/a.ts:${i + 1}:2)`,
+  )
   return { at: 'here', frames: framesOf(['Error: x', ...lines.toReversed()].join('\n')) }
 }
 
@@ -20,10 +22,10 @@ describe('a stack', () => {
   })
   test('has no frame of what waits for a promise, of Node, or of what is in no room', () => {
     const stack = [
-      'at async join (/h/src/faces/join.ts:1:1)',
-      'at new Live (/h/build/src/faces/live.js?v=3:2:5)',
-      'at /h/src/link/link.ts:3:1',
-      'at rulesOf (/h/src/machine.ts:4:1)',
+      'at async join (/h/packages/holdfast/src/faces/join.ts:1:1)',
+      'at new Live (/h/build/packages/holdfast/src/faces/live.js?v=3:2:5)',
+      'at /h/packages/holdfast/src/link/link.ts:3:1',
+      'at rulesOf (/h/packages/holdfast/src/machine.ts:4:1)',
       'at Socket.emit (node:events:519:28)',
     ].join('\n    ')
     expect(framesOf(stack).map(({ room, line }) => [room, line])).toEqual([

@@ -8,9 +8,16 @@ import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
-import { hub } from '../../src/hub.ts'
-import { type Mailbox, openMailbox } from '../../src/mailbox.ts'
-import { action, join, object, type ObjectHandle, type Session, u8 } from '../../src/node.ts'
+import { hub } from '../../packages/hub/src/index.ts'
+import { type Mailbox, openMailbox } from '../../packages/mailbox/src/index.ts'
+import {
+  action,
+  join,
+  object,
+  type ObjectHandle,
+  type Session,
+  u8,
+} from '../../packages/holdfast/src/node.ts'
 import { Trail, watchPart, watchSockets } from './probes.ts'
 import type { Sight } from './stacks.ts'
 

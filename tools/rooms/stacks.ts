@@ -1,6 +1,6 @@
 /** What a stack says of the rooms of the house: in which it is, and how it came there. */
 
-import { FLOORS } from '../tidy/floors.ts'
+import { FLOORS, place } from '../tidy/floors.ts'
 
 /** A call on a stack, in a room of the house. */
 export interface Frame {
@@ -33,9 +33,14 @@ const FRAMES_MAX = 500
 
 const ROOMS = new Set(FLOORS.flat())
 
-// Files of the ground and the doors stand in no room.
-const PLACE =
-  /(?:\(|\s)(?:file:\/\/)?(\/[^()]*\/src\/([a-z]+)\/[^():?]+)(?:\?[^():]*)?:(\d+):(\d+)\)?$/
+const PLACE = /(?:\(|\s)(?:file:\/\/)?(\/[^()]*?)(?:\?[^():]*)?:(\d+):(\d+)\)?$/
+
+/** The room of a file; files of the lowest layer and the doors stand in none. */
+function roomOf(file: string): string | undefined {
+  // The whole repository may lie in a folder of that name.
+  const room = place(file.slice(file.lastIndexOf('/packages/') + 1).replace(/\.js$/, '.ts'))?.room
+  return room !== undefined && ROOMS.has(room) ? room : undefined
+}
 
 /** The calls of a stack that stand in rooms, outermost first. */
 export function framesOf(stack: string): Frame[] {
@@ -44,9 +49,9 @@ export function framesOf(stack: string): Frame[] {
     .flatMap((line) => {
       // What waits for a promise is not on the stack.
       if (/^\s*at async /.test(line)) return []
-      const [, file, room, row, column] = PLACE.exec(line.trimEnd()) ?? []
-      // The whole repository may lie in a folder of that name.
-      if (file === undefined || room === undefined || !ROOMS.has(room)) return []
+      const [, file, row, column] = PLACE.exec(line.trimEnd()) ?? []
+      const room = file === undefined ? undefined : roomOf(file)
+      if (file === undefined || room === undefined) return []
       return [{ room, file, line: Number(row), column: Number(column) }]
     })
     .toReversed()

@@ -6,8 +6,8 @@ import { isTest, type Source } from '../tidy/source.ts'
 /** What is counted apart, in the order in which a path is asked. */
 const KINDS: readonly (readonly [name: string, is: (path: string) => boolean])[] = [
   ['tests', (path) => isTest(path) || path.startsWith('test/')],
-  ['proofs', (path) => /^src\/(proof|sim|cli\/proof)\//.test(path)],
-  ['library', (path) => path.startsWith('src/')],
+  ['proofs', (path) => /^(proof|packages\/sim)\//.test(path)],
+  ['library', (path) => path.startsWith('packages/')],
   ['games', (path) => path.startsWith('games/')],
   ['tools and benches', (path) => /^(tools|bench)\//.test(path)],
 ]

@@ -1,38 +1,42 @@
 /**
- * Who may import whom. A module of src/ imports modules of lower layers and its own files, never
- * one of its own layer or above; a game imports the public entry points and its own files; packages
- * enter where the outside world does. Types count like code: a module depends on what it knows.
+ * Who may import whom. A module of packages/ imports modules of lower layers and its own files,
+ * never one of its own layer or above; a game imports the public entry points and its own files;
+ * packages enter where the outside world does. Types count like code: a module depends on what it
+ * knows.
  */
 
 import { complain, isTest, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
 
-/** The layers of src/, from the lowest. A name with `.ts` is a file. */
+/**
+ * The layers of the packages, from the lowest. A name with `.ts` is a file of
+ * packages/holdfast/src, any other a folder there, or of the package with whose name it begins.
+ */
 export const FLOORS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults'],
   ['hub-protocol'],
-  ['link', 'seal', 'replication', 'directory', 'drivers', 'sim'],
-  ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],
+  ['link', 'seal', 'replication', 'drivers', 'hub/machine', 'hub/drivers'],
+  [
+    ...['session', 'objects', 'actions', 'pieces', 'slots', 'rpc', 'custom'],
+    ...['mailbox/machine', 'mailbox/drivers'],
+  ],
   ['member'],
   ['runtime'],
+  ['hub/server', 'mailbox/runtime'],
+  ['hub', 'mailbox'],
   ['faces'],
-  ['proof'],
-  [
-    'index.ts',
-    'browser.ts',
-    'node.ts',
-    'hub.ts',
-    'sim.ts',
-    'part.ts',
-    'mailbox.ts',
-    'mailbox-browser.ts',
-  ],
-  ['cli'],
+  ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
+  ['sim', 'cli'],
 ]
 
 /** The highest layer whose modules are machines: plain data and verbs. */
 export const MACHINES_TOP = 5
+
+const CORE = 'packages/holdfast/src/'
+
+/** Where machines meet the outside world: clocks, sockets, disks and packages. */
+export const OUTSIDE = ['drivers', 'hub/drivers', 'mailbox/drivers', 'cli']
 
 /** Packages that compute and nothing else, and so may be used on every layer. */
 const PURE = ['@noble/hashes', 'fractional-indexing', 'fast-check', 'vitest']
@@ -79,21 +83,30 @@ export function resolve(from: string, to: string): string | null {
   return parts.join('/')
 }
 
-/** The layer of a path in src/ and its module there; null if it is on none. */
+/** The layer of a path in packages/ and its module there; null if it is on none. */
 export function place(path: string): { floor: number; room: string } | null {
-  const [top, room = ''] = path.split('/')
-  if (top !== 'src') return null
+  const [, owner = '', inner = ''] = /^packages\/(\w+)\/src\/(.+)$/.exec(path) ?? []
+  const [top = ''] = inner.split('/')
+  const own = owner === 'holdfast' ? top : top.endsWith('.ts') ? owner : `${owner}/${top}`
+  // A package without layers of its own is one module.
+  const room = FLOORS.some((rooms) => rooms.includes(own)) ? own : owner
   const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
   if (floor < 0) return null
   // The files of the lowest layer belong together, and so do the entry points.
   return { floor, room: room.endsWith('.ts') ? `layer ${floor}` : room }
 }
 
+/** The path of a file that is named by its module: `link/loss.ts`, `hub/machine/hub.ts`. */
+export function fileOf(name: string): string {
+  const [, owner = 'holdfast', inner = name] = /^(hub|mailbox|sim|cli)\/(.+)$/.exec(name) ?? []
+  return `packages/${owner}/src/${inner}`
+}
+
 /** Imports that break the order of the layers. */
 export function floors(source: Source): Complaint[] {
   const { path } = source
   if (path.startsWith('games/')) return games(source)
-  if (!path.startsWith('src/')) return []
+  if (!path.startsWith('packages/')) return []
   const here = place(path.replace(/\.test\.ts$/, '.ts'))
   if (!here) return [complain(source, 0, 'is in no module of a layer: see tools/tidy/floors.ts')]
   const complaints: Complaint[] = []
@@ -108,13 +121,15 @@ function wrong(source: Source, here: { floor: number; room: string }, to: string
   const { path } = source
   const aim = resolve(path, to)
   if (aim === null) {
-    const open = here.floor > MACHINES_TOP || here.room === 'drivers' || isTest(path)
+    const open = here.floor > MACHINES_TOP || OUTSIDE.includes(here.room) || isTest(path)
     const pure = PURE.some((name) => to === name || to.startsWith(`${name}/`))
     if (to === 'holdfast' || to.startsWith('holdfast/')) return 'entry points are for those outside'
     return open || pure ? null : 'packages enter through drivers/'
   }
-  if (path === 'src/codes.ts') return 'the lowest layer imports nothing'
-  if (path === 'src/machine.ts' && aim !== 'src/codes.ts') return 'the lowest layer imports nothing'
+  const lowest = `${CORE}codes.ts`
+  if (path === lowest || (path === `${CORE}machine.ts` && aim !== lowest)) {
+    return 'the lowest layer imports nothing'
+  }
   const there = place(aim)
   if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it is on no layer'
   if (there.room === here.room || there.floor < here.floor) return null
@@ -128,7 +143,7 @@ function games(source: Source): Complaint[] {
   const complaints: Complaint[] = []
   for (const { to, at } of imports(source)) {
     const aim = resolve(source.path, to)
-    if (aim !== null && !aim.startsWith('games/')) {
+    if (aim !== null && !aim.startsWith('games/') && source.path !== 'games/vite.config.ts') {
       complaints.push(
         complain(source, at, `imports ${to}: a game knows only the public entry points`),
       )
@@ -137,27 +152,32 @@ function games(source: Source): Complaint[] {
   return complaints
 }
 
-/** The hub and what members do stand apart: what both have to agree on is in hub-protocol/. */
+/** What members do: hubs and mailboxes know nothing of it, and it nothing of them. */
 const OF_MEMBERS = ['session', 'objects', 'actions', 'pieces', 'slots', 'rpc', 'custom', 'member']
-const OF_HUBS = /^src\/(directory|runtime\/hub)\/|^src\/faces\/hub-/
+
+/** Which of them a module is of; `any` for what all have to agree on, or may use. */
+function side(path: string): 'hub' | 'mailbox' | 'member' | 'hub-protocol' | 'any' {
+  const room = place(path)?.room ?? ''
+  if (/^hub(\/|$)/.test(room)) return 'hub'
+  if (/^mailbox(\/|$)/.test(room)) return 'mailbox'
+  if (OF_MEMBERS.includes(room)) return 'member'
+  return room === 'hub-protocol' ? room : 'any'
+}
 
 /** Imports by which a member would know the hub, the hub members, or a mailbox either. */
 export function apart(source: Source): Complaint[] {
   const { path } = source
-  const here = place(path)?.room ?? ''
-  if (!path.startsWith('src/') || isTest(path)) return []
-  if (['proof', 'cli', 'sim'].includes(here) || path === 'src/hub.ts') return []
+  if (!/^packages\/(holdfast|hub|mailbox)\//.test(path) || isTest(path)) return []
+  const here = side(path)
   return imports(source).flatMap(({ to, at }) => {
     const aim = resolve(path, to)
-    if (aim === null) return []
-    const there = place(aim)?.room ?? ''
-    const isHub = OF_HUBS.test(aim)
+    const there = aim === null ? 'any' : side(aim)
     const isWrong =
       here === 'mailbox'
-        ? isHub || there === 'hub-protocol' || OF_MEMBERS.includes(there)
-        : OF_HUBS.test(path)
-          ? OF_MEMBERS.includes(there)
-          : isHub
+        ? ['hub', 'member', 'hub-protocol'].includes(there)
+        : here === 'hub'
+          ? ['member', 'mailbox'].includes(there)
+          : there === 'hub'
     return isWrong
       ? complain(source, at, `imports ${to}: hubs, members and mailboxes are apart`)
       : []
@@ -186,7 +206,7 @@ export function circles(sources: readonly Source[]): Complaint[] {
   return complaints
 }
 
-/** What of Node an entry point for browsers reaches. @param door such as `src/browser.ts` */
+/** What of Node an entry point for browsers reaches. @param door such as that for browsers */
 export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, imports).flatMap(({ source, to, at, aim }) => {
     if (aim !== null || !/^(node:|(ws|libsql|cac|sodium-native|libsodium-wrappers)$)/.test(to))
@@ -202,7 +222,7 @@ const OF_SESSIONS = [
     'seal',
     'replication',
     'hub-protocol',
-    'directory',
+    'hub/machine',
     'motion',
     'session',
     'objects',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from './source.ts'
 import type { Source } from './source.ts'
 
-const TOPS = ['src', 'games', 'bench', 'tools', 'test', 'docs', '.ci']
+const TOPS = ['packages', 'proof', 'games', 'bench', 'tools', 'test', 'docs', '.ci']
 const CODE = /\.(ts|tsx|js)$/
 const TEXT = /\.(ts|tsx|js|json|md|html|css|txt)$|\/run$/
 const MADE = /(^|\/)(node_modules|dist|build|shots|data|transcripts)(\/|$)|package-lock\.json$/

@@ -3,7 +3,7 @@
  * of games, in tests, benches and tools; nowhere else, or a seed no longer repeats a run.
  */
 
-import { imports } from './floors.ts'
+import { imports, OUTSIDE, place } from './floors.ts'
 import { complain, isTest, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
 
@@ -19,7 +19,8 @@ const GLOBALS = new Set(
 function open(path: string): boolean {
   if (isTest(path)) return true
   if (path.startsWith('games/')) return !/\/rules[^/]*$|\/rules\//.test(path)
-  return !path.startsWith('src/') || /^src\/(drivers|cli)\//.test(path)
+  if (!/^(packages|proof)\//.test(path)) return true
+  return path.startsWith('proof/cli/') || OUTSIDE.includes(place(path)?.room ?? '')
 }
 
 /** Uses of the outside world in a place that has none. */

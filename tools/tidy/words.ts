@@ -35,9 +35,9 @@ function named(node: Node): { name: string; start: number } | null {
   }
 }
 
-/** Exports of src/ without a docstring. */
+/** Exports of packages and proofs without a docstring. */
 export function docstrings(source: Source): Complaint[] {
-  if (!source.path.startsWith('src/') || isTest(source.path)) return []
+  if (!/^(packages|proof)\//.test(source.path) || isTest(source.path)) return []
   if (source.program.type !== 'Program') return []
   const complaints: Complaint[] = []
   const own = new Map<string, Node>()

@@ -1,0 +1,122 @@
+/** Arguments of a command line. A word that looks like a number is parsed as one. */
+
+import { readFileSync } from 'node:fs'
+import { defaults, inWords, type Limits, rowsOf } from '../../hub/src/machine/limits.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import type { TicketKey } from '../../hub/src/tickets.ts'
+import { readLimits, readTrust } from '../../hub/src/server/given-limits.ts'
+import type { Certificate } from '../../holdfast/src/ports.ts'
+import type { Trust } from '../../holdfast/src/wire/ip.ts'
+
+/** An option that was given once. */
+export type Word = string | number
+
+/** The help text of `--origin`, for all commands. */
+export const ORIGIN_HELP = 'with commas or several times, * for all; behind a proxy: its own'
+
+/** The words of an option that may be given several times, each with commas. */
+export function listOf(given: Word | readonly Word[] | undefined): string[] {
+  return [given ?? []]
+    .flat()
+    .flatMap((words) => String(words).split(','))
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+}
+
+/** Where `/metrics` is: on the port of the hub, nowhere, or on a port of its own. */
+export type MetricsPlace = 'here' | 'off' | { host: string; port: number }
+
+/** Reads the value of `--metrics`. @throws HoldfastError `bad-value` */
+export function metricsPlace(given: string): MetricsPlace {
+  if (given === 'here' || given === 'off') return given
+  const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(given) ?? []
+  if (port !== undefined) return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+  throw new HoldfastError(
+    'bad-value',
+    `--metrics is here, off, a port or an address with a port: "${given}"`,
+  )
+}
+
+/** Fewest characters of a token: a word that people think of is guessed. */
+const TOKEN_MIN = 16
+
+/** Reads the file of `--metrics-token`. @throws HoldfastError `bad-value` */
+export function tokenIn(file: Word | undefined): string | null {
+  if (file === undefined) return null
+  const token = read(`--metrics-token ${file}`, String(file)).trim()
+  if (token.length >= TOKEN_MIN && /^[!-~]+$/.test(token)) return token
+  throw badValue(
+    `--metrics-token ${file}: a token has at least ${TOKEN_MIN} characters of ASCII and no ` +
+      `space: ${token.length}; openssl rand -hex 32 makes one`,
+  )
+}
+
+/** Reads the file of `--tickets`: `{ "keys": [...] }`. @throws HoldfastError `bad-value` */
+export function ticketKeysIn(file: Word | undefined): readonly TicketKey[] {
+  if (file === undefined) return []
+  const what = `--tickets ${file}`
+  const given = jsonOf(what, read(what, String(file))) as { keys?: unknown } | null
+  const keys = given?.keys
+  if (Array.isArray(keys) && keys.length > 0) return keys as readonly TicketKey[]
+  throw badValue(
+    `${what} has a list of keys, {"keys": [{"key": "…"}]}: holdfast ticket key makes one`,
+  )
+}
+
+/** Reads the files of `--tls-cert` and `--tls-key`. @throws HoldfastError `bad-value` */
+export function certificateIn(
+  cert: Word | undefined,
+  key: Word | undefined = cert,
+): Certificate | null {
+  if (key === undefined) return null
+  if (cert === undefined) throw badValue(`--tls-key ${key} needs --tls-cert beside it`)
+  const [shown, secret] = [read('--tls-cert', String(cert)), read('--tls-key', String(key))]
+  return { cert: shown, key: secret }
+}
+
+function jsonOf(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badValue(`${what} is no JSON: ${(error as Error).message}`)
+  }
+}
+
+/** Reads the file of an option. @throws HoldfastError `bad-value` */
+export function read(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw badValue(`${option} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** The help text of `--trust-proxy`. */
+export const TRUST_HELP = 'How many proxies are in front, or their addresses and ranges'
+
+/** Reads the value of `--trust-proxy`. @throws HoldfastError `bad-value` */
+export function trustOf(given: Word | readonly Word[] | undefined): Trust {
+  const words = listOf(given)
+  const [first = '0'] = words
+  const isCount = words.length < 2 && /^\d+$/.test(first)
+  return readTrust('--trust-proxy', isCount ? Number(first) : words)
+}
+
+/** Reads the file of `--limits`. @throws HoldfastError `bad-value` that names file and limit */
+export function limitsOf(file: Word | undefined): Limits {
+  if (file === undefined) return defaults()
+  const what = `--limits ${file}`
+  const text = read(what, String(file))
+  return readLimits(what, jsonOf(what, text))
+}
+
+/** All limits and their defaults, a line each. */
+export function limitLines(): string {
+  const rows = rowsOf(defaults()).map(({ who, what, limit, of }) => {
+    return [`${who}.${what}`, inWords(limit), of] as const
+  })
+  const [first, second] = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]!.length)))
+  return rows
+    .map(([code, most, of]) => `  ${code.padEnd(first!)}  ${most.padEnd(second!)}  ${of}`)
+    .join('\n')
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** The `holdfast` command. */
+
+import { readFileSync } from 'node:fs'
+import { addDiverge } from './diverge.ts'
+import { addMailbox } from './mailbox.ts'
+import { runProgram } from './program.ts'
+import { addServe } from './serve.ts'
+import { addRooms } from './rooms.ts'
+import { addTicket } from './ticket.ts'
+
+// Of the package, from where this is built to.
+const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+const { version } = JSON.parse(text) as { version: string }
+
+await runProgram('holdfast', [addServe, addRooms, addTicket, addMailbox, addDiverge], version)

@@ -1,0 +1,38 @@
+/** A program of commands: how it prints an error, and its exit code. */
+
+import { type CAC, cac } from 'cac'
+import { HoldfastError } from '../../holdfast/src/machine.ts'
+import { plainLines } from '../../holdfast/src/wire/plain.ts'
+
+/** Runs the command on the command line; errors are one sentence, and `--debug` shows more. */
+export async function runProgram(
+  name: string,
+  add: readonly ((cli: CAC) => void)[],
+  version?: string,
+): Promise<void> {
+  const cli = cac(name)
+  cli.help()
+  for (const command of add) command(cli)
+  cli.option('--debug', 'Show where an error came from')
+  if (version !== undefined) cli.version(version)
+  try {
+    cli.parse(process.argv, { run: false })
+    if (cli.matchedCommand) await (cli.runMatchedCommand() as Promise<void> | undefined)
+    else if (!cli.options['help'] && !cli.options['version']) {
+      if (cli.args.length > 0) {
+        throw new HoldfastError('bad-value', `there is no command "${cli.args[0]}": try --help`)
+      }
+      cli.outputHelp()
+    }
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function fail(error: unknown): never {
+  const known = error instanceof HoldfastError || (error as Error)?.name === 'CACError'
+  const text = error instanceof Error ? error.message : String(error)
+  const debug = process.argv.includes('--debug')
+  console.error(known && !debug ? `holdfast: ${plainLines(text)}` : error)
+  process.exit(2)
+}

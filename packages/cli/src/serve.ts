@@ -1,0 +1,353 @@
+/**
+ * `holdfast serve`: a hub with its lobby, in one process with one file.
+ */
+
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { CAC } from 'cac'
+import { countsText } from '../../holdfast/src/runtime/prometheus.ts'
+import { type Drained, openHub } from '../../hub/src/opening.ts'
+import type { TicketKey } from '../../hub/src/tickets.ts'
+import type { Weather } from '../../hub/src/server/hub-server.ts'
+import { createConditioner } from '../../holdfast/src/drivers/net/conditioner.ts'
+import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
+import { type Conditions, format, parse } from '../../holdfast/src/faults/conditions.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import type { Datagrams, Loop } from '../../holdfast/src/ports.ts'
+import { create } from '../../hub/src/machine/budgets.ts'
+import type { Limits } from '../../hub/src/machine/limits.ts'
+import { HUB_VERSION } from '../../holdfast/src/hub-protocol/messages.ts'
+import type { Trust } from '../../holdfast/src/wire/ip.ts'
+import { plainLines } from '../../holdfast/src/wire/plain.ts'
+import { certificateIn, limitLines, limitsOf, listOf, type MetricsPlace } from './given.ts'
+import {
+  metricsPlace,
+  ORIGIN_HELP,
+  ticketKeysIn,
+  tokenIn,
+  TRUST_HELP,
+  trustOf,
+  type Word,
+} from './given.ts'
+import type { Certificate } from '../../holdfast/src/ports.ts'
+import { fail } from './answers.ts'
+import { type Answer, openServer } from './http.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { type Pages, readPages } from './pages.ts'
+import { checkPolicy, type Policy } from './policy.ts'
+import { reachOf } from './reach.ts'
+import { roomDoor } from './room-door.ts'
+import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from './site.ts'
+
+/** The hub's default port. */
+export const PORT_DEFAULT = 8700
+/** The default file of the register. */
+export const DATA_DEFAULT = '.holdfast/hub.db'
+// As long as systemd waits by itself.
+const DRAIN_MAX = 90
+
+const LIMITS_HELP = 'A file {"address": {"streams": 64}} of `serve --limits` changes one.'
+
+const REFUSED = 'Requests refused, by why'
+
+/** The options of `serve`. */
+export interface ServeOptions {
+  port: number
+  host: string
+  data: string
+  condition: string | null
+  /** The origins whose pages may come beside those served here; see origins.ts. */
+  origins: readonly string[]
+  metrics: MetricsPlace
+  /** The word by which a program reads the metrics from anywhere; null if there is none. */
+  metricsToken: string | null
+  /** Makes it https; null for http. */
+  tls: Certificate | null
+  /** Where members connect; also at `/hub` if no pages of one's own are served. */
+  path: string
+  /** The only games that sessions may have; empty for any. */
+  games: readonly string[]
+  /** The folder of one's own pages; null for the games of the repository, if this is one. */
+  pages: string | null
+  policy: Policy
+  /** What an address, a stream, a room and the hub may cost. */
+  limits: Limits
+  /** Whose tickets count. */
+  tickets: readonly TicketKey[]
+  /** Whose word of where a request comes from counts. */
+  trust: Trust
+  /** Whether this is a demonstration, in which the games let any member kill the primary. */
+  demo: boolean
+}
+
+/** A running hub. */
+export interface Serving {
+  readonly url: string
+  /** The URL of the metrics, if they have a port of their own. */
+  readonly metricsUrl: string | null
+  /** Shows another certificate from now on. @throws HoldfastError `bad-value` */
+  renew(certificate: Certificate): void
+  /** Takes no new stream from now on: see `drain` of a hub. */
+  drain(): Promise<Drained>
+  close(): Promise<void>
+}
+
+/** Adds the command. */
+export function addServe(cli: CAC): void {
+  cli
+    .command('serve', 'Run a hub: register, signalling, relay, and a list of the rooms')
+    .option('--port <port>', 'Port to listen on; 0 takes any free one', { default: PORT_DEFAULT })
+    .option('--host <host>', 'Address to listen on; 0.0.0.0 for the whole network', {
+      default: '127.0.0.1',
+    })
+    .option('--data <file>', 'The register: another file is another hub', { default: DATA_DEFAULT })
+    .option('--pages <folder>', 'Serve your own pages, as built; the rooms are at /lobby/')
+    .option('--policy <policy>', 'Content policy of your pages: open, strict, none, or its words', {
+      default: 'open',
+    })
+    .option('--path <path>', 'Where members connect', { default: '/hub' })
+    .option('--games <names>', 'The only games that there may be rooms of, with commas')
+    .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
+    .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
+    .option(
+      '--limits <file>',
+      'What an address, a room and the hub may cost; JSON, see `holdfast limits`',
+    )
+    .option('--tickets <file>', 'Whose tickets count; rooms are closed without one; see ticket')
+    .option('--drain <seconds>', 'After SIGTERM: takes nobody new, and ends so much later', {
+      default: 0,
+    })
+    .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
+      default: 'here',
+    })
+    .option('--metrics-token <file>', 'Who shows the token in it reads /metrics from elsewhere')
+    .option('--tls-cert <file>', 'Certificate in PEM, which makes it https; SIGHUP reads it anew')
+    .option('--tls-key <file>', 'Its key in PEM; default: the same file')
+    .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
+    .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
+    .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
+    .example('holdfast serve --pages dist --games duel')
+    .example('holdfast serve --origin https://play.example.com --metrics 9100')
+    .action((given: Given) => run(given))
+  cli
+    .command('limits', 'Print what an address, a room and the hub may cost')
+    .action(() => console.log(`${limitLines()}\n\n${LIMITS_HELP}`))
+}
+
+interface Given {
+  port: Word
+  host: Word
+  data: Word
+  origin?: Word | Word[]
+  metrics: Word
+  metricsToken?: Word
+  tlsCert?: Word
+  tlsKey?: Word
+  pages?: Word
+  trustProxy?: Word | Word[]
+  limits?: Word
+  tickets?: Word
+  policy: Word
+  path: Word
+  games?: Word | Word[]
+  condition?: Word
+  drain: Word
+  demo?: boolean
+}
+
+async function run(given: Given): Promise<void> {
+  const drain = drainOf(given.drain)
+  const serving = await serve({
+    port: Number(given.port),
+    host: String(given.host),
+    data: String(given.data),
+    condition: given.condition === undefined ? null : String(given.condition),
+    origins: listOf(given.origin),
+    metrics: metricsPlace(String(given.metrics)),
+    metricsToken: tokenIn(given.metricsToken),
+    tls: certificateIn(given.tlsCert, given.tlsKey),
+    pages: given.pages === undefined ? null : String(given.pages),
+    policy: checkPolicy(String(given.policy)),
+    path: String(given.path),
+    games: listOf(given.games),
+    demo: given.demo === true,
+    limits: limitsOf(given.limits),
+    tickets: ticketKeysIn(given.tickets),
+    trust: trustOf(given.trustProxy),
+  })
+  console.log(`Holdfast serves ${serving.url}`)
+  if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
+  console.log('Open it in two windows. Ctrl-C ends it.')
+  const end = (): void => void serving.close().then(() => process.exit(0))
+  process.once('SIGINT', end)
+  process.once('SIGTERM', () => void drained(serving, drain).then(end))
+  process.on('SIGHUP', () => readAnew(serving, given))
+}
+
+// A second signal does not wait.
+async function drained(serving: Serving, seconds: number): Promise<void> {
+  if (seconds === 0) return
+  const { streams, sessions } = await serving.drain()
+  console.log(`Takes nobody new; ${streams} streams, ${sessions} rooms; ends in ${seconds} s.`)
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, seconds * 1_000)
+    process.once('SIGTERM', resolve)
+  })
+}
+
+function drainOf(word: Word): number {
+  const seconds = Number(word)
+  if (seconds >= 0 && seconds <= DRAIN_MAX) return seconds
+  throw badValue(`--drain is 0 to ${DRAIN_MAX} seconds: ${String(word)}`)
+}
+
+// A program that renews certificates sends SIGHUP. A file that cannot be read changes nothing.
+function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
+  try {
+    const certificate = certificateIn(tlsCert, tlsKey)
+    if (certificate) serving.renew(certificate)
+    console.log(certificate ? 'The certificate was read anew.' : 'SIGHUP: there is no certificate.')
+  } catch (error) {
+    console.error(`The certificate stays as it was: ${plainLines((error as Error).message)}`)
+  }
+}
+
+/**
+ * Starts a hub.
+ *
+ * @throws HoldfastError `port-taken`, `store`, `bad-value`, … with the cure
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const conditions = options.condition === null ? null : parse(options.condition)
+  const closers: (() => void | Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    for (const one of closers.splice(0).toReversed()) await one()
+  }
+  try {
+    const serving = await opened(options, conditions, closers)
+    if (conditions) console.log(`Relayed paths are worsened: ${format(conditions)}`)
+    return { ...serving, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Opens all parts; open ones are closed from the last of `closers` to the first. */
+async function opened(
+  options: ServeOptions,
+  conditions: Conditions | null,
+  closers: (() => void | Promise<void>)[],
+): Promise<Omit<Serving, 'close'>> {
+  const { host, port, origins, trust, games } = options
+  const spending = { budgets: create(options.limits), trust }
+  const metrics = createMetrics()
+  const shelves = shelvesOf(options)
+  const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
+  // The hub needs the server, and answers need the hub: no request comes before both are open.
+  const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
+  const place = { host, port, option: '--port', origins, spending, tls: options.tls } as const
+  const http = await openServer(place, (...asked) => site.answer(...asked))
+  closers.push(() => http.close())
+  const hub = openHub(
+    {
+      ...{ server: http.server, origins, report, path: options.path, tickets: options.tickets },
+      ...{ store: folderFor(options.data), ...(games.length > 0 && { games }) },
+    },
+    // The games of the repository expect the hub there.
+    { weather, ...spending, paths: options.pages === null ? ['/hub'] : [] },
+  )
+  closers.push(() => hub.close())
+  metrics.add(() => hub.metrics())
+  metrics.add(() => countsText('holdfast_requests_refused_total', REFUSED, http.counters))
+  site.answer = siteOf({
+    shelves: shelves.all,
+    health: () => hub.health(),
+    metrics: options.metrics === 'here' ? metricsOf(metrics, readersOf(options)) : null,
+    rooms: roomDoor(hub, { token: options.metricsToken, local: true }),
+    sessions: (game, after) => hub.page(game, after),
+    spending,
+    about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
+    reach: () => reachOf(host, http.url),
+  })
+  const metricsUrl = await openMetrics(options, metrics, closers)
+  return { url: http.url, metricsUrl, renew: http.renew, drain: () => hub.drain() }
+}
+
+// On a port of their own the metrics are for who reaches it, unless there is a token.
+function readersOf({ metrics, metricsToken: token }: ServeOptions): Readers | null {
+  const local = metrics === 'here'
+  return local || token !== null ? { token, local } : null
+}
+
+/** The pages to serve, and the folders of games in them. */
+function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
+  const games = built('pages')
+  if (pages === null && existsSync(games)) {
+    return { all: [{ find: readOurs(games).find, policy: 'strict' }], starts: [] }
+  }
+  const cure = 'build your pages, and name the folder that they are built to'
+  const own = pages === null ? NO_PAGES : readPages(pages, cure)
+  return { all: withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
+}
+
+// Only the repository has the games; the package has the list of rooms too.
+function built(folder: 'pages' | 'lobby'): string {
+  return fileURLToPath(new URL(`../../${folder}`, import.meta.url))
+}
+
+function readOurs(folder: string): Pages {
+  return readPages(folder, 'this package is not whole; in its repository: npm run build')
+}
+
+async function openMetrics(
+  options: ServeOptions,
+  metrics: Metrics,
+  closers: (() => void | Promise<void>)[],
+): Promise<string | null> {
+  const { metrics: at, origins } = options
+  if (typeof at === 'string') return null
+  const answer = metricsOf(metrics, readersOf(options))
+  const http = await openServer({ ...at, option: '--metrics', origins }, answer)
+  closers.push(() => http.close())
+  return `${http.url}metrics`
+}
+
+function report(error: unknown, where: string): void {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  console.error(`The hub closed what it could not bear (${where}):`, plainLines(what))
+}
+
+function folderFor(data: string): string {
+  // Only our own default folder is created; a folder that the user names must exist.
+  if (data === DATA_DEFAULT) mkdirSync(dirname(data), { recursive: true })
+  if (data === '') throw new HoldfastError('bad-value', '--data needs the name of a file')
+  return data
+}
+
+async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
+  const conditioner = createConditioner(loop, conditions)
+  let deliver: Parameters<Weather>[0] = () => {}
+  const carrier: Datagrams = {
+    addresses: [],
+    reaches: () => true,
+    send: (to, bytes) => {
+      const [connection, from] = to.split(' ').map(Number)
+      deliver(connection!, from!, bytes)
+    },
+    close: () => {},
+  }
+  // The hub is in the middle of a path: relaying is one direction of a round trip.
+  const conditioned = await conditioner.condition(
+    () => Promise.resolve(carrier),
+    'out',
+  )({
+    datagram: () => {},
+    refused: () => {},
+  })
+  return (direct) => {
+    deliver = direct
+    return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)
+  }
+}

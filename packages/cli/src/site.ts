@@ -1,0 +1,180 @@
+/**
+ * The answers of `holdfast serve` beside its streams: pages, `/health`, `/metrics` and requests of
+ * pages to their hub.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { costOf } from '../../hub/src/machine/listing.ts'
+import type { Page as ListPage } from '../../hub/src/machine/state.ts'
+import { listedSession } from '../../hub/src/server/hub-figures.ts'
+import { isLoopback, isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
+import { fail, say, sayJson } from './answers.ts'
+import { ROOMS_PATH } from './room-path.ts'
+import { give } from './give.ts'
+import type { Answer } from './http.ts'
+import type { Metrics } from './metrics.ts'
+import type { Page, Pages, Redirect } from './pages.ts'
+import { type Policy, protect } from './policy.ts'
+import { mayAsk, type Spending } from './spending.ts'
+
+/** Pages that are sent with one policy. */
+export interface Shelf {
+  find: Pages['find']
+  policy: Policy
+}
+
+/** The contents of the site. */
+export interface SiteOptions {
+  /** The first shelf that has a page at a path sends it. */
+  shelves: readonly Shelf[]
+  /** The content of `/health`; its status is 503 while `ok` is false. */
+  health: () => { ok: boolean }
+  /** Answers `/metrics`; null if there is none. */
+  metrics: Answer | null
+  /** Answers `/api/rooms`. Default: there is none. */
+  rooms?: Answer
+  /** A part of the content of `/api/sessions`: the sessions that the lobby lists. */
+  sessions: (game: string, after: string) => ListPage
+  /** What lists may cost strangers. */
+  spending?: Spending
+  /** The content of `/api/hub`: data about the hub for its pages. */
+  about: object
+  /**
+   * The URLs for others on the network: sent to pages at an address that means this machine itself.
+   */
+  reach?: () => readonly string[]
+}
+
+const DATA = new Set(['/health', '/api/sessions', '/api/hub', ROOMS_PATH, '/metrics'])
+
+/** Answers requests for a hub and its pages. */
+export function siteOf(options: SiteOptions): Answer {
+  const { shelves, health, metrics, rooms, about, reach } = options
+  return async (path, request, response) => {
+    // Data loads nothing; a page has the policy of its shelf.
+    if (DATA.has(path)) protect('strict', request, response)
+    switch (path) {
+      case '/health': {
+        const now = health()
+        return sayJson(response, now.ok ? 200 : 503, now)
+      }
+      case '/api/sessions':
+        return listRooms(options, request, response)
+      case '/api/hub':
+        return sayJson(response, 200, {
+          ...about,
+          reach: isThisMachine(request.headers.host ?? '') ? (reach?.() ?? []) : [],
+        })
+      case ROOMS_PATH:
+        return rooms ? rooms(path, request, response) : fail(response, 404)
+      case '/metrics':
+        return metrics ? metrics(path, request, response) : fail(response, 404)
+      default: {
+        const { found, policy } = look(shelves, path)
+        protect(policy, request, response)
+        return give(request, response, found)
+      }
+    }
+  }
+}
+
+/** Text of pages, for as long as the hub keeps these. */
+const texts = new WeakMap<ListPage, string>()
+
+// Where there is more, the header says at which address (RFC 8288).
+function listRooms(
+  { sessions, spending }: SiteOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
+  const game = asked.get('game') ?? ''
+  const page = sessions(game, asked.get('after') ?? '')
+  if (spending && !mayAsk(spending, request, response, 'lists', costOf(page, 'answer'))) return
+  const text =
+    texts.get(page) ?? JSON.stringify(page.items.map(({ entry }) => listedSession(entry)))
+  texts.set(page, text)
+  if (page.next !== '') {
+    const query = new URLSearchParams({ ...(game !== '' && { game }), after: page.next })
+    response.setHeader('Link', `<?${query.toString()}>; rel="next"`)
+    response.setHeader('Access-Control-Expose-Headers', 'Link')
+  }
+  say(response, 200, 'application/json', text)
+}
+
+function look(
+  shelves: readonly Shelf[],
+  path: string,
+): { found: Page | Redirect | null; policy: Policy } {
+  for (const { find, policy } of shelves) {
+    const found = find(path)
+    if (found !== null) return { found, policy }
+  }
+  return { found: null, policy: 'strict' }
+}
+
+/** Who may read the metrics. */
+export interface Readers {
+  /** Who shows it may; null for no such word. */
+  token: string | null
+  /** Whether who comes from this machine may without. */
+  local: boolean
+}
+
+/** Answers requests for metrics, and nothing else. */
+export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
+  return async (path, request, response) => {
+    if (path !== '/metrics') return fail(response, 404)
+    if (readers !== null && !mayRead(readers, request)) return denied(response)
+    say(response, 200, metrics.type, await metrics.text())
+  }
+}
+
+/** Whether a request comes from this machine, or shows the token. */
+export function mayRead({ token, local }: Readers, request: IncomingMessage): boolean {
+  const { authorization = '' } = request.headers
+  if (token !== null && isSame(authorization, `Bearer ${token}`)) return true
+  return local && isLocal(request)
+}
+
+// A proxy on this machine brings others, and says so.
+function isLocal({ socket, headers }: IncomingMessage): boolean {
+  const isBrought = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  return isLoopback(socket.remoteAddress ?? '') && !isBrought
+}
+
+// Takes as long wherever the two differ.
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
+}
+
+function denied(response: ServerResponse): void {
+  response.setHeader('WWW-Authenticate', 'Bearer')
+  const why = 'these figures are for this machine, and for who shows the token of --metrics-token'
+  say(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
+}
+
+/** No pages. */
+export const NO_PAGES: Pages = { find: () => null, starts: [] }
+
+/** The user's pages, and beside them the list of rooms that comes with the program. */
+export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
+  const lobby = (path: string): Page | Redirect | null => {
+    switch (path) {
+      case '/':
+        return { to: './lobby/', lasting: false }
+      case '/lobby':
+        return { to: './lobby/', lasting: true }
+      case '/lobby/':
+        return ours.find('/rooms/')
+      default:
+        return path.startsWith('/assets/') ? ours.find(path) : null
+    }
+  }
+  return [
+    { find: own.find, policy },
+    { find: lobby, policy: 'strict' },
+  ]
+}

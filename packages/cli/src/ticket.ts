@@ -1,0 +1,93 @@
+/** `holdfast ticket`: keys that sign tickets, and tickets. */
+
+import { existsSync, writeFileSync } from 'node:fs'
+import type { CAC } from 'cac'
+import {
+  mintTicket,
+  newTicketKey,
+  type TicketKey,
+  type TicketOptions,
+} from '../../hub/src/tickets.ts'
+import { badValue } from '../../holdfast/src/machine.ts'
+import { listOf, read, type Word } from './given.ts'
+
+interface Given {
+  secret?: Word
+  game?: Word
+  room?: Word
+  rights?: Word | Word[]
+  uses?: Word
+  expires?: Word
+  open?: boolean
+  roomKey?: Word
+}
+
+/** Adds the command. */
+export function addTicket(cli: CAC): void {
+  cli
+    .command('ticket <verb>', 'key: a key that signs tickets; mint: a ticket, by that key')
+    .option('--secret <file>', 'File of the key; `key` makes it, for you alone to read')
+    .option('--game <name>', 'Which game; key: the only one of its tickets')
+    .option('--room <name>', 'mint: which room; without it all rooms of the game')
+    .option('--rights <rights>', 'mint: play; host, who may serve too; or watch', {
+      default: 'play',
+    })
+    .option('--uses <count>', 'mint: how many players come in by it', { default: 1 })
+    .option(
+      '--room-key <file>',
+      'mint: file with the key of a sealed room, which the hub does not get',
+    )
+    .option('--expires <time>', 'mint: for how long: 90s, 15m, 12h, 30d', { default: '1h' })
+    .option('--open', 'key: players come in without a ticket, only hosts need one')
+    .example('holdfast ticket key --secret tickets.key > tickets.json')
+    .example('holdfast serve --tickets tickets.json')
+    .example('holdfast ticket mint --secret tickets.key --game duel --room finals --uses 2')
+    .action((verb: string, given: Given) => run(verb, given))
+}
+
+async function run(verb: string, given: Given): Promise<void> {
+  if (verb === 'key') return makeKey(given)
+  if (verb === 'mint') return mint(given)
+  throw badValue(`holdfast ticket takes key or mint: "${verb}"`)
+}
+
+async function makeKey(given: Given): Promise<void> {
+  const file = fileOf(given)
+  if (existsSync(file)) throw badValue(`there is ${file} already: a key is not written over`)
+  const { secret, key } = await newTicketKey()
+  writeFileSync(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  const row: TicketKey = {
+    key,
+    ...(given.game !== undefined && { games: [String(given.game)] }),
+    ...(given.open && { open: true }),
+  }
+  console.log(JSON.stringify({ keys: [row] }, null, 2))
+}
+
+async function mint(given: Given): Promise<void> {
+  const { game, room, rights, uses, expires, roomKey } = given
+  const secret = read('--secret', fileOf(given)).trim()
+  if (game === undefined) throw badValue('--game is needed: of which game the rooms are')
+  const options = {
+    game: String(game),
+    ...(room !== undefined && { room: String(room) }),
+    rights: listOf(rights) as NonNullable<TicketOptions['rights']>,
+    uses: Number(uses),
+    seconds: secondsOf(String(expires)),
+    ...(roomKey !== undefined && { roomKey: read('--room-key', String(roomKey)).trim() }),
+  }
+  console.log(await mintTicket(secret, options))
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+function secondsOf(time: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(time) ?? []
+  if (count !== '') return Number(count) * UNITS[unit]!
+  throw badValue(`--expires is a number with s, m, h or d, as 12h: "${time}"`)
+}
+
+function fileOf({ secret }: Given): string {
+  if (secret === undefined) throw badValue('--secret is needed: the file of the key')
+  return String(secret)
+}

@@ -1,0 +1,179 @@
+/** Calls as a user makes and answers them: procedures, promises, and what becomes of both. */
+
+import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import * as calls from '../rpc/calls.ts'
+import { type Answered, type Outcome as Result, TIMEOUT_MS } from '../rpc/messages.ts'
+import type { Rpc, RpcEvent } from '../rpc/state.ts'
+import { shown } from '../wire/fields.ts'
+import { toJson } from '../wire/json.ts'
+import { checkFunction } from '../runtime/options.ts'
+import { isMistake } from '../runtime/reports.ts'
+import { fitAnswer, fitArguments, givenAnswer, givenArguments } from '../runtime/arguments.ts'
+import { placeOf } from './definitions.ts'
+import { type Stop, stopping } from '../runtime/disposing.ts'
+import type { Face, Host } from './kind.ts'
+import type { MemberInfo } from './member-info.ts'
+import { type CallOutcome, type Refused, refused, unfit } from './outcomes.ts'
+import type { Procedure, ProcedureType } from './procedure-types.ts'
+
+/** Who is called: a member, or whoever serves when the call is made. */
+export type CallTarget = MemberInfo | 'primary'
+/** Who is told: as with a call, or all others. */
+export type NoteTarget = CallTarget | 'all'
+
+/** What `call` takes besides. */
+export interface CallOptions {
+  /** How long to wait for the answer: up to 600,000 ms. Default 10,000. */
+  readonly timeoutMs?: Millis
+}
+
+interface Waiting {
+  readonly settle: (outcome: CallOutcome<unknown>) => void
+  type: AnyProcedure
+}
+
+/** What is said of a call that has no answer. */
+const CODES = {
+  failed: 'failed',
+  'not-found': 'away',
+  overloaded: 'overloaded',
+  unreachable: 'unreachable',
+  unknown: 'lost',
+  timeout: 'timeout',
+} as const satisfies Readonly<Record<Exclude<Result, 'ok'>, string>>
+
+type AnyProcedure = ProcedureType<never, unknown>
+
+/** See the head of this file. */
+export class Calls implements Face {
+  readonly #types: readonly AnyProcedure[]
+  readonly #rpc: Rpc
+  readonly #host: Host
+  readonly #handlers = new Map<string, Procedure>()
+  readonly #waiting = new Map<number, Waiting>()
+
+  constructor(types: readonly AnyProcedure[], rpc: Rpc, host: Host) {
+    this.#types = types
+    this.#rpc = rpc
+    this.#host = host
+    for (const { name, run } of types) if (run) this.#handlers.set(name, run)
+  }
+
+  /** Calls a member. @throws HoldfastError, see `Session` */
+  async call<Args, Answer>(
+    type: ProcedureType<Args, Answer>,
+    target: CallTarget,
+    args: Args,
+    { timeoutMs = TIMEOUT_MS }: CallOptions = {},
+  ): Promise<CallOutcome<Answer>> {
+    try {
+      const said = this.#said(type, args)
+      const found = this.#find(target)
+      if (!('inc' in found)) return found
+      // If `doNow` throws, the promise rejects: nobody was asked.
+      return await new Promise((resolve) => {
+        this.#host.doNow((now) => {
+          const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)
+          this.#waiting.set(id, { settle: resolve as Waiting['settle'], type })
+        })
+      })
+    } catch (error) {
+      return unfit(error)
+    }
+  }
+
+  /** Tells a member, or all others. @throws HoldfastError, see `Session` */
+  note<Args>(type: ProcedureType<Args>, target: NoteTarget, args: Args): void {
+    const said = this.#said(type, args)
+    const found = target === 'all' ? { inc: 0 } : this.#find(target)
+    if (!('inc' in found)) throw new HoldfastError('not-found', found.reason)
+    const { inc } = found
+    this.#host.doNow((now) => calls.note(this.#rpc, now, inc, said))
+  }
+
+  /** Says what is done here when it is called. @returns stops it */
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
+    placeOf(this.#types, type)
+    checkFunction(`the answer to "${type.name}"`, handler)
+    this.#handlers.set(type.name, handler)
+    return stopping(() => {
+      if (this.#handlers.get(type.name) === handler) this.#handlers.delete(type.name)
+    })
+  }
+
+  /** The session is over: of what is under way nobody knows. */
+  end(_code: ErrorCode, why: string): void {
+    for (const id of [...this.#waiting.keys()]) {
+      this.#settled(id, 'unknown', `${why}: it may have run or not`)
+    }
+  }
+
+  /** A call of ours is settled, or somebody calls. */
+  onEvent(event: RpcEvent): void {
+    if (event.kind === 'settled') return this.#settled(event.id, event.outcome, event.text)
+    const type = this.#types.find(({ name }) => name === event.method)
+    const run = this.#handlers.get(event.method)
+    const by = this.#host.members.find(({ inc }) => inc === event.from)
+    const reply = (outcome: Answered, text: string): void => {
+      if (event.kind === 'note') return
+      const { from, id } = event
+      this.#host.doNow(() => calls.answer(this.#rpc, from, id, outcome, text))
+    }
+    if (!type || !run || !by)
+      return reply('not-found', `nothing answers to "${event.method}" there`)
+    const where = `the procedure "${event.method}"`
+    const args = fitArguments(type.signature, JSON.parse(event.args))
+    if (!args.ok) {
+      calls.unfit(this.#rpc)
+      return reply('not-found', `nothing answers to such arguments there: ${args.why}`)
+    }
+    // What a game's function throws harms nobody: who called is told, and of a note its author.
+    new Promise((resolve) => resolve(run(args.value as never, by)))
+      .then((answer) => toJson(givenAnswer(where, type.signature, answer), `what ${where} gave`))
+      .then(
+        (answer) => reply('ok', answer),
+        (error: unknown) => {
+          if (event.kind === 'note' || isMistake(error))
+            this.#host.reports.report(error, where, run)
+          reply('failed', whyOf(error))
+        },
+      )
+  }
+
+  #settled(id: number, result: Result, text: string): void {
+    const waiting = this.#waiting.get(id)
+    if (!waiting) return
+    this.#waiting.delete(id)
+    const { settle, type } = waiting
+    if (result !== 'ok') return settle(refused(CODES[result], text))
+    const answer = fitAnswer(type.signature, JSON.parse(text))
+    if (answer.ok) return settle(answer)
+    settle(refused('failed', `it ran, and what came back does not fit: ${answer.why}`))
+  }
+
+  #said(type: AnyProcedure, args: unknown): calls.Said {
+    placeOf(this.#types, type)
+    if (this.#host.over) {
+      throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)
+    }
+    this.#host.checkPlays(`call ${type.name}`)
+    const given = givenArguments(`the procedure "${type.name}"`, type.signature, args)
+    return { method: type.name, args: toJson(given, `the argument of "${type.name}"`) }
+  }
+
+  // A player is the same over all its incarnations.
+  #find(target: CallTarget): { readonly inc: PeerId } | Refused<'away'> {
+    if (target !== 'primary' && typeof (target as MemberInfo | null)?.player !== 'number') {
+      throw badValue(`who is called is a member, or "primary": ${shown(target)}`)
+    }
+    if (target === 'primary') {
+      return this.#host.primary ?? refused('away', 'nobody serves just now')
+    }
+    const found = this.#host.members.find(({ player }) => player === target.player)
+    return found ?? refused('away', `"${target.name}" is not here`)
+  }
+}
+
+function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,164 @@
+/** All objects of one type, as they come and go. */
+
+import type { Fields } from '../wire/schema.ts'
+import { guarded } from '../runtime/guarded.ts'
+import type { ObjectHandle } from './handles.ts'
+import { checkFunction } from '../runtime/options.ts'
+import { type Emitter, Listeners } from '../runtime/emitter.ts'
+import type { Reports } from '../runtime/reports.ts'
+
+/**
+ * All objects of a type that are here, oldest first, as they are now: an array that never changes.
+ * The same one is returned until an object of the type comes, changes, changes hands or goes; so it
+ * may be compared, as React and Preact do.
+ *
+ *     for (const pot of session.all(Pot)) draw(pot.view())
+ *     session.all(Pot).on('removed', (pot) => forget(pot.id))
+ *     const { subscribe, snapshot } = session.all(Card)
+ *     const cards = useSyncExternalStore(subscribe, snapshot, snapshot) // the third: on a server
+ */
+export type Collection<F extends Fields> = Listing<ObjectHandle<F>>
+
+/** What a listing tells: of each handle, before the listeners of `subscribe` hear. */
+export interface ListingEvents<Item> {
+  /** It came, or may be seen now. What was there before is not told. */
+  added: Item
+  /** It changed, or changed hands; once for all that came together. */
+  changed: Item
+  /** It went, or may not be seen any more. */
+  removed: Item
+}
+
+/** Handles as they are now, and how to hear of more. */
+export interface Listing<Item> extends ReadonlyArray<Item>, Emitter<ListingEvents<Item>> {
+  /** What `session.all` returns by now. The same function for each type, and needs no `this`. */
+  readonly snapshot: () => Listing<Item>
+  /** Calls after each change, once for all that came together. @returns stops it */
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+/** The objects or the pieces of one type at a session. */
+class Gathering<Item> {
+  readonly #handles = new Set<Item>()
+  readonly #order: ((a: Item, b: Item) => number) | null
+  readonly #reports: Reports
+  readonly #listeners = new Set<() => void>()
+  readonly #events: Listeners<ListingEvents<Item>>
+  // What is to be told, in order; a change of what came just now is no news.
+  readonly #news = new Map<Item, (keyof ListingEvents<Item>)[]>()
+  #snapshot: Listing<Item> | null = null
+
+  /** @param order  of the snapshot; if null, as they came */
+  constructor(reports: Reports, order: ((a: Item, b: Item) => number) | null) {
+    this.#reports = reports
+    this.#order = order
+    this.#events = new Listeners('a list', ['added', 'changed', 'removed'], reports)
+  }
+
+  readonly snapshot = (): Listing<Item> => {
+    if (this.#snapshot) return this.#snapshot
+    const { snapshot, subscribe, on } = this
+    // They are no items, and nobody wants to see them in a list.
+    const ways = {
+      ...{ snapshot: { value: snapshot }, subscribe: { value: subscribe }, on: { value: on } },
+    }
+    const handles = [...this.#handles]
+    if (this.#order) handles.sort(this.#order)
+    const items = Object.defineProperties(handles, ways)
+    this.#snapshot = Object.freeze(items) as unknown as Listing<Item>
+    return this.#snapshot
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    checkFunction('what subscribe takes', listener)
+    const hear = guarded(this.#reports, 'a listener of a list', listener)
+    this.#listeners.add(hear)
+    return () => void this.#listeners.delete(hear)
+  }
+
+  readonly on: Emitter<ListingEvents<Item>>['on'] = (name, listener, options) => {
+    return this.#events.on(name, listener, options)
+  }
+
+  /** One came. */
+  add(handle: Item): void {
+    this.#handles.add(handle)
+    this.#note(handle, 'added')
+  }
+
+  /** One went. */
+  delete(handle: Item): void {
+    if (this.#handles.delete(handle)) this.#note(handle, 'removed')
+  }
+
+  /** One changed, or changed hands. */
+  touch(handle: Item): void {
+    this.#note(handle, 'changed')
+  }
+
+  #note(handle: Item, name: keyof ListingEvents<Item>): void {
+    this.#snapshot = null
+    if (!this.#events.hears(name)) return
+    const news = this.#news.get(handle) ?? []
+    this.#news.set(handle, news)
+    if (name !== 'changed' || news.length === 0) news.push(name)
+  }
+
+  /** Says that something did. */
+  emit(): void {
+    const news = [...this.#news]
+    this.#news.clear()
+    for (const [handle, names] of news) {
+      for (const name of names) this.#events.emit(name, handle)
+    }
+    for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
+  }
+}
+
+/** All of a session's, type by type. Listeners hear once of all that came with one verb. */
+export class Gatherings<Type, Item> {
+  readonly #all: ReadonlyMap<Type, Gathering<Item>>
+  // Since the last word to the listeners.
+  readonly #touched = new Set<Gathering<Item>>()
+
+  constructor(
+    types: readonly Type[],
+    reports: Reports,
+    order: ((a: Item, b: Item) => number) | null = null,
+  ) {
+    this.#all = new Map(types.map((type) => [type, new Gathering(reports, order)]))
+  }
+
+  /** What there is of a type that the session has. */
+  of(type: Type): Gathering<Item> {
+    return this.#all.get(type)!
+  }
+
+  /** One of that type came. */
+  add(type: Type, handle: Item): void {
+    this.#touch(type).add(handle)
+  }
+
+  /** One went. */
+  delete(type: Type, handle: Item): void {
+    this.#touch(type).delete(handle)
+  }
+
+  /** One changed, or changed hands. */
+  touch(type: Type, handle: Item): void {
+    this.#touch(type).touch(handle)
+  }
+
+  #touch(type: Type): Gathering<Item> {
+    const gathering = this.of(type)
+    this.#touched.add(gathering)
+    return gathering
+  }
+
+  /** Tells the listeners. */
+  emit(): void {
+    const touched = [...this.#touched]
+    this.#touched.clear()
+    for (const gathering of touched) gathering.emit()
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * A type of pieces as a game names it: its fields, who may see which, and what the primary makes
+ * of an update.
+ */
+
+import { HoldfastError, within } from '../machine.ts'
+import type { Kind } from './kind.ts'
+import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
+import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
+import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'
+import { type MigrationOptions, migrationOf } from '../runtime/migrations.ts'
+import {
+  checkSize,
+  type Field,
+  type FieldKind,
+  type Fields,
+  type Quantised,
+  putValue,
+  quantiseInto,
+  type Schema,
+  type StateOf,
+  shown,
+} from '../wire/schema.ts'
+
+/** A piece as rules see it: all of its fields, its id, who holds it. */
+export type Face<State = Readonly<Record<string, unknown>>> = State & {
+  /** The same as that of its handles. */
+  readonly id: string
+  /** The player who holds it, by number as rules have players; 0 for nobody. */
+  readonly heldBy: number
+}
+
+/** Who may see a secret field: whoever it returns anything truthy for. One that throws hides. */
+export type Sees = (piece: Face, player: number) => unknown
+
+/** A field that not everybody may see. */
+export type Secret<Value, Kind extends FieldKind> = Field<Value | null, Kind> & {
+  /** Who may see it. */
+  readonly sees: Sees
+}
+
+/**
+ * A field whose value is sent to nobody but those who may see it, and to the machines that serve
+ * or stand by; for the others it is null.
+ *
+ *     face: secret(u8, (card, who) => card.up || card.hand === who)
+ */
+export function secret<Value, Kind extends FieldKind>(
+  field: Field<Value, Kind>,
+  sees: Sees,
+): Secret<Value, Kind> {
+  checkAtOnce('who sees a secret field', sees)
+  const hidden = field as unknown as Field<Value | null, Kind>
+  return { ...hidden, text: `secret ${field.text}`, sees }
+}
+
+/** What a rule returns that lets nothing happen. */
+export interface Rejection {
+  /** The sentence for its player; what is beyond 66 characters is cut. */
+  readonly rejected: string
+}
+
+/** Lets an update not happen: its player is told the sentence. */
+export function reject(reason: string): Rejection {
+  return { rejected: reason }
+}
+
+/** What `piece` takes besides. */
+export interface PieceOptions<F extends Fields> extends MigrationOptions<F> {
+  /** `must`: only who holds it changes it. `free` (default): anybody, unless another holds it. */
+  readonly hold?: 'must' | 'free'
+  /** What the primary asks of the game. */
+  readonly rules?: {
+    /**
+     * What becomes of an update. It runs on the primary alone, before anything is changed; what it
+     * throws refuses the update.
+     *
+     * @param piece  as it stands
+     * @param patch  the fields that are asked for
+     * @param by  the player who asks
+     * @param hold  what the update does about holding
+     * @returns the fields that change; if they are others than asked for, everybody is told so
+     */
+    readonly update?: (
+      piece: Face<StateOf<F>>,
+      patch: Partial<StateOf<F>>,
+      by: number,
+      hold: Hold,
+    ) => Partial<StateOf<F>> | Rejection
+  }
+}
+
+/** A type of pieces. */
+export interface PieceType<F extends Fields = Fields> {
+  /** The kind of all that `piece` makes. */
+  readonly kind: Kind<'piece'>
+  /** 1 to 32 characters, the same in every build. */
+  readonly name: string
+  /** Its fields as they go over the network. */
+  readonly schema: Schema<F>
+  /** What the primary decides by; what a rule throws is not reported. */
+  readonly rules: PieceRules
+  /** The same for one session, to which what a rule of the game throws is reported. */
+  readonly rulesFor: (report: Report) => PieceRules
+}
+
+/** Compiles a type. @throws HoldfastError code `bad-value` if its fields are too long */
+export function compilePiece<F extends Fields>(
+  kind: Kind<'piece'>,
+  name: string,
+  fields: F,
+  options: PieceOptions<F>,
+): PieceType<F> {
+  checkOptions(name, options, ['hold', 'rules', 'was', 'migrate'])
+  const compiled = fieldsOf(name, fields)
+  const { hold = 'free' } = options
+  checkWord(`${name}: hold`, hold, ['must', 'free'])
+  checkRules(name, options.rules)
+  const whole = compiled as unknown as Schema<Fields>
+  checkSize(`${name}: a piece`, whole, PIECE_BYTES_MAX)
+  const rulesFor = (report: Report): PieceRules => ({
+    name,
+    schema: whole,
+    mustHold: hold === 'must',
+    kept: migrationOf(name, options as unknown as MigrationOptions<Fields>),
+    ...secretsOf(name, whole, report),
+    ...decisionOf(name, whole, options as unknown as PieceOptions<Fields>, report),
+  })
+  return { kind, name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
+}
+
+function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {
+  if (rules === undefined) return
+  checkOptions(`rules of "${type}"`, rules, ['update'])
+  if (rules.update !== undefined) checkAtOnce(`the update rule of "${type}"`, rules.update)
+}
+
+function secretsOf(
+  type: string,
+  compiled: Schema<Fields>,
+  report: Report,
+): Pick<PieceRules, 'secret' | 'hides'> {
+  const secrets = compiled.columns.flatMap(({ name, field }, i) => {
+    if (!('sees' in field)) return []
+    // A rule that throws, or has not answered yet, hides.
+    return [
+      {
+        bit: 2 ** i,
+        sees: ruled(report, `secret "${name}" of "${type}"`, field.sees as Sees, false),
+      },
+    ]
+  })
+  const secretMask = secrets.reduce((mask, { bit }) => mask + bit, 0)
+  return {
+    secret: secretMask,
+    hides: (row, player) => {
+      if (secretMask === 0) return 0
+      const face = faceOf(compiled, row)
+      return secrets.reduce((mask, { bit, sees }) => (sees(face, player) ? mask : mask + bit), 0)
+    },
+  }
+}
+
+function decisionOf(
+  name: string,
+  type: Schema<Fields>,
+  { rules }: PieceOptions<Fields>,
+  report: Report,
+): Pick<PieceRules, 'decide'> {
+  const update = rules?.update
+  if (!update) return { decide: null }
+  const where = `the update rule of "${name}"`
+  return {
+    decide: (next, op, before, by) => {
+      try {
+        const asked = patchOf(type, next.fields, op.mask)
+        const face = faceOf(type, before) as Face<StateOf<Fields>>
+        const made = atOnce(where, update(face, asked, by, op.hold))
+        checkAnswer(where, type, made)
+        if (isRejection(made)) return { ok: false, reason: made.rejected.slice(0, 66) }
+        const fields = [...before.fields]
+        quantiseInto(type, made, fields)
+        return { ok: true, fields }
+      } catch (error) {
+        // A rule that throws harms nobody (O44, O45).
+        if (isMistake(error)) report(error, where, update)
+        const why = error instanceof Error ? error.message : String(error)
+        return { ok: false, reason: `its rule failed: ${why}`.slice(0, 66) }
+      }
+    },
+  }
+}
+
+/** Fields of what a rule is given that are no fields of the piece. */
+const OF_FACE = ['id', 'heldBy']
+
+function checkAnswer(where: string, type: Schema<Fields>, made: unknown): asserts made is object {
+  const fields = typeof made === 'object' && made !== null && !Array.isArray(made)
+  if (!fields) throw new TypeError(`${where} gives a change or reject(): ${shown(made)}`)
+  if (isRejection(made)) return
+  const unknown = Object.keys(made).find((name) => {
+    return !type.places.has(name) && !OF_FACE.includes(name)
+  })
+  if (unknown !== undefined) throw new TypeError(`${where} gives "${unknown}", which is no field`)
+}
+
+function isRejection(made: object): made is Rejection {
+  return 'rejected' in made && typeof made.rejected === 'string'
+}
+
+function patchOf(type: Schema<Fields>, from: Quantised, mask: number): Record<string, unknown> {
+  const patch: Record<string, unknown> = {}
+  for (const [i, { name, field, at }] of type.columns.entries()) {
+    if ((mask & (1 << i)) !== 0) patch[name] = field.valueAt(from, at)
+  }
+  return patch
+}
+
+/** A piece's id as users have it: text, as the ids of objects are. */
+export function idOf(id: number): string {
+  return String(id)
+}
+
+/** The number of a piece; 0, which none has, for what is no id, for it may come from anybody. */
+export function numberOf(id: unknown): number {
+  const number = Number(id)
+  return idOf(number) === id ? number : 0
+}
+
+/** A piece's fields by name; null for those that are hidden. */
+export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<string, unknown> {
+  const state: Record<string, unknown> = {}
+  for (const [i, column] of type.columns.entries()) {
+    if ((hidden & (1 << i)) === 0) putValue(state, column, fields)
+    else state[column.name] = null
+  }
+  return state
+}
+
+function faceOf(type: Schema<Fields>, row: Row): Face {
+  return { ...stateOf(type, row), id: idOf(row.id), heldBy: row.heldBy }
+}
+
+/** A change by name, quantised: its mask and its places. @throws HoldfastError `bad-value` */
+export function patched(
+  { name: type, schema: compiled }: PieceType,
+  patch: Readonly<Record<string, unknown>>,
+): { mask: number; fields: Quantised } {
+  const fields: Quantised = []
+  let mask = 0
+  for (const name of Object.keys(patch)) {
+    const place = compiled.places.get(name)
+    if (place === undefined) {
+      throw new HoldfastError('bad-value', `${type} has no field called "${name}"`)
+    }
+    mask += 2 ** place
+  }
+  try {
+    quantiseInto(compiled, patch as Partial<StateOf<Fields>>, fields)
+  } catch (error) {
+    throw within(type, error)
+  }
+  return { mask, fields }
+}

@@ -1,0 +1,76 @@
+/** Procedures as a game names them, and what they bring to a session. */
+
+import type { Part } from '../machine.ts'
+import { RPC_CHANNEL } from '../rpc/messages.ts'
+import { rpcPart } from '../rpc/rpc.ts'
+import { create } from '../rpc/state.ts'
+import { checkFunction, checkName } from '../runtime/options.ts'
+import { ANY, type AnswerOptions, signatureOf, signatureText } from '../runtime/arguments.ts'
+import { Calls } from './calls.ts'
+import type { Host, Kind, Opened } from './kind.ts'
+import type { Procedure, ProcedureType } from './procedure-types.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
+
+/** The kind of all that `procedure` makes. */
+export const proceduresKind: Kind<'procedure'> = {
+  word: 'procedure',
+  channel: RPC_CHANNEL,
+  most: Infinity,
+  verbs: ['call', 'note', 'answer'],
+  text: (type) => signatureText(`${type.name}()`, (type as ProcedureType).signature),
+  open: (definitions, host) => open(definitions as readonly ProcedureType[], host),
+}
+
+function open(types: readonly ProcedureType[], host: Host): Opened {
+  const state = create()
+  return { part: rpcPart as Part<never>, state, face: new Calls(types, state, host) }
+}
+
+/**
+ * A procedure: one member calls it at another, and waits for the answer. Prefer an object for
+ * what others shall see, for it costs less and nobody can miss it, and an action for what must
+ * happen once: of a call that was under way when a link or a machine was lost nobody knows
+ * whether it ran.
+ *
+ *     const roll = procedure('roll', { sides: u8 }, ({ sides }) => 1 + below(sides))
+ *     const ask = procedure('ask', { question: text(200) }, null, { answer: bool })
+ *
+ * With fields the arguments are checked where they are given and where they come in, and so is an
+ * answer that has a field. Without, they are whatever plain JSON a member sends, and nothing of
+ * them is checked.
+ *
+ * @param run  what every member does when it is called; what it throws is told to who called. None,
+ *   or null, where each says by `session.answer` what it does
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, for what is no field
+ *   and for fields of bytes: arguments travel as JSON
+ */
+export function procedure<Args, Answer>(
+  name: string,
+  run?: Procedure<Args, Answer> | null,
+): ProcedureType<Args, Answer>
+/** @param options  `answer`: a field that the answer fits */
+export function procedure<F extends Fields, Answer>(
+  name: string,
+  fields: F,
+  run: Procedure<Readonly<StateOf<F>>, NoInfer<Answer>> | null,
+  options: Required<AnswerOptions<Answer>>,
+): ProcedureType<StateOf<F>, Answer>
+/** The same with any answer. */
+export function procedure<F extends Fields, Answer>(
+  name: string,
+  fields: F,
+  run?: Procedure<Readonly<StateOf<F>>, Answer> | null,
+): ProcedureType<StateOf<F>, Answer>
+export function procedure(
+  name: string,
+  first: unknown = null,
+  ...[second = null, options = {}]: [run?: unknown, options?: object]
+): ProcedureType<never, unknown> {
+  checkName(name)
+  const what = `the procedure "${name}"`
+  const hasFields = typeof first === 'object' && first !== null
+  const run = hasFields ? second : first
+  if (run !== null) checkFunction(what, run)
+  const signature = hasFields ? signatureOf(what, first as Fields, options) : ANY
+  return { kind: proceduresKind, name, signature, run: run as Procedure | null }
+}

@@ -1,0 +1,105 @@
+/**
+ * A room in a file: what a hub keeps of one, or what its server holds, to begin again elsewhere.
+ *
+ * It has sheets in the form of the archive, which may be sealed; the session that they are of, by
+ * whose name they are sealed; and what a new session of that room needs.
+ */
+
+import { badValue, NAME_MAX } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import { shown as shownValue } from '../wire/fields.ts'
+import { digest, DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
+import {
+  blob,
+  decode,
+  encode,
+  flag,
+  list,
+  record,
+  text,
+  type ValueOf,
+  varint,
+} from '../wire/layout.ts'
+import { agreed, only, said, shown, type Versions } from '../wire/versions.ts'
+import { SHEETS_MAX } from './rooms.ts'
+import { entrant, ENTRANTS_MAX } from './tickets.ts'
+import { SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
+
+/** Most bytes of such a file. */
+export const SAVED_MAX: number = 4 * 1024 * 1024
+/** A file begins with this, and the version of what follows. */
+export const MARK = 'HOLDFAST ROOM'
+/** Which version this build writes, and which it reads. */
+export const SAVED_VERSION = 1
+/** The same as a range. */
+export const SAVED_VERSIONS: Versions = only(SAVED_VERSION)
+
+const HEAD_BYTES = MARK.length + 1 + DIGEST_BYTES
+
+/** Layout of what follows the mark, the version and the digest of it. */
+export const savedLayout = record({
+  game: text(NAME_MAX),
+  room: text(NAME_MAX),
+  session: text(SESSION_ID_MAX),
+  playersMax: varint,
+  topology,
+  terms: text(TERMS_MAX),
+  recovers: flag,
+  hosts: flag,
+  /** The last epoch of the session: who opens it goes on behind. */
+  epoch: varint,
+  /** No member had this number or a larger one. */
+  next: varint,
+  /** Session time as it was saved, in ms: it goes on from there. */
+  time: varint,
+  /** The length of the log with the last sheet. */
+  index: varint,
+  /** Who came in by a ticket, as far as who saves it knows. */
+  entrants: list(entrant, ENTRANTS_MAX),
+  /** The whole state, and entries behind it. */
+  sheets: list(blob(SAVED_MAX), SHEETS_MAX),
+})
+/** A room that was saved. Times are in ms of session time. */
+export type Saved = ValueOf<typeof savedLayout> & { readonly time: Millis }
+
+/** The bytes of a file. */
+export function writeSaved(saved: Saved): Uint8Array {
+  const body = encode(savedLayout, saved)
+  const bytes = new Uint8Array(HEAD_BYTES + body.length)
+  bytes.set(new TextEncoder().encode(MARK))
+  bytes[MARK.length] = said(SAVED_VERSIONS)
+  bytes.set(digest(body), MARK.length + 1)
+  bytes.set(body, HEAD_BYTES)
+  return bytes
+}
+
+/** Reads such bytes; or why they are none, as a clause that begins with a verb. */
+export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
+  if (new TextDecoder().decode(bytes.subarray(0, MARK.length)) !== MARK) {
+    return { why: 'is no saved room' }
+  }
+  if (bytes.length > SAVED_MAX) {
+    return { why: `has ${bytes.length} bytes of at most ${SAVED_MAX}` }
+  }
+  const version = bytes[MARK.length]
+  if (agreed(SAVED_VERSIONS, version ?? 0) === null) {
+    return { why: `is of ${shown(version ?? 0)}, and this build reads ${shown(SAVED_VERSIONS)}` }
+  }
+  const body = bytes.subarray(HEAD_BYTES)
+  const isWhole = sameBytes(digest(body), bytes.subarray(MARK.length + 1, HEAD_BYTES))
+  return (isWhole && decode(savedLayout, body)) || { why: 'is damaged' }
+}
+
+/**
+ * The room in a file, as an option of that name.
+ *
+ * @throws HoldfastError `bad-value`
+ */
+export function savedIn(name: string, from: unknown): Saved {
+  if (!(from instanceof Uint8Array)) {
+    throw badValue(`${name} is what session.export gave, a Uint8Array: ${shownValue(from)}`)
+  }
+  const saved = readSaved(from)
+  if ('why' in saved) throw badValue(`${name} ${saved.why}`)
+  return saved
+}

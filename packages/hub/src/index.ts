@@ -1,0 +1,20 @@
+/**
+ * The entry point for a hub in one's own server.
+ *
+ * @module
+ */
+
+export type { HubFigures, ListedSession } from './server/hub-figures.ts'
+export type { CloseOptions, HubEvents, ImportOptions, RoomEvent } from './rooms.ts'
+export type { KeptRoom, RoomPlayer, RoomView } from './rooms.ts'
+export type { JoinRequest, JoinVerdict, OnJoin } from './on-join.ts'
+export { type Drained, hub, type HubHandle, type HubOptions } from './opening.ts'
+export {
+  mintTicket,
+  newTicketKey,
+  type TicketKey,
+  type TicketKeys,
+  type TicketOptions,
+} from './tickets.ts'
+export type { HubHealth } from './server/hub-server.ts'
+export { HoldfastError, type ErrorCode } from '../../holdfast/src/machine.ts'

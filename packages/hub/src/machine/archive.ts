@@ -1,0 +1,259 @@
+/**
+ * The archive of a hub: rooms that outlive their members, as the disk has them.
+ *
+ * Of a room it has **sheets** that its primary wrote: sheet 0 is the whole state, those behind it
+ * are entries of the log. The hub reads none of them. Beside them stands one record: how far the
+ * sheets go, who wrote them, and the session's own record, so that the room can be opened again as
+ * the session that it was. All that one write changes of a room the disk takes at once or not, so
+ * there is never a whole state without its log, nor a log without the state that it goes on from.
+ */
+
+import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
+import { blob, decode, encode, record, varint, word } from '../../../holdfast/src/wire/layout.ts'
+import { acks, type Acks, type Entry } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { type Kept, readRecord, writeRecord } from './records.ts'
+import { KEEP_MINUTES_MAX } from '../../../holdfast/src/hub-protocol/rooms.ts'
+import { placeOf } from './rows.ts'
+
+const MINUTE: Millis = 60_000
+/** Keys of sheets begin with this, and come behind those of all other records. */
+export const SHEETS_PREFIX = '~'
+/** Keys of rooms in the archive begin with this; ids of sessions have no blank. */
+export const ROOMS_PREFIX = 'kept '
+
+/** Most bytes of a session's record. */
+export const RECORD_MAX: number = 1024 * 1024
+
+/** What the disk has, or shall have, of a room. */
+export interface Stand {
+  /** The session's own record, with the newest register. */
+  readonly session: Kept
+  /** Which primary wrote the sheets; 0 if somebody opened the room since. */
+  readonly by: PeerId
+  /** The length of the log with the last sheet. */
+  readonly index: number
+  /** Session time then, in ms, and the wall clock. */
+  readonly time: Millis
+  readonly at: Millis
+  /** No member had this number or a larger one. */
+  readonly next: PeerId
+  /** How that primary acknowledges. */
+  readonly acks: Acks
+  readonly sheets: number
+  /** Of all sheets. */
+  readonly bytes: number
+  /** By the wall clock, when it is dropped; 0 while its session lasts. */
+  readonly until: Millis
+  /** Whoever runs the hub put them there. */
+  readonly imported: boolean
+}
+
+/** Who waits until the disk has a sheet. */
+export interface Waiter {
+  readonly connection: number
+  readonly number: number
+  readonly index: number
+  readonly acks: Acks
+}
+
+/** Changes of a room for one write. */
+interface Batch {
+  /** Null removes the room. */
+  stand: Stand | null
+  sheets: Map<number, Uint8Array | null>
+  waiters: Waiter[]
+}
+
+/** One room in the archive. */
+export interface Room {
+  /** Its game and name. */
+  place: string
+  /** Null while the disk has nothing of it. */
+  saved: Stand | null
+  /** What the disk is to take next; and what it is taking. */
+  next: Batch | null
+  writing: Batch | null
+  /** The address of who opened it, '' after a start. */
+  founder: string
+  /** Its session is over, and no sheet of it was refused. */
+  complete: boolean
+}
+
+/** All rooms that are kept, by session. */
+export interface Archive {
+  rooms: Map<string, Room>
+  /** The session of a room of a game. */
+  places: Map<string, string>
+  /** The wall clock minus ours. */
+  wallOffset: Millis
+}
+
+/** A room in the archive, as the disk has it. */
+export const archived = record({
+  form: word(['kept', 'imported']),
+  by: varint,
+  index: varint,
+  time: varint,
+  at: varint,
+  next: varint,
+  /** In 0.2 a flag: whether the primary was alone, and so strict. */
+  acks,
+  sheets: varint,
+  bytes: varint,
+  until: varint,
+  session: blob(RECORD_MAX),
+})
+
+/** An archive without rooms. */
+export function create(): Archive {
+  return { rooms: new Map(), places: new Map(), wallOffset: 0 }
+}
+
+/** For how long a room of these terms is kept, in ms; 0 if it is not. */
+export function timeOf({ terms }: Pick<Entry, 'terms'>): Millis {
+  return Math.min(KEEP_MINUTES_MAX, termOf(terms, 'keep') ?? 0) * MINUTE
+}
+
+/** Takes one record from disk. @returns false if it is not one of ours */
+export function restore(archive: Archive, bytes: Uint8Array): boolean {
+  const read = decode(archived, bytes)
+  const session = read && readRecord(read.session)
+  if (!read || !session) return false
+  const { form, ...rest } = read
+  const saved = { ...rest, imported: form === 'imported', session }
+  put(archive, session.entry, saved)
+  return true
+}
+
+function put(archive: Archive, entry: Entry, saved: Stand | null): Room {
+  const place = placeOf(entry)
+  const room = { place, saved, next: null, writing: null, founder: '', complete: false }
+  archive.rooms.set(entry.session, room)
+  archive.places.set(place, entry.session)
+  return room
+}
+
+/** The room as it stands with all that was asked for; null if there is none, or will be none. */
+export function standOf(room: Room | undefined): Stand | null {
+  if (!room) return null
+  return room.next ? room.next.stand : room.writing ? room.writing.stand : room.saved
+}
+
+/** What is kept of a room of a game, as it will stand; null for nothing. */
+export function find(archive: Archive, place: Pick<Entry, 'game' | 'room'>): Stand | null {
+  return standOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
+}
+
+/** The session of a room of which something is kept, or on its way to the disk; else null. */
+export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+  return places.get(placeOf(place)) ?? null
+}
+
+/** Whether a name is for what is kept of another room: nobody founds one of that name. */
+export function isReserved({ rooms }: Archive, room: string): boolean {
+  const [, session] = /~([0-9a-z-]+)$/.exec(room) ?? []
+  return session !== undefined && rooms.has(session)
+}
+
+/** The key of a room's record. */
+export function recordOf(session: string): string {
+  return `${ROOMS_PREFIX}${session}`
+}
+
+/** The session of a room of which the disk is taking something, its name too; null for none. */
+export function onItsWay(archive: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+  const session = archive.places.get(placeOf(place)) ?? ''
+  const room = archive.rooms.get(session)
+  return room?.writing || isRenamed(room, standOf(room)) ? session : null
+}
+
+function isRenamed(room: Room | undefined, stand: Stand | null): boolean {
+  return stand !== null && placeOf(stand.session.entry) !== room!.place
+}
+
+/** Changes a room with the next write; null removes it. */
+export function change(
+  archive: Archive,
+  entry: Entry,
+  stand: Stand | null,
+  sheets: ReadonlyMap<number, Uint8Array | null> = new Map(),
+  waiter: Waiter | null = null,
+): Room {
+  const room = archive.rooms.get(entry.session) ?? put(archive, entry, null)
+  room.next ??= { stand, sheets: new Map(), waiters: [] }
+  room.next.stand = stand
+  for (const [sheet, bytes] of sheets) room.next.sheets.set(sheet, bytes)
+  if (waiter) room.next.waiters.push(waiter)
+  return room
+}
+
+/** Removes a room with the next write. @returns false if there is none */
+export function drop(archive: Archive, session: string): boolean {
+  const stand = standOf(archive.rooms.get(session))
+  if (!stand) return false
+  change(archive, stand.session.entry, null, none(stand.sheets))
+  return true
+}
+
+/** So many sheets are removed. */
+export function none(sheets: number): Map<number, null> {
+  return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
+}
+
+/** The key of a sheet. */
+export function keyOf(session: string, sheet: number): string {
+  return `${SHEETS_PREFIX}${session} ${sheet}`
+}
+
+/** What the next write has of a room: from now on it is on its way. */
+export function changesOf(
+  { rooms }: Archive,
+  session: string,
+): (readonly [key: string, value: Uint8Array | null])[] {
+  const room = rooms.get(session)
+  if (!room?.next || room.writing) return []
+  room.writing = room.next
+  room.next = null
+  const { stand, sheets } = room.writing
+  const form = stand?.imported ? 'imported' : 'kept'
+  const own = stand && ({ ...stand, form, session: writeRecord(stand.session) } as const)
+  return [
+    [recordOf(session), own && encode(archived, own)] as const,
+    ...Array.from(sheets, ([sheet, bytes]) => [keyOf(session, sheet), bytes] as const),
+  ]
+}
+
+/** The disk has what `changesOf` returned last. @returns who waited; and whether more is owed */
+export function kept(archive: Archive, session: string): { waiters: Waiter[]; more: boolean } {
+  const room = archive.rooms.get(session)
+  if (!room?.writing) return { waiters: [], more: false }
+  const { stand, waiters } = room.writing
+  room.saved = stand
+  room.writing = null
+  if (!stand && !room.next) erase(archive, session)
+  else if (isRenamed(room, stand)) rename(archive, session, placeOf(stand!.session.entry))
+  return { waiters, more: room.next !== null }
+}
+
+/** The disk did not take it: nor did happen what was asked for since. @returns who waited */
+export function unkept(archive: Archive, session: string): Waiter[] {
+  const room = archive.rooms.get(session)
+  if (!room?.writing) return []
+  const waiters = [...room.writing.waiters, ...(room.next?.waiters ?? [])]
+  Object.assign(room, { writing: null, next: null })
+  if (!room.saved) erase(archive, session)
+  return waiters
+}
+
+function rename({ rooms, places }: Archive, session: string, place: string): void {
+  const room = rooms.get(session)!
+  places.delete(room.place)
+  places.set(place, session)
+  room.place = place
+}
+
+function erase({ rooms, places }: Archive, session: string): void {
+  const place = rooms.get(session)?.place ?? ''
+  rooms.delete(session)
+  if (places.get(place) === session) places.delete(place)
+}

@@ -1,0 +1,116 @@
+/** Attaching: which stream speaks for which member of a session. */
+
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import * as attendance from './attendance.ts'
+import * as challenge from './challenge.ts'
+import { speaks } from './crowding.ts'
+import { leaderOf } from './grants.ts'
+import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as refusals from './refusals.ts'
+import * as register from './register.ts'
+import { tellPlayers } from './room-news.ts'
+import { sit } from './seats.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say, tell } from './state.ts'
+
+/** A removed member is still relayed to for so long: its primary sends it the reason. */
+export const LAST_WORDS_MS: Millis = 3_000
+
+/** This stream speaks for that member from now on. */
+export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
+  const { hub, now, connection, from, out } = call
+  const { request, session, inc, proof } = message
+  const row = register.find(hub.directory, session)
+  if (!row || !register.admits(row, inc, proof)) {
+    const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
+    return refuse(connection, request, why, out)
+  }
+  // The newcomer hears of every member that is here, and pays for each.
+  const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
+  if (crowd) return refusals.answer(call, request, crowd)
+  const full = sit(call, session)
+  if (full) return refusals.answer(call, request, full)
+  standDown(call, session, inc)
+  const members = hub.attached.get(session) ?? new Map<PeerId, number>()
+  hub.attached.set(session, members)
+  members.set(inc, connection)
+  speaks(call, from, session, inc)
+  register.present(hub.directory, now, session, inc, true)
+  attendance.came(hub, now, session, from.account)
+  const present = [...members.keys()]
+  const { register: known } = row.entry
+  const leader = leaderOf(row, out)
+  say(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
+  tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
+  challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))
+}
+
+// A stream speaks for one member, and a member has one stream: the newest.
+function standDown(call: Call, session: string, inc: PeerId): void {
+  const { hub, from } = call
+  if (from.session !== session || from.inc !== inc) detach(call)
+  const older = hub.attached.get(session)?.get(inc)
+  if (older !== undefined) speaks(call, hub.connections.get(older)!, '', 0)
+}
+
+/** The stream speaks for nobody any more, and the other members of its session are notified. */
+export function detach(call: Call): void {
+  const { hub, now, connection, from, out } = call
+  const { session, inc } = from
+  speaks(call, from, '', 0)
+  const members = hub.attached.get(session)
+  if (members?.get(inc) !== connection) return
+  members.delete(inc)
+  if (members.size === 0) hub.attached.delete(session)
+  register.present(hub.directory, now, session, inc, false)
+  attendance.left(hub, now, session)
+  challenge.present(hub.directory, now, session, inc, false, directoryOut(hub, out))
+  tell(hub, session, { kind: 'present', session, inc, here: false }, out)
+}
+
+/** Whoever is attached to a session speaks for nobody any more, and is told so. */
+export function dismiss(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  session: string,
+): void {
+  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
+    detach({ hub, now, connection, from: hub.connections.get(connection)!, out })
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
+}
+
+/**
+ * Takes the list of members of a session from its primary. A member that is not in it any more can
+ * neither relay nor get the news of the session; messages of its primary still reach it for a
+ * while.
+ *
+ * @returns false if the list is from anybody else
+ */
+export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
+  const { hub, now, from, out } = call
+  const { session, members } = message
+  const { directory } = hub
+  const before = register.find(directory, session)?.members ?? []
+  if (!register.setMembers(directory, session, from.inc, message, directoryOut(hub, out))) {
+    return false
+  }
+  tellPlayers(register.find(directory, session)!, before, out)
+  const listed = new Set(members.map(({ inc }) => inc))
+  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
+    if (listed.has(inc)) continue
+    detach({ ...call, connection, from: hub.connections.get(connection)! })
+    const until = now + LAST_WORDS_MS
+    hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
+  }
+  return true
+}
+
+/** Notifies removed members that are still attached that their streams speak for nobody. */
+export function tellRemoved(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [key, { connection, session, inc, until }] of hub.removed) {
+    if (until > now) break
+    hub.removed.delete(key)
+    if (hub.connections.get(connection)?.inc !== 0) continue
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * How long a session stays whose members are all away (SE-8).
+ *
+ * One that nobody ever attended ends as soon as its founder's stream closes, and after NEVER_MS in
+ * any case. One that was attended stays as long as it was, but for ABSENT_MIN_MS at least and
+ * ABSENT_MAX_MS at most: so what was opened to fill the hub ends in seconds, and what people played
+ * in outlasts a line that is cut for minutes. Nobody has attended a session that was read from
+ * disk, for its members are still on their way back: it has RESTART_MS.
+ */
+
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import { SILENT_MS } from '../../../holdfast/src/hub-protocol/rooms.ts'
+import * as budgets from './budgets.ts'
+import type { Account } from './budgets.ts'
+import * as register from './register.ts'
+import { type Attendance, directoryOut, type Hub, type HubOut } from './state.ts'
+
+/** A session that was added has so long until a member is attached. */
+export const NEVER_MS: Millis = 10_000
+/** A session whose members are all away stays so long at least, */
+export const ABSENT_MIN_MS: Millis = 30_000
+/** and no longer than this. */
+export const ABSENT_MAX_MS: Millis = 600_000
+/** After a start of the hub its sessions wait so long for their members. */
+export const RESTART_MS: Millis = 120_000
+/**
+ * The absent are looked for no more often than this, when the hub is awake: it is every ASK_MS,
+ * while there are sessions.
+ */
+const SWEEP_MS: Millis = 1_000
+
+/** The attendance of a session; one that was read from disk has none yet. */
+export function of(hub: Hub, now: Millis, session: string): Attendance {
+  const known = hub.attendance.get(session)
+  if (known) return known
+  const read = { founder: '', attended: true, since: null, awayAt: now, total: RESTART_MS }
+  const made = { serial: ++hub.serials, ...read, until: now + RESTART_MS }
+  hub.attendance.set(session, made)
+  return made
+}
+
+/** A session was added. */
+export function added(hub: Hub, now: Millis, session: string, account: Account): void {
+  account.rooms++
+  const never = { attended: false, since: null, awayAt: now, total: 0, until: now + NEVER_MS }
+  hub.attendance.set(session, { serial: ++hub.serials, founder: account.place, ...never })
+}
+
+/** A member is attached, by a stream of that address. */
+export function came(hub: Hub, now: Millis, session: string, account: Account): void {
+  const own = of(hub, now, session)
+  own.attended = true
+  own.since ??= now
+  own.until = Infinity
+  if (own.founder !== '') return
+  own.founder = account.place
+  account.rooms++
+}
+
+/** A member is attached no more. */
+export function left(hub: Hub, now: Millis, session: string): void {
+  const own = hub.attendance.get(session)
+  if (!own || own.since === null || hub.attached.has(session)) return
+  own.total += now - own.since
+  own.since = null
+  own.awayAt = now
+  own.until = now + Math.min(ABSENT_MAX_MS, Math.max(leastOf(hub, session), own.total))
+}
+
+// Members of a room that is kept may go on without the hub for so long.
+function leastOf({ archive: { rooms } }: Hub, session: string): Millis {
+  return rooms.has(session) ? Math.max(ABSENT_MIN_MS, SILENT_MS) : ABSENT_MIN_MS
+}
+
+/** The stream that added sessions is gone: those that nobody attended end. */
+export function founderGone(hub: Hub, now: Millis, founded: Iterable<string>, out: HubOut): void {
+  for (const session of founded) {
+    const own = hub.attendance.get(session)
+    if (!own || own.attended) continue
+    own.until = now
+    endIfDue(hub, now, session, out)
+  }
+}
+
+/** A session is there no more. */
+export function ended({ attendance, budgets: own }: Hub, session: string): void {
+  const account = own.accounts.get(attendance.get(session)?.founder ?? '')
+  if (account) account.rooms--
+  attendance.delete(session)
+  budgets.roomEnded(own, session)
+}
+
+/** Ends a session if its time is over. While a change of it is on its way to the disk, it waits. */
+export function endIfDue(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  if (of(hub, now, session).until > now) return
+  if (register.forget(hub.directory, session, directoryOut(hub, out))) hub.counters.abandoned++
+}
+
+/** Ends sessions whose time is over. */
+export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+  if (now < hub.absentAt) return
+  hub.absentAt = now + SWEEP_MS
+  for (const session of hub.directory.rows.keys()) endIfDue(hub, now, session, out)
+}
+
+/** The session whose members are away for longest; null if none are, or for a moment only. */
+export function mostAbsent(hub: Hub, now: Millis): string | null {
+  let found: string | null = null
+  let oldest = now - NEVER_MS
+  for (const session of hub.directory.rows.keys()) {
+    const { since, awayAt } = of(hub, now, session)
+    const isSafe = !hub.archive.rooms.has(session) || now - awayAt > SILENT_MS
+    if (since === null && isSafe && awayAt < oldest) [found, oldest] = [session, awayAt]
+  }
+  return found
+}

@@ -1,0 +1,276 @@
+/**
+ * What has been spent of the limits in limits.ts, and by whom.
+ *
+ * Each spender has a purse: a stream, its address, the room that it is about, and the hub as a
+ * whole. What is asked for is paid from all of them or from none.
+ *
+ * What a room or the hub has is shared. While there is enough, whoever comes is served. When there
+ * is not, whoever spent less of late than others is served all the same, on credit, and all others
+ * are refused: so the spenders go first, though each of them stays within its own limit, and a
+ * thousand addresses that spend all there is keep nobody out who comes to play. What an address
+ * spent is divided by its members, for a school that plays is no flood, and members are dearer
+ * than addresses.
+ */
+
+import * as bucket from '../../../holdfast/src/bucket.ts'
+import type { Bucket, Rate } from '../../../holdfast/src/bucket.ts'
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import { type Found, inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
+
+/** Most addresses of which an account is kept; those beyond share one. */
+export const ACCOUNTS_MAX = 16_384
+/** Old accounts that are looked at when a new one is opened. */
+const LOOKS = 4
+/** Those below this part of what all spent of late, as water fills a vessel, spent little. */
+const LEVEL_SHARE = 3 / 4
+/** So long a level holds. */
+const LEVEL_MS: Millis = 100
+/** Under this name the addresses beyond ACCOUNTS_MAX are counted as one. */
+const CROWD = 'crowd'
+
+/** Token buckets by what is spent. */
+export type Purse = Partial<Record<string, Bucket>>
+
+/** What an address spent of late of something that is shared: it fades. */
+interface Recent {
+  spent: number
+  at: Millis
+}
+
+/** What is known of one address. */
+export interface Account {
+  /** The address: see `placeOf`. */
+  readonly place: string
+  purse: Purse
+  /** By what is shared. */
+  recent: Partial<Record<string, Recent>>
+  /** Its TCP connections that are open, where somebody counts them. */
+  sockets: number
+  /** Its streams that are open. */
+  streams: Set<number>
+  /** How many of them speak for a member. */
+  speaking: number
+  /** Rooms that it opened and that are there. */
+  rooms: number
+  /** How many of its streams are in a room, by session. */
+  seats: Map<string, number>
+  /** When it was heard of last. */
+  at: Millis
+}
+
+/** All that is spent at one hub. */
+export interface Budgets {
+  readonly limits: Limits
+  /** By address, oldest first. */
+  accounts: Map<string, Account>
+  rooms: Map<string, Purse>
+  hub: Purse
+  /** By what is shared: whoever spent less of late is served on credit, and when that was found. */
+  levels: Partial<Record<string, { level: number; at: Millis }>>
+  /** After so long without a word all buckets of an account are full again. */
+  readonly fullMs: Millis
+  /** How often something was refused, by `codeOf`. */
+  refused: Record<string, number>
+  /** What whoever met a limit hears, by `codeOf`: a flood is answered often. */
+  readonly reasons: ReadonlyMap<string, string>
+}
+
+/** Somebody who spends. */
+export interface Spender {
+  account: Account
+  /** Of its stream, if it has one. */
+  purse?: Purse
+  /** The session that it is about. */
+  session?: string | undefined
+}
+
+/** A limit that was met. */
+export interface Exceeded {
+  who: Who
+  what: What | 'idle'
+}
+
+/** Nothing is spent. */
+export function create(limits: Limits): Budgets {
+  const rows = rowsOf(limits)
+  const refused = Object.fromEntries(rows.map(({ who, what }) => [`${who}.${what}`, 0]))
+  const full = rows.map(({ limit }) => {
+    return typeof limit === 'number' ? 0 : (limit.max / limit.perSecond) * 1_000
+  })
+  return {
+    limits,
+    accounts: new Map(),
+    rooms: new Map(),
+    hub: {},
+    levels: {},
+    fullMs: Math.max(...full),
+    refused: { ...refused, 'address.idle': 0, 'hub.idle': 0 },
+    reasons: new Map(rows.map((row) => [`${row.who}.${row.what}`, sentence(row)])),
+  }
+}
+
+function sentence({ who, what, limit, of }: Found): string {
+  const most = typeof limit === 'number' ? limit : limit.max
+  const rate = typeof limit === 'number' ? '' : ` at once, ${inWords(limit.perSecond)} a second`
+  return `${LIMIT}${who}.${what}: at most ${inWords(most)} ${of}${rate}`
+}
+
+/** The account of an address, which is opened if there is none. */
+export function accountOf(budgets: Budgets, now: Millis, place: string): Account {
+  const { accounts } = budgets
+  const known = accounts.get(place)
+  if (known) {
+    known.at = now
+    return known
+  }
+  forget(budgets, now)
+  if (accounts.size >= ACCOUNTS_MAX && place !== CROWD) return accountOf(budgets, now, CROWD)
+  const none = { purse: {}, recent: {}, sockets: 0, speaking: 0, rooms: 0, at: now }
+  const streams = new Set<number>()
+  const account = { place, ...none, streams, seats: new Map<string, number>() }
+  accounts.set(place, account)
+  return account
+}
+
+// An account that has nothing and spent nothing for long is as a new one would be. Each that is
+// looked at and stays goes to the end, so all are looked at in turn.
+function forget({ accounts, fullMs }: Budgets, now: Millis): void {
+  let looks = LOOKS
+  for (const [place, account] of accounts) {
+    if (looks-- === 0) return
+    accounts.delete(place)
+    const isInUse = account.sockets + account.streams.size + account.rooms > 0
+    if (isInUse || now - account.at < fullMs) accounts.set(place, account)
+  }
+}
+
+/**
+ * Spends from all purses that have a limit for it, or from none.
+ *
+ * @returns the limit that was met, which is counted; null if it was paid
+ */
+export function spend(
+  budgets: Budgets,
+  now: Millis,
+  { account, purse, session }: Spender,
+  what: What,
+  cost: number,
+): Exceeded | null {
+  account.at = now
+  const ofStream = purse && cellOf(purse, rateOf(budgets, 'stream', what), what, now)
+  const ofAddress = cellOf(account.purse, rateOf(budgets, 'address', what), what, now)
+  const ofRoom = session === undefined ? null : roomCell(budgets, now, session, what)
+  const ofHub = cellOf(budgets.hub, rateOf(budgets, 'hub', what), what, now)
+  const shared = (ofRoom ?? ofHub)?.rate
+  const recent = shared && recentOf(account, now, what, shared)
+  if (ofStream && !pays(ofStream, now, cost)) return refuse(budgets, 'stream', what)
+  if (ofAddress && !pays(ofAddress, now, cost)) return refuse(budgets, 'address', what)
+  const each = recent ? eachOf(account, recent) : 0
+  const isServed = (cell: Cell): boolean => {
+    if (pays(cell, now, cost)) return true
+    return cell.bucket.left > -cell.rate.max && each < levelOf(budgets, now, what, cell.rate)
+  }
+  if (ofRoom && !isServed(ofRoom)) return refuse(budgets, 'room', what)
+  if (ofHub && !isServed(ofHub)) return refuse(budgets, 'hub', what)
+  for (const cell of [ofStream, ofAddress, ofRoom, ofHub]) if (cell) cell.bucket.left -= cost
+  if (recent) recent.spent += cost
+  return null
+}
+
+// What was spent fades by half in the time in which all of a shared limit comes back.
+function recentOf({ recent }: Account, now: Millis, what: string, rate: Rate): Recent {
+  const known = (recent[what] ??= { spent: 0, at: now })
+  const passed = Math.max(0, now - known.at) / ((rate.max / rate.perSecond) * 1_000)
+  known.spent *= 0.5 ** passed
+  known.at = now
+  return known
+}
+
+function eachOf({ speaking }: Account, { spent }: Recent): number {
+  return spent / (1 + speaking)
+}
+
+function levelOf(budgets: Budgets, now: Millis, what: string, rate: Rate): number {
+  const known = budgets.levels[what]
+  if (known && now - known.at < LEVEL_MS) return known.level
+  const all = [...budgets.accounts.values()].filter(({ recent }) => recent[what])
+  const each = all.map((one) => eachOf(one, recentOf(one, now, what, rate)))
+  const level = fill(each.toSorted((a, b) => a - b))
+  budgets.levels[what] = { level, at: now }
+  return level
+}
+
+// The level up to which so many, least first, hold that part of what they hold in all.
+function fill(each: readonly number[]): number {
+  let left = LEVEL_SHARE * each.reduce((sum, one) => sum + one, 0)
+  for (const [at, one] of each.entries()) {
+    const rest = each.length - at
+    if (one * rest >= left) return left / rest
+    left -= one
+  }
+  return 0
+}
+
+interface Cell {
+  bucket: Bucket
+  rate: Rate
+}
+
+function rateOf({ limits }: Budgets, who: Who, what: string): Rate | null {
+  const limit = (limits[who] as Record<string, Rate | number>)[what]
+  return typeof limit === 'object' ? limit : null
+}
+
+function cellOf(purse: Purse, rate: Rate | null, what: string, now: Millis): Cell | null {
+  return rate && { bucket: (purse[what] ??= bucket.create(now, rate)), rate }
+}
+
+function roomCell(budgets: Budgets, now: Millis, session: string, what: What): Cell | null {
+  const rate = rateOf(budgets, 'room', what)
+  if (!rate) return null
+  const purse = budgets.rooms.get(session) ?? {}
+  budgets.rooms.set(session, purse)
+  return cellOf(purse, rate, what, now)
+}
+
+function pays({ bucket: own, rate }: Cell, now: Millis, cost: number): boolean {
+  return bucket.has(own, rate, now, cost)
+}
+
+/** Gives back what was spent for nothing, to an address and the hub. */
+export function giveBack(budgets: Budgets, account: Account, what: What, cost: number): void {
+  for (const purse of [account.purse, budgets.hub]) {
+    const own = purse[what]
+    if (own) own.left += cost
+  }
+  const recent = account.recent[what]
+  if (recent) recent.spent = Math.max(0, recent.spent - cost)
+}
+
+/** Counts what was refused. @returns the limit that was met */
+export function refuse({ refused }: Budgets, who: Who, what: Exceeded['what']): Exceeded {
+  refused[codeOf({ who, what })]!++
+  return { who, what }
+}
+
+/** The code of a limit: `address.streams`. */
+export function codeOf({ who, what }: Exceeded): string {
+  return `${who}.${what}`
+}
+
+/** Beginning of the reason with which a hub refuses what would be too much. */
+export const LIMIT = 'limit '
+
+/**
+ * Which limit was met, for whoever met it: `limit address.streams: at most 256 streams at once`.
+ */
+export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
+  const code = codeOf(met)
+  if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`
+  return reasons.get(code)!
+}
+
+/** A room is there no more. */
+export function roomEnded(budgets: Budgets, session: string): void {
+  budgets.rooms.delete(session)
+}

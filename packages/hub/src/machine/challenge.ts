@@ -1,0 +1,166 @@
+/**
+ * A takeover is asked for (SE-3).
+ *
+ * A backup that cannot hear its primary may be cut off, flooded, or lie. So while the primary's
+ * stream to the hub stands, the hub asks it first, and an answer of its machine is a veto. None
+ * within the bound, or the end of the stream, lets the compare-and-set be made, which alone
+ * decides. No member can end a stream of another, and a kill ends its own: so a liar gains
+ * nothing, and after a kill nobody waits.
+ *
+ * A primary that answers the hub and does not reach its backup serves badly. A veto obliges it
+ * to send to the backup through the relay, where the hub sees it; its veto counts no more once
+ * none came for VETO_MS. What others say about it does not count.
+ *
+ * All of it is in memory alone. A hub that begins anew knows of no stream and of no veto, and
+ * makes the compare-and-set as soon as it is asked, until the primary is attached again.
+ */
+
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import { type Directory, type DirectoryOut, find, measured, nextNonce } from './register.ts'
+import type { Challenge, Veto } from './takeovers.ts'
+
+/** A primary has three round trips for its answer, and this for its loop. */
+export const CHALLENGE_LOOP_MS: Millis = 20
+/** It has no less, */
+export const CHALLENGE_MIN_MS: Millis = 100
+/** and no more; also where no round trip is known. */
+export const CHALLENGE_MAX_MS: Millis = 250
+/** So long after a veto a datagram of the primary must have come to its backup by the relay. */
+export const VETO_MS: Millis = 1_000
+/** Asked for again within this of a veto, a takeover gets the same answer. */
+export const AGAIN_MS: Millis = 250
+
+const ROUND_TRIPS = 3
+
+/** How long a primary has for its answer. @param rttMs its round trip, null if none is known */
+export function boundOf(rttMs: Millis | null): Millis {
+  if (rttMs === null) return CHALLENGE_MAX_MS
+  const bound = ROUND_TRIPS * rttMs + CHALLENGE_LOOP_MS
+  return Math.min(CHALLENGE_MAX_MS, Math.max(CHALLENGE_MIN_MS, bound))
+}
+
+/** What becomes of a takeover: its primary is asked, or was, or need not be. */
+export type Asked = 'asked' | 'vetoed' | 'free'
+
+/**
+ * The backup asks for the role, by a demand that the register allows. Where that is `free` the
+ * compare-and-set may be made.
+ */
+export function ask(
+  directory: Directory,
+  now: Millis,
+  connection: number,
+  demand: Challenge['demand'],
+  out: Pick<DirectoryOut, 'send'>,
+): Asked {
+  const { session } = demand
+  const row = find(directory, session)
+  const veto = vetoOf(directory, session)
+  if (!row?.present.has(row.entry.register.primary) || hasLapsed(veto, now)) {
+    directory.challenges.delete(session)
+    return 'free'
+  }
+  // So that nobody makes a primary spend its allowance on answers.
+  if (veto && now - veto.at < AGAIN_MS) return 'vetoed'
+  const known = directory.challenges.get(session)
+  if (known?.demand.expect === demand.expect) {
+    // The same takeover, asked for again: the newest request gets the answer.
+    directory.challenges.set(session, { ...known, connection, demand })
+    return 'asked'
+  }
+  const nonce = nextNonce(directory)
+  const until = now + boundOf(row.rttMs)
+  directory.challenges.set(session, { nonce, askedAt: now, until, connection, demand })
+  put(directory, session, out)
+  return 'asked'
+}
+
+function vetoOf(directory: Directory, session: string): Veto | null {
+  const veto = directory.vetoes.get(session)
+  return veto && veto.epoch === find(directory, session)?.entry.register.epoch ? veto : null
+}
+
+function hasLapsed(veto: Veto | null, now: Millis): boolean {
+  return veto !== null && now - veto.unproved >= VETO_MS
+}
+
+function put(directory: Directory, session: string, out: Pick<DirectoryOut, 'send'>): void {
+  const { nonce, demand } = directory.challenges.get(session)!
+  const { primary } = find(directory, session)!.entry.register
+  out.send(primary, { kind: 'challenge', session, epoch: demand.expect, nonce })
+}
+
+/** What becomes of a takeover after an answer: a veto, or the compare-and-set. */
+export type Answered = { challenge: Challenge; isVeto: boolean }
+
+/** The stream of a member answers. @returns null if it is not the answer that is waited for */
+export function answer(
+  directory: Directory,
+  now: Millis,
+  { session, epoch, nonce }: { session: string; epoch: number; nonce: number },
+  from: PeerId,
+): Answered | null {
+  const row = find(directory, session)
+  const challenge = directory.challenges.get(session)
+  if (!row || !challenge) return null
+  const { register } = row.entry
+  if (register.primary !== from || register.epoch !== epoch) return null
+  if (challenge.nonce !== nonce || challenge.demand.expect !== epoch) return null
+  measured(row, now - challenge.askedAt)
+  directory.challenges.delete(session)
+  const before = vetoOf(directory, session)
+  if (hasLapsed(before, now)) return { challenge, isVeto: false }
+  // What was sent before it was asked proves nothing; what it owes already it owes since then.
+  const unproved = Math.min(now, before?.unproved ?? now)
+  directory.vetoes.set(session, { epoch, at: now, unproved })
+  return { challenge, isVeto: true }
+}
+
+/** A datagram goes from one member to another through the relay. */
+export function relayed(directory: Directory, session: string, from: PeerId, to: PeerId): void {
+  const veto = directory.vetoes.get(session)
+  if (!veto || veto.unproved === Infinity) return
+  const { primary, backup } = find(directory, session)?.entry.register ?? {}
+  if (from === primary && to === backup) veto.unproved = Infinity
+}
+
+/** The stream of a member came or went. */
+export function present(
+  directory: Directory,
+  now: Millis,
+  session: string,
+  inc: PeerId,
+  here: boolean,
+  out: Pick<DirectoryOut, 'send'>,
+): void {
+  const challenge = directory.challenges.get(session)
+  const { primary } = find(directory, session)?.entry.register ?? {}
+  if (!challenge) return
+  // Who asked asks anew by its next stream: nothing of the old one is then under way.
+  if (inc === challenge.demand.inc) directory.challenges.delete(session)
+  if (inc !== primary) return
+  if (here) put(directory, session, out)
+  else challenge.until = now
+}
+
+/** The register changed: whoever asked for something else is to hear of it now. */
+export function settled(directory: Directory, now: Millis, session: string): void {
+  const challenge = directory.challenges.get(session)
+  if (challenge) challenge.until = now
+  // It was of the epoch that is over.
+  directory.vetoes.delete(session)
+}
+
+/** Takes those out whose time is over: for them the compare-and-set is made. */
+export function takeDue(directory: Directory, now: Millis): Challenge[] {
+  const due = [...directory.challenges.values()].filter(({ until }) => until <= now)
+  for (const { demand } of due) directory.challenges.delete(demand.session)
+  return due
+}
+
+/** When `takeDue` has something. */
+export function deadline({ challenges }: Directory): Millis {
+  let due = Infinity
+  for (const { until } of challenges.values()) due = Math.min(due, until)
+  return due
+}

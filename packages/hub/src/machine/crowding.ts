@@ -1,0 +1,103 @@
+/**
+ * Which streams there is room for (SE-9).
+ *
+ * An address may have so many streams, and the hub. Where one more would be too many, a stream goes
+ * that does nothing: one that speaks for no member and has asked for nothing for a while, of the
+ * same address, or where the hub is full, of the address that has most of them. Where none is, the
+ * new one is refused. So whoever hoards streams makes room for others, and no member ever does.
+ */
+
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import * as budgets from './budgets.ts'
+import type { Account, Exceeded } from './budgets.ts'
+import * as refusals from './refusals.ts'
+import type { Call, Connection, Hub } from './state.ts'
+
+/** A stream does nothing when it has asked for nothing for so long. */
+export const UNUSED_MS: Millis = 1_000
+
+/** Makes room for a stream that has opened, or closes it. */
+export function enter(call: Call): void {
+  const { hub, now, connection, from } = call
+  const { account } = from
+  account.streams.add(connection)
+  const { limits } = hub.budgets
+  hub.sweepAt = Math.min(hub.sweepAt, now + limits.stream.silence)
+  const spent = budgets.spend(hub.budgets, now, { account }, 'opens', 1)
+  if (spent) return refusals.close(call, spent, 'full')
+  const full = { kind: 'full' } as const
+  if (account.streams.size > limits.address.streams && !giveWay(call, account, 'address')) {
+    const met = budgets.refuse(hub.budgets, 'address', 'streams')
+    return refusals.close(call, met, full.kind)
+  }
+  if (hub.connections.size <= limits.hub.streams) return
+  if (giveWay(call, fullest(hub), 'hub')) return
+  refusals.close(call, budgets.refuse(hub.budgets, 'hub', 'streams'), full.kind)
+}
+
+/** A stream is gone. */
+export function leave({ account }: Connection, connection: number): void {
+  account.streams.delete(connection)
+}
+
+/** Whom a stream speaks for from now on; 0 for nobody. */
+export function speaks(
+  { hub, now }: Pick<Call, 'hub' | 'now'>,
+  from: Connection,
+  session: string,
+  inc: PeerId,
+): void {
+  if (inc === 0 && from.inc !== 0) {
+    from.heardAt = now
+    hub.sweepAt = Math.min(hub.sweepAt, now + hub.budgets.limits.stream.silence)
+  }
+  from.account.speaking += Number(inc !== 0) - Number(from.inc !== 0)
+  from.session = session
+  from.inc = inc
+}
+
+// The address with most streams that speak for no member.
+function fullest({ budgets: { accounts } }: Hub): Account | null {
+  let found: Account | null = null
+  let most = 0
+  for (const account of accounts.values()) {
+    const strangers = account.streams.size - account.speaking
+    if (strangers > most) [found, most] = [account, strangers]
+  }
+  return found
+}
+
+function giveWay(call: Call, account: Account | null, who: Exceeded['who']): boolean {
+  const { hub, now } = call
+  let idle: number | null = null
+  let since = now - UNUSED_MS
+  for (const connection of account?.streams ?? []) {
+    const { inc, usedAt } = hub.connections.get(connection)!
+    if (inc !== 0 || usedAt > since || (idle !== null && usedAt === since)) continue
+    idle = connection
+    since = usedAt
+  }
+  if (idle === null) return false
+  const from = hub.connections.get(idle)!
+  const met = budgets.refuse(hub.budgets, who, 'idle')
+  refusals.close({ ...call, connection: idle, from }, met, 'full')
+  return true
+}
+
+/** Closes streams of strangers that have said nothing for too long. */
+export function sweep(call: Omit<Call, 'connection' | 'from'>): void {
+  const { hub, now } = call
+  if (now < hub.sweepAt) return
+  const { silence } = hub.budgets.limits.stream
+  hub.sweepAt = Infinity
+  for (const [connection, from] of [...hub.connections]) {
+    if (from.inc !== 0) continue
+    const until = from.heardAt + silence
+    if (until > now) {
+      hub.sweepAt = Math.min(hub.sweepAt, until)
+      continue
+    }
+    const met = budgets.refuse(hub.budgets, 'stream', 'silence')
+    refusals.close({ ...call, connection, from }, met, 'refused')
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Goodbyes: a process that ends, as a page does that is closed or reloaded, tells the hub on its
+ * stream that it is gone for good, and waits for no answer.
+ *
+ * A goodbye is irrevocable: from then on nobody speaks for that member, and it gets no role. Who
+ * led has written its whole log before it. Once all members of a session said goodbye, and the disk
+ * has all that the last of them who led recorded, nobody can have anything acknowledged that is not
+ * here: the session ends, and whoever comes opens its room at once. A goodbye is in memory alone: a
+ * hub that starts anew knows of none, and the room waits as after deaths (keeping.ts).
+ */
+
+import { detach } from './attaching.ts'
+import * as archive from './archive.ts'
+import type { Stand } from './archive.ts'
+import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as register from './register.ts'
+import type { Row } from './register.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+
+/** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
+export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gone' }): void {
+  const { hub, connection, from, out } = call
+  const { inc } = from
+  const row = register.find(hub.directory, session)
+  if (!row || inc === 0 || from.session !== session) return
+  if (hub.attached.get(session)?.get(inc) !== connection) return
+  row.goodbyes.set(inc, { epoch, index })
+  detach(call)
+  settle(hub, session, out)
+}
+
+/** Ends a session whose members all said goodbye, if the disk has what the last leader recorded. */
+export function settle(hub: Hub, session: string, out: HubOut): void {
+  const row = register.find(hub.directory, session)
+  if (!row || row.pending || row.members.length === 0) return
+  if (!row.members.every(({ inc }) => row.goodbyes.has(inc))) return
+  if (archive.timeOf(row.entry) > 0) {
+    const room = hub.archive.rooms.get(session)
+    if (!room?.saved || room.writing || room.next || !hasAll(row, room.saved)) return
+  }
+  register.forget(hub.directory, session, directoryOut(hub, out))
+}
+
+/**
+ * Whether a primary without a backup said goodbye, and that is here of it. Others may have come a
+ * moment before, such as a page that was loaded anew sooner than the server's: who is attached
+ * recovers the session, and where nobody is, whoever comes opens the room.
+ */
+export function leftAll(row: Row, stand: Pick<Stand, 'by' | 'index'>): boolean {
+  const { primary, backup } = row.entry.register
+  return backup === 0 && row.goodbyes.has(primary) && hasAll(row, stand)
+}
+
+// Whoever led last wrote what is here, and all that it had. A member that the register names may
+// not have heard so: then its predecessor led last, in the epoch before.
+function hasAll({ entry, goodbyes }: Row, { by, index }: Pick<Stand, 'by' | 'index'>): boolean {
+  const { primary, epoch } = entry.register
+  const last = goodbyes.get(by)
+  if (!last || last.epoch === 0 || index < last.index) return false
+  if (by === primary) return true
+  return goodbyes.get(primary)?.epoch === 0 && last.epoch === epoch - 1
+}

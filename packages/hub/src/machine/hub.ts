@@ -1,0 +1,329 @@
+/**
+ * The hub, which `holdfast serve` runs: register, signalling and relay for any number of sessions,
+ * as a machine, so that the simulator can kill it.
+ *
+ * Each stream is one remote process. Before it is a member it may list sessions, create one, and
+ * exchange datagrams with the primary of the one that it found; once attached, proved by the secret
+ * whose hash the primary listed, it relays datagrams to the other members and gets the news of its
+ * session. The hub never looks inside what it relays. What it must not forget is in the register,
+ * and on disk before any member learns of it; all else it learns again from members that come back.
+ * A request about a session whose change is on its way to the disk waits for it, so no member gets
+ * a register that is about to change.
+ */
+
+import type { Applicant } from './applicants.ts'
+import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
+import { agreed, said, shown } from '../../../holdfast/src/wire/versions.ts'
+import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as register from './register.ts'
+import { decode } from '../../../holdfast/src/wire/layout.ts'
+import { readFrame } from '../../../holdfast/src/wire/relay.ts'
+import { placeOf } from '../../../holdfast/src/wire/ip.ts'
+import * as archive from './archive.ts'
+import * as attendance from './attendance.ts'
+import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
+import * as budgets from './budgets.ts'
+import * as challenge from './challenge.ts'
+import * as closing from './closing.ts'
+import * as crowding from './crowding.ts'
+import * as goodbyes from './goodbyes.ts'
+import * as keeping from './keeping.ts'
+import * as refusals from './refusals.ts'
+import { rise } from './seats.ts'
+import * as sessions from './sessions.ts'
+import { type Call, type Connection, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say } from './state.ts'
+
+export { create, type Hub, type HubOut } from './state.ts'
+
+/** A stream is open, to that IP address; it is closed at once if there is no room for it. */
+export function opened(
+  hub: Hub,
+  now: Millis,
+  connection: number,
+  address: string,
+  out: HubOut,
+): void {
+  const from: Connection = {
+    greeted: false,
+    session: '',
+    inc: 0,
+    calls: '',
+    asking: null,
+    ...{ consulting: null, approved: '' },
+    created: 0,
+    founded: new Set(),
+    account: budgets.accountOf(hub.budgets, now, placeOf(address)),
+    purse: {},
+    ...{ seat: '', sheet: null },
+    heardAt: now,
+    usedAt: now,
+    told: new Map(),
+  }
+  hub.mute.set(connection, now)
+  hub.connections.set(connection, from)
+  crowding.enter({ hub, now, connection, from, out })
+}
+
+/** A stream is gone: the other members of its session are notified (PEER_GONE). */
+export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
+  const from = hub.connections.get(connection)
+  hub.connections.delete(connection)
+  hub.mute.delete(connection)
+  if (from) {
+    rise(from)
+    crowding.leave(from, connection)
+    detach({ hub, now, connection, from, out })
+    attendance.founderGone(hub, now, from.founded, out)
+  }
+  sessions.grantDue(hub, now, out)
+}
+
+/** A message of a stream. A stream that sends a malformed message is counted and closed. */
+export function receive(
+  hub: Hub,
+  now: Millis,
+  connection: number,
+  bytes: Uint8Array,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (!from) return
+  const call = { hub, now, connection, from, out }
+  from.heardAt = now
+  const frame = readFrame(bytes)
+  if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
+  if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
+    return answerCaller(call, frame.peer, frame.bytes)
+  }
+  // What a stranger says at length costs more; its datagrams are paid for by bytes besides.
+  const isLong = from.inc === 0 && frame?.kind !== 'knock'
+  if (!refusals.spendMessage(call, isLong ? 1 + bytes.length / 1024 : 1)) return
+  if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
+  // The sender is a member that was removed a moment ago, or no member.
+  if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
+  const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
+  if (!message || (!from.greeted && message.kind !== 'hello')) {
+    hub.counters.malformed++
+    out.close(connection, { kind: 'refused', why: 'malformed message' })
+    return
+  }
+  answer(call, message)
+}
+
+// Datagrams may be lost: a member that sends too many loses some, and keeps its stream unless it
+// goes on.
+function mayRelay(call: Call, bytes: number): boolean {
+  const met =
+    refusals.spend(call, 'relayedPackets', 1) ?? refusals.spend(call, 'relayedBytes', bytes)
+  if (!met) return true
+  call.hub.counters.congested++
+  refusals.drop(call, met)
+  return false
+}
+
+function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
+  const { hub, from, out } = call
+  if (!mayRelay(call, datagram.length)) return
+  const known = hub.attached.get(from.session)?.get(to)
+  const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
+  if (target === undefined) return void hub.counters.astray++
+  challenge.relayed(hub.directory, from.session, from.inc, to)
+  hub.counters.relayed++
+  hub.counters.relayedBytes += datagram.length
+  out.relay(target, from.inc, datagram)
+}
+
+// A process that is no member yet sends a datagram to the primary of the session that it found.
+function knock(call: Call, to: number, datagram: Uint8Array): void {
+  const { hub, connection, from, out } = call
+  if (to !== 0 || datagram.length > DATAGRAM_MAX) return void hub.counters.astray++
+  from.usedAt = call.now
+  const met = refusals.spend(call, 'joins', datagram.length, from.calls)
+  if (met) return refusals.drop(call, met)
+  const row = register.find(hub.directory, from.calls)
+  const primary = row && hub.attached.get(from.calls)?.get(row.entry.register.primary)
+  if (primary === undefined || primary === null) {
+    const why = row ? `the primary of session ${from.calls} is not attached` : 'no such session'
+    return refuse(connection, 0, why, out)
+  }
+  out.knock(primary, connection, datagram)
+}
+
+// The primary answers it.
+function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
+  const { hub, from, out } = call
+  const { session, inc } = from
+  if (!mayRelay(call, datagram.length)) return
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  const isCaller = hub.connections.get(caller)?.calls === session
+  if (inc !== primary || !isCaller || datagram.length > DATAGRAM_MAX) hub.counters.astray++
+  else out.knock(caller, 0, datagram)
+}
+
+function answer(call: Call, message: ToHub): void {
+  const { hub, now, connection, from, out } = call
+  if (message.kind !== 'hello' && message.kind !== 'ping') from.usedAt = now
+  switch (message.kind) {
+    case 'hello':
+      return greet(call, message.version)
+    case 'list':
+      return sessions.list(call, message)
+    case 'get':
+      return sessions.get(call, message)
+    case 'add':
+      return sessions.add(call, message)
+    case 'change':
+      return sessions.change(call, message)
+    case 'attach':
+      if (sessions.mustWait(hub, message.session))
+        return sessions.wait(call, message.session, message)
+      return attach(call, message)
+    case 'members': {
+      if (!refusals.spendRows(call, message.members.length)) return
+      const known = message.session === from.session
+      if (!known || !setMembers(call, message)) hub.counters.forged++
+      else goodbyes.settle(hub, message.session, out)
+      return
+    }
+    case 'yes':
+      register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
+      return
+    case 'invite':
+      return sessions.invite(call, message)
+    case 'keep':
+      return keeping.keep(call, message)
+    case 'gone':
+      return goodbyes.gone(call, message)
+    case 'alive':
+      return sessions.alive(call, message)
+    case 'ping':
+      return say(connection, { kind: 'pong', count: message.count }, out)
+    default:
+      message satisfies never
+  }
+}
+
+function greet({ hub, connection, from, out }: Call, version: number): void {
+  const { boot, key } = hub
+  say(connection, { kind: 'welcome', version: said(HUB_VERSIONS), boot }, out)
+  if (agreed(HUB_VERSIONS, version) !== null) {
+    say(connection, { kind: 'signs', key }, out)
+    from.greeted = true
+    hub.mute.delete(connection)
+  } else {
+    const why = `speaks ${shown(version)}, this hub ${shown(HUB_VERSIONS)}`
+    out.close(connection, { kind: 'refused', why })
+  }
+}
+
+/** The ticket of a stream was read: what it says, or why it is none. */
+export function ticketed(
+  hub: Hub,
+  now: Millis,
+  { connection, ticket }: { connection: number; ticket: string },
+  claims: Claims | string,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (from) sessions.ticketed({ hub, now, connection, from, out }, ticket, claims)
+}
+
+/** The application has answered about somebody. @param why  not; null lets them in */
+export function consulted(
+  hub: Hub,
+  now: Millis,
+  { connection, applicant }: { connection: number; applicant: Applicant },
+  why: string | null,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (from) sessions.consulted({ hub, now, connection, from, out }, applicant, why)
+}
+
+/** What the disk shall have of a session, all of it or nothing; then `kept` or `unkept` follows. */
+export function changesOf(hub: Hub, session: string): Changes {
+  return [
+    [session, register.recordOf(hub.directory, session)],
+    ...archive.changesOf(hub.archive, session),
+  ]
+}
+
+type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
+
+/** Takes one record from disk; of sheets none is needed. @returns false if it is not one of ours */
+export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
+  if (key.startsWith(archive.SHEETS_PREFIX)) return true
+  if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
+  return register.restore(hub.directory, now, bytes)
+}
+
+/** The disk has the records of these sessions as `changesOf` returned them last. */
+export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
+  for (const session of ids) {
+    keeping.kept(hub, session, out)
+    sessions.kept(hub, now, session, out)
+    goOn(hub, now, session, out)
+  }
+  sessions.grantDue(hub, now, out)
+}
+
+/** The disk did not take them: those who asked for the changes get the reason. */
+export function unkept(
+  hub: Hub,
+  now: Millis,
+  ids: readonly string[],
+  why: string,
+  out: HubOut,
+): void {
+  for (const session of ids) {
+    sessions.refuseEntrants(hub, session, why, out)
+    keeping.unkept(hub, session, why, out)
+    sessions.unkept(hub, session, why, out)
+    goOn(hub, now, session, out)
+  }
+}
+
+// The disk has answered: requests that waited for it are handled now.
+function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  goodbyes.settle(hub, session, out)
+  const waiting = hub.waiting.get(session) ?? []
+  hub.waiting.delete(session)
+  for (const { connection, message } of waiting) {
+    const from = hub.connections.get(connection)
+    if (from) answer({ hub, now, connection, from, out }, message)
+  }
+}
+
+/** Asks the primaries whether they live, and closes streams that never sent HELLO. */
+export function wake(hub: Hub, now: Millis, out: HubOut): void {
+  const { hello } = hub.budgets.limits.stream
+  for (const [connection, since] of hub.mute) {
+    if (now - since < hello) break
+    hub.mute.delete(connection)
+    hub.counters.mute++
+    const from = hub.connections.get(connection)!
+    const met = budgets.refuse(hub.budgets, 'stream', 'hello')
+    refusals.close({ hub, now, connection, from, out }, met, 'refused')
+  }
+  crowding.sweep({ hub, now, out })
+  attendance.sweep(hub, now, out)
+  closing.sweep(hub, now, out)
+  keeping.sweep(hub, now, out)
+  tellRemoved(hub, now, out)
+  sessions.grantDue(hub, now, out)
+  register.wake(hub.directory, now, directoryOut(hub, out))
+}
+
+/** When `wake` is due. */
+export function deadline(hub: Hub): Millis {
+  const [oldest] = hub.mute.values()
+  const { hello } = hub.budgets.limits.stream
+  const muteAt = oldest === undefined ? Infinity : oldest + hello
+  const [gone] = hub.removed.values()
+  const due = Math.min(register.deadline(hub.directory), challenge.deadline(hub.directory))
+  const archivedAt = hub.archive.rooms.size === 0 ? Infinity : hub.archivedAt
+  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt)
+}

@@ -1,0 +1,324 @@
+/**
+ * Rooms that outlive their members: their primaries write sheets into the archive, and whoever
+ * comes when nobody is left opens the room again as the session that it was.
+ *
+ * The primary of the register alone writes, on the stream by which it is attached, and what it
+ * writes follows on what is there. Opening is an `add`: it gives the session a new epoch and a new
+ * primary in one step, before the sheets are read, so whoever served before can write no more, and
+ * what is read is the last that there will be of them.
+ *
+ * A room may be opened at once if its session has ended, or if its primary is strict, and its
+ * stream is closed: such a primary acknowledges nothing that is not here. One that reaches its
+ * backup through the relay alone acknowledges nothing once their streams are closed: it must have
+ * been silent for as long as its lease may last. Where others may play on without the hub, by their
+ * promises (session/lease.ts), it must have been silent for longer still.
+ */
+
+import { INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../../../holdfast/src/machine.ts'
+import * as chunks from '../../../holdfast/src/wire/chunks.ts'
+import * as archive from './archive.ts'
+import type { Stand } from './archive.ts'
+import * as budgets from './budgets.ts'
+import type { Exceeded } from './budgets.ts'
+import {
+  type FromHub,
+  LATER,
+  opensAgain,
+  NOT_NEXT,
+  SHEET_PIECE_MAX,
+  SHEET_PIECES_MAX,
+  TIME_MAX,
+  type ToHub,
+} from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as rooms from '../../../holdfast/src/hub-protocol/rooms.ts'
+import * as refusals from './refusals.ts'
+import * as register from './register.ts'
+import type { Row } from './register.ts'
+import { dismiss } from './attaching.ts'
+import * as goodbyes from './goodbyes.ts'
+import { type Call, directoryOut, type Hub, type HubOut, type Opening, say } from './state.ts'
+
+/** A stream that broke is dialled again within this; so are all after a start of the hub. */
+export const BACK_MS: Millis = 3_000
+/** How often the archive is looked through for rooms whose time is over. */
+export const SWEEP_MS: Millis = 10_000
+
+type Keep = ToHub & { kind: 'keep' }
+
+/** A piece of a sheet. */
+export function keep(call: Call, message: Keep): void {
+  const { hub, from } = call
+  const row = register.find(hub.directory, message.session)
+  const isSound = message.time <= TIME_MAX && message.next <= INC_MAX
+  if (!row || !isSound || !writes(row, call) || archive.timeOf(row.entry) === 0) {
+    hub.counters.forged++
+    return
+  }
+  row.opening = 0
+  // Somebody else is about to lead: what comes from its predecessor is too late.
+  if (row.pending && row.pending.register?.primary !== from.inc) return
+  const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
+  if (met) return refuse(call, message, met)
+  if (message.of > SHEET_PIECES_MAX) {
+    return refuse(call, message, budgets.refuse(hub.budgets, 'room', 'kept'))
+  }
+  from.sheet = chunks.take(message.piece === 0 ? null : from.sheet, message)
+  const bytes = from.sheet && chunks.whole(from.sheet)
+  if (!bytes) return
+  from.sheet = null
+  store(call, row, message, bytes)
+}
+
+function wallOf({ archive: { wallOffset } }: Hub, now: Millis): Millis {
+  return Math.max(0, Math.round(now + wallOffset))
+}
+
+function writes({ entry }: Row, { hub, connection, from }: Call): boolean {
+  const { session, register: known } = entry
+  const { inc } = from
+  if (inc === 0 || inc !== known.primary || from.session !== session) return false
+  return hub.attached.get(session)?.get(inc) === connection
+}
+
+function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
+  const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
+  const { session, number, index, acks } = message
+  doubt(hub, session)
+  say(connection, { kind: 'kept', session, number, index, acks, why }, out)
+}
+
+function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
+  const { hub, connection, from, out } = call
+  const { session, index, acks, next, time } = message
+  const at = wallOf(hub, call.now)
+  const known = archive.standOf(hub.archive.rooms.get(session))
+  const before = message.from === null ? null : known
+  if (message.from !== null && !follows(before, message, from.inc)) {
+    return refuse(call, message, NOT_NEXT)
+  }
+  const sheets = new Map<number, Uint8Array | null>(archive.none(before ? 0 : (known?.sheets ?? 0)))
+  // A word on how many are here is no sheet.
+  const isSheet = !before || bytes.length > 0
+  if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
+  const stand: Stand = {
+    session: sessionOf(row),
+    by: from.inc,
+    index,
+    time,
+    at,
+    next,
+    acks,
+    until: 0,
+    sheets: (before?.sheets ?? 0) + (isSheet ? 1 : 0),
+    bytes: (before?.bytes ?? 0) + bytes.length,
+    imported: false,
+  }
+  const met = unfit(hub, from.account.place, known, stand)
+  if (met) return refuse(call, message, met)
+  const waiter = { connection, number: message.number, index, acks }
+  const room = archive.change(hub.archive, row.entry, stand, sheets, waiter)
+  room.founder ||= from.account.place
+  out.record(session)
+}
+
+function follows(stand: Stand | null, { from, index }: Keep, by: number): boolean {
+  if (!stand || stand.by !== by || stand.sheets >= rooms.SHEETS_MAX) return false
+  return from === stand.index && index >= stand.index
+}
+
+function unfit(hub: Hub, place: string, known: Stand | null, stand: Stand): Exceeded | null {
+  const { room, address, hub: all } = hub.budgets.limits
+  if (stand.bytes > room.kept) return budgets.refuse(hub.budgets, 'room', 'kept')
+  if (known) return null
+  const { rooms } = hub.archive
+  if (rooms.size >= all.kept) return budgets.refuse(hub.budgets, 'hub', 'kept')
+  let own = 0
+  for (const { founder } of rooms.values()) if (founder === place) own++
+  return own >= address.kept ? budgets.refuse(hub.budgets, 'address', 'kept') : null
+}
+
+// Play goes on without us from here: numbers are given that are in no sheet.
+function doubt({ directory }: Hub, session: string): void {
+  const row = register.find(directory, session)
+  if (row) row.refused = true
+}
+
+function sessionOf({
+  entry,
+  members,
+  recovers,
+  hosts,
+  entrants,
+  invitations,
+}: Row): Stand['session'] {
+  return { entry, members, recovers, hosts, entrants, invitations }
+}
+
+/** The disk has the record of a session: whoever waits for its sheets hears it. */
+export function kept(hub: Hub, session: string, out: HubOut): void {
+  const { waiters, more } = archive.kept(hub.archive, session)
+  const saved = hub.archive.rooms.get(session)?.saved
+  const row = register.find(hub.directory, session)
+  if (row) row.strict = saved?.acks === 'strict' ? saved.by : 0
+  tell(session, waiters, '', out)
+  if (more) out.record(session)
+}
+
+/** The disk did not take it. */
+export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+  doubt(hub, session)
+  tell(session, archive.unkept(hub.archive, session), why, out)
+}
+
+function tell(session: string, waiters: readonly archive.Waiter[], why: string, out: HubOut): void {
+  for (const { connection, ...sheet } of waiters) {
+    say(connection, { kind: 'kept', session, ...sheet, why }, out)
+  }
+}
+
+/**
+ * Whether a room is kept that nobody serves.
+ *
+ * @returns null if none is; for how many ms it cannot be opened yet; or as what it is opened
+ */
+export function openingOf(
+  hub: Hub,
+  now: Millis,
+  place: { game: string; room: string },
+): Opening | Millis | null {
+  const stand = archive.find(hub.archive, place)
+  if (!stand) return null
+  const { session, register: last } = stand.session.entry
+  const row = register.find(hub.directory, session)
+  const waits = row ? waitOf(hub, now, row, stand) : 0
+  if (waits > 0) return waits
+  const epoch = Math.max(last.epoch, row?.entry.register.epoch ?? 0) + 1
+  const isComplete = row ? !row.refused : (hub.archive.rooms.get(session)?.complete ?? false)
+  const { primary } = row?.entry.register ?? last
+  const gap = isComplete && hasAll(stand, primary) ? 0 : MEMBERS_MAX
+  return { stand, epoch, inc: stand.next + gap }
+}
+
+// Whether no member has a number that is not here: who is strict gives none.
+function hasAll({ by, acks }: Stand, primary: PeerId): boolean {
+  // By 0 who opened the room has written nothing so far.
+  return by === 0 || (acks === 'strict' && by === primary)
+}
+
+// Nobody serves the session, or is attached to it.
+function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Millis {
+  const { primary } = row.entry.register
+  // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
+  const isOpening = row.opening === primary
+  const isStrict = isOpening || (acks === 'strict' && by === primary)
+  if (goodbyes.leftAll(row, { by, index })) return 0
+  if (!isStrict) {
+    // After a start of the hub, or where it refused a sheet, it does not know enough.
+    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : rooms.SILENT_MS
+    return Math.max(row.lastYes, hub.startedAt) + silent - now
+  }
+  // Who opens it may be on its way to us.
+  const since = isOpening ? row.lastYes : -Infinity
+  const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since
+  return Math.max(goneAt, hub.startedAt) + BACK_MS - now
+}
+
+/** Somebody opens the room again: as the session that it was, with a new epoch and primary. */
+export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founder): Row {
+  const { hub, now, out } = call
+  const lead = { epoch, primary: inc, backup: 0 }
+  const entry = { ...stand.session.entry, register: lead, players: 1 }
+  dismiss(call, entry.session)
+  const session = { ...stand.session, entry: { ...entry, standing: 'open' as const } }
+  const row = register.begin(hub.directory, now, session, founder, directoryOut(hub, out))
+  row.opening = inc
+  const own = sessionOf(row)
+  archive.change(hub.archive, entry, { ...stand, session: own, by: 0, next: inc + 1, until: 0 })
+  return row
+}
+
+/**
+ * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
+ * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
+ *
+ * @returns false if somebody has that name
+ */
+export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
+  const { entry } = stand.session
+  const { session } = entry
+  const place = { ...entry, room: rooms.asideOf(entry) }
+  const isTaken = register.inRoom(hub.directory, place).length > 0
+  if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
+  if (register.forget(hub.directory, session, directoryOut(hub, out))) return true
+  const renamed = { ...stand.session, entry: place }
+  archive.change(hub.archive, entry, { ...stand, session: renamed })
+  out.record(session)
+  return true
+}
+
+type Founder = Parameters<typeof register.begin>[3]
+
+/** The session of a room is over: from now on its time runs. */
+export function ended(hub: Hub, now: Millis, row: Row, out: HubOut): void {
+  const { session } = row.entry
+  const stand = archive.standOf(hub.archive.rooms.get(session))
+  if (stand) over(hub, now, { ...stand, session: sessionOf(row) }, !row.refused, out)
+}
+
+function over(hub: Hub, now: Millis, stand: Stand, complete: boolean, out: HubOut): void {
+  const { entry } = stand.session
+  const until = wallOf(hub, now) + archive.timeOf(entry)
+  const session = { ...stand.session, members: [] }
+  archive.change(hub.archive, entry, { ...stand, session, until }).complete = complete
+  out.record(entry.session)
+}
+
+/**
+ * Drops rooms whose time is over. That of a room begins now if its session ended without the disk
+ * having that, because it refused, or the hub was killed between.
+ */
+export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+  if (now < hub.archivedAt) return
+  hub.archivedAt = now + SWEEP_MS
+  for (const [session, room] of hub.archive.rooms) {
+    const stand = archive.standOf(room)
+    if (!stand) continue
+    if (stand.until === 0) {
+      if (!register.find(hub.directory, session)) over(hub, now, stand, false, out)
+    } else if (stand.until <= wallOf(hub, now)) drop(hub, session, out)
+  }
+}
+
+/** Drops what is kept of a room. @returns whether anything was */
+export function drop(hub: Hub, session: string, out: HubOut): boolean {
+  const isThere = archive.drop(hub.archive, session)
+  if (isThere) out.record(session)
+  return isThere
+}
+
+/** How somebody hears that a room cannot be opened yet. */
+export function laterIn(ms: Millis): string {
+  return `${LATER}${opensAgain(ms)}`
+}
+
+/** What who opens a room is told. Session time has gone on since the last sheet. */
+export function toldOf(
+  hub: Hub,
+  now: Millis,
+  { stand, inc }: Opening,
+): (FromHub & { kind: 'added' })['opened'] {
+  const { time, at, sheets, imported } = stand
+  return { inc, time: time + Math.max(0, wallOf(hub, now) - at), sheets, imported }
+}
+
+/** The sheets of a room in pieces, in order; null if one of them is not there. */
+export function read(hub: Hub, session: string, out: HubOut): chunks.Piece[] | null {
+  const { sheets = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
+  const all: chunks.Piece[] = []
+  for (let sheet = 0; sheet < sheets; sheet++) {
+    const bytes = out.read(archive.keyOf(session, sheet))
+    if (!bytes) return null
+    all.push(...chunks.cut(bytes, SHEET_PIECE_MAX))
+  }
+  return sheets === 0 ? null : all
+}

@@ -1,0 +1,102 @@
+/** Rooms of the archive as files, and back: for who runs a hub. */
+
+import { type Millis, termOf } from '../../../holdfast/src/machine.ts'
+import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
+import { decode } from '../../../holdfast/src/wire/layout.ts'
+import * as archive from './archive.ts'
+import type { Stand } from './archive.ts'
+import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as register from './register.ts'
+import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
+import type { Hub, HubOut } from './state.ts'
+import { readRecord } from './records.ts'
+
+/** Where a room stands that was saved without being kept: ten minutes. */
+const KEPT_MINUTES = 10
+// A room that is written ten times while it is read is read in the end.
+const TRIES_MAX = 10
+
+/** A room as the disk has it; null if nothing of it is there. */
+export function save(
+  hub: Hub,
+  place: { game: string; room: string },
+  out: Pick<HubOut, 'read'>,
+): Saved | null {
+  const session = archive.sessionIn(hub.archive, place)
+  if (session === null) return null
+  for (let count = 0; count < TRIES_MAX; count++) {
+    const saved = read(session, out)
+    if (saved !== 'changed') return saved
+  }
+  return null
+}
+
+// The disk may take another write between two sheets: the record tells.
+function read(session: string, out: Pick<HubOut, 'read'>): Saved | 'changed' | null {
+  const key = archive.recordOf(session)
+  const before = out.read(key)
+  const stand = before && decode(archive.archived, before)
+  const kept = stand && readRecord(stand.session)
+  if (!stand || !kept) return null
+  const sheets: Uint8Array[] = []
+  for (let sheet = 0; sheet < stand.sheets; sheet++) {
+    const bytes = out.read(archive.keyOf(session, sheet))
+    if (!bytes) return 'changed'
+    sheets.push(bytes)
+  }
+  const after = out.read(key)
+  if (!after || !sameBytes(before, after)) return 'changed'
+  const { game, room, playersMax, topology, terms, register: lead } = kept.entry
+  return {
+    ...{ game, room, session, playersMax, topology, terms, sheets },
+    ...{ recovers: kept.recovers, hosts: kept.hosts, epoch: lead.epoch },
+    entrants: kept.entrants,
+    ...{ next: stand.next, time: stand.time, index: stand.index },
+  }
+}
+
+/** Why a saved room is not taken. */
+export type Unfit = 'is there' | 'full' | 'too large'
+
+/**
+ * Keeps a saved room from now on, as the session that it was, until its time is over.
+ *
+ * @param as  under which game and room
+ */
+export function restore(
+  hub: Hub,
+  now: Millis,
+  saved: Saved,
+  as: { game: string; room: string },
+  out: Pick<HubOut, 'record'>,
+): Unfit | null {
+  const { session, playersMax, topology, recovers, hosts, entrants, sheets } = saved
+  const { index, time, next } = saved
+  const isHere = register.find(hub.directory, session) ?? hub.archive.rooms.get(session)
+  const isPlayed = register.inRoom(hub.directory, as).length > 0
+  if (isHere || isPlayed || archive.find(hub.archive, as)) return 'is there'
+  const { room, hub: all } = hub.budgets.limits
+  const bytes = sheets.reduce((sum, one) => sum + one.length, 0)
+  if (bytes > room.kept) return 'too large'
+  if (hub.archive.rooms.size >= all.kept) return 'full'
+  const terms = keptTerms(saved.terms)
+  const lead = { epoch: saved.epoch, primary: 0, backup: 0 }
+  const place = { ...as, session, playersMax, topology, terms, register: lead }
+  const entry = { ...place, players: 0, standing: 'open' } as const
+  const at = Math.max(0, Math.round(now + hub.archive.wallOffset))
+  const stand: Stand = {
+    session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
+    ...{ by: 0, index, time, at, next, acks: 'strict', sheets: sheets.length, bytes },
+    until: at + archive.timeOf(entry),
+    imported: true,
+  }
+  archive.change(hub.archive, entry, stand, new Map(sheets.entries()))
+  out.record(session)
+  return null
+}
+
+function keptTerms(terms: string): string {
+  if ((termOf(terms, 'keep') ?? 0) > 0) return terms
+  const more = `${terms}${terms === '' ? '' : ';'}keep=${KEPT_MINUTES}`
+  return more.length > TERMS_MAX ? terms : more
+}

@@ -1,0 +1,483 @@
+/**
+ * The sessions of the register as streams ask for them: GET_ALL_SERVERS, GET_THIS_SERVER,
+ * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
+ */
+
+import {
+  INC_MAX,
+  mayLead,
+  MEMBERS_MAX,
+  type Millis,
+  type PeerId,
+} from '../../../holdfast/src/machine.ts'
+import {
+  type FromHub,
+  NO_GAME,
+  NOT_ADMITTED,
+  SPENT,
+  type ToHub,
+  UNREADABLE,
+} from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as register from './register.ts'
+import type { Challenge } from './takeovers.ts'
+import * as admission from './admission.ts'
+import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import * as archive from './archive.ts'
+import * as attendance from './attendance.ts'
+import * as challenge from './challenge.ts'
+import type { Exceeded } from './budgets.ts'
+import * as budgets from './budgets.ts'
+import { detach } from './attaching.ts'
+import { leaderOf } from './grants.ts'
+import type { Applicant } from './applicants.ts'
+import * as closing from './closing.ts'
+import { happened, tellMoved } from './room-news.ts'
+import * as consulting from './consulting.ts'
+import * as inviting from './inviting.ts'
+import * as keeping from './keeping.ts'
+import * as listing from './listing.ts'
+import * as refusals from './refusals.ts'
+import { entrantOf } from './rights.ts'
+import { sit } from './seats.ts'
+import { isName } from '../../../holdfast/src/wire/plain.ts'
+import {
+  type Asked,
+  type Call,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  say,
+  tell,
+  type Opening,
+} from './state.ts'
+
+type Add = ToHub & { kind: 'add' }
+
+/** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
+export function list(call: Call, message: ToHub & { kind: 'list' }): void {
+  const { hub, now, connection, out } = call
+  const { request, game, after } = message
+  const page = listing.page(hub, now, game, after)
+  const met = refusals.spend(call, 'lists', listing.costOf(page, 'stream'))
+  if (met) return refusals.answer(call, request, met)
+  for (const { entry } of page.items) say(connection, { kind: 'entry', request, entry }, out)
+  say(connection, { kind: 'last', request, next: page.next }, out)
+}
+
+/** GET_THIS_SERVER. */
+export function get(call: Call, message: ToHub & { kind: 'get' }): void {
+  const { hub, connection, out } = call
+  const { request, session } = message
+  const row = register.find(hub.directory, session)
+  if (!row) return refuse(connection, request, `no session ${session}`, out)
+  if (row.pending) return wait(call, session, message)
+  say(connection, registered(row, request, true, out), out)
+}
+
+// What is told of a register.
+function registered(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
+  const { session, register: known } = row.entry
+  const leader = leaderOf(row, out)
+  return { kind: 'register', request, session, ok, register: known, leader }
+}
+
+/** Whether a change of this session is on its way to the disk. */
+export function mustWait(hub: Hub, session: string): boolean {
+  return (register.find(hub.directory, session)?.pending ?? null) !== null
+}
+
+/**
+ * Makes a request about a session wait until the disk has answered. For each stream only the newest
+ * of a kind is kept, because a repeated request means the same.
+ */
+export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
+  const others = (hub.waiting.get(session) ?? []).filter((other) => {
+    return other.connection !== connection || other.message.kind !== message.kind
+  })
+  hub.waiting.set(session, [...others, { connection, message }])
+}
+
+/** ADD_SERVER: a ticket is read first, if one is shown. */
+export function add(call: Call, message: Add): void {
+  const { hub, now, connection, from, out } = call
+  // A process that looks for a session is in none: it was removed from its former one.
+  detach(call)
+  const unfit = unfitWish(hub, message)
+  if (unfit) return refuse(connection, message.request, unfit, out)
+  if (message.ticket === '') return comeIn(call, message, null)
+  // Whom a ticket let in before shows it in vain.
+  const known = register.living(hub.directory, now, message)
+  if (known && entrantOf(known.entrants, message.key)) return comeIn(call, message, null)
+  if (message.ticket.startsWith(INVITATION)) return comeIn(call, message, null)
+  if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
+  from.asking = message
+  out.check(connection, message.ticket)
+}
+
+/** A member makes an invitation: it is told so once the disk has it. */
+export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
+  const { hub, connection, from, out } = call
+  const { session, inc } = from
+  const made = inviting.invite(hub, register.find(hub.directory, session), inc, message)
+  if (made === 'waits') {
+    out.record(session)
+    return wait(call, session, message)
+  }
+  const why = made === 'done' ? '' : made.why
+  say(connection, { kind: 'invited', request: message.request, why }, out)
+}
+
+/** What a ticket says was read; or why it is none. */
+export function ticketed(call: Call, ticket: string, claims: Claims | string): void {
+  const { asking } = call.from
+  if (asking?.ticket !== ticket) return
+  call.from.asking = null
+  comeIn(call, asking, claims)
+}
+
+/** The application let somebody in, or says why not. */
+export function consulted(call: Call, about: Applicant, why: string | null): void {
+  const { connection, out } = call
+  const open = consulting.consulted(call, about, why === null)
+  if (!open) return
+  const { message, claims } = open
+  if (why === null) return comeIn(call, message, claims)
+  refuse(connection, message.request, admission.reasonOf(why), out)
+}
+
+// The session exists, or is created once the disk has it.
+function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
+  const { hub, now, connection, out } = call
+  const { request, key } = message
+  const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
+  if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const shut = closing.whyShut(hub, now, message)
+  if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
+  const { known, kept, wait: later } = found(hub, now, message)
+  // How a room stands that may be opened is not certain before the disk has answered.
+  const writing = known ? null : archive.onItsWay(hub.archive, message)
+  if (writing !== null) return wait(call, writing, message)
+  if (later !== null) return refuse(connection, request, keeping.laterIn(later), out)
+  const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
+  if ('refused' in entrance) {
+    return refuse(connection, request, admission.reasonOf(entrance.refused), out)
+  }
+  const founding = !known
+  const { hosts } = kept?.stand.session ?? message
+  if (founding && !mayOpen({ ...message, hosts }, entrance)) {
+    return refuse(connection, request, NOBODY, out)
+  }
+  if (consulting.consult(call, message, claims, { ...entrance, founding })) return
+  if (kept && message.fresh) return layAside(call, message, kept)
+  if (!known) return create(call, message, entrance, kept)
+  const full = sit(call, known.entry.session)
+  if (full) return refusals.answer(call, request, full)
+  admission.enroll(known, key, entrance)
+  if (admission.mustWait(known, key)) {
+    out.record(known.entry.session)
+    return wait(call, known.entry.session, message)
+  }
+  call.from.calls = known.entry.session
+  say(connection, welcome(call, known, message, 'found'), out)
+}
+
+interface Found {
+  /** A session that somebody serves, or will. */
+  known: register.Row | null
+  /** A kept room that may be opened. */
+  kept: Opening | null
+  /** For how many ms there is a kept room that may not. */
+  wait: Millis | null
+}
+
+// Where nobody is attached, as after a start of the hub, a kept room need not be waited for.
+function found(hub: Hub, now: Millis, message: Add): Found {
+  const known = register.living(hub.directory, now, message)
+  const isHere = known !== null && known.present.size > 0
+  const kept = isHere ? null : keeping.openingOf(hub, now, message)
+  if (typeof kept === 'number') return { known, kept: null, wait: known ? null : kept }
+  return { known: kept ? null : known, kept, wait: null }
+}
+
+const TAKEN = 'what is kept of this room has no other name to go to: try later'
+const NOBODY = 'nobody serves it'
+
+function mayOpen(
+  { hosts, playersMax }: Pick<Add, 'hosts' | 'playersMax'>,
+  { rights }: admission.Entrance,
+): boolean {
+  return playersMax > 0 && mayLead(rights, hosts)
+}
+
+const RESERVED = `${NOT_ADMITTED}this name is for what was kept of another room: choose another`
+
+function layAside(call: Call, message: Add, kept: Opening): void {
+  const { hub, connection, out } = call
+  const { request, room } = message
+  if (archive.isReserved(hub.archive, room)) return refuse(connection, request, RESERVED, out)
+  if (!keeping.layAside(call, kept)) return refuse(connection, request, TAKEN, out)
+  wait(call, kept.stand.session.entry.session, message)
+}
+
+function create(
+  call: Call,
+  message: Add,
+  entrance: admission.Entrance,
+  kept: Opening | null,
+): void {
+  const { hub, now, connection, from } = call
+  const { request } = message
+  if (kept && kept.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
+  if (!kept && archive.isReserved(hub.archive, message.room)) {
+    return refuse(connection, request, RESERVED, call.out)
+  }
+  const met = mayFound(call)
+  if (met) return refusals.answer(call, request, met)
+  const row = kept ? keeping.open(call, kept, message) : anew(call, message)
+  if (!row) return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
+  const id = row.entry.session
+  admission.enroll(row, message.key, entrance)
+  from.created++
+  from.founded.add(id)
+  if (hub.attendance.has(id)) attendance.ended(hub, id)
+  attendance.added(hub, now, id, from.account)
+  hub.asked.set(id, { connection, kind: 'add', message, opened: kept })
+}
+
+function anew({ hub, now, out }: Call, message: Add): register.Row | null {
+  const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
+  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
+  if (added) hub.created++
+  return added?.row ?? null
+}
+
+function welcome(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  row: register.Row,
+  message: Add,
+  as: 'found' | 'new' | Opening,
+): FromHub {
+  const leader = leaderOf(row, out)
+  const admitted = admission.admissionFor(row, message, out)
+  const created = as !== 'found'
+  const opened = typeof as === 'string' ? null : keeping.toldOf(hub, now, as)
+  const { request } = message
+  const { entry } = row
+  return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
+}
+
+// A room costs a place on disk, however short it lives.
+function mayFound(call: Call): Exceeded | null {
+  const { hub, now, from, out } = call
+  const { stream, address, hub: all } = hub.budgets.limits
+  if (from.created >= stream.registrations) {
+    return budgets.refuse(hub.budgets, 'stream', 'registrations')
+  }
+  if (from.account.rooms >= address.rooms) return budgets.refuse(hub.budgets, 'address', 'rooms')
+  if (hub.directory.rows.size >= all.rooms) {
+    // Whoever asks again finds the place of a session whose members are away for longest.
+    const absent = attendance.mostAbsent(hub, now)
+    if (absent !== null) register.forget(hub.directory, absent, directoryOut(hub, out))
+    return budgets.refuse(hub.budgets, 'hub', 'rooms')
+  }
+  return refusals.spend(call, 'registrations', 1)
+}
+
+function unfitWish({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null {
+  const { game, room, playersMax } = wish
+  if (game === '' || room === '') return 'a session needs a game and a room'
+  if (!isName(game) || !isName(room)) return 'a name of a game or a room has no control characters'
+  if (games && !games.has(game)) {
+    return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
+  }
+  // 0 asks for an existing session.
+  if (playersMax <= MEMBERS_MAX) return null
+  return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
+}
+
+/**
+ * CHANGE_SERVER: refused at once, or answered once the disk has it. A takeover is asked for
+ * before: its primary may live.
+ */
+export function change(call: Call, message: ToHub & { kind: 'change' }): void {
+  const { hub, now, connection, out } = call
+  const { session, why, inc } = message
+  const isTakeover = why === 'takeover' && hub.attached.get(session)?.get(inc) === connection
+  if (!isTakeover || !register.allows(hub.directory, now, message)) {
+    return compareAndSet(call, message)
+  }
+  const sink = directoryOut(hub, out)
+  const asked = challenge.ask(hub.directory, now, connection, message, sink)
+  if (asked === 'vetoed') veto(hub, connection, message, out)
+  else if (asked === 'free') compareAndSet(call, message)
+}
+
+function veto(
+  hub: Hub,
+  connection: number,
+  { request, session }: Challenge['demand'],
+  out: HubOut,
+): void {
+  hub.counters.vetoes++
+  say(connection, { kind: 'alive', request, session }, out)
+}
+
+/** The primary of a session answers a challenge: it keeps its role, unless its veto has lapsed. */
+export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
+  const { hub, now, from, out } = call
+  const { session } = message
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  if (from.session !== session || from.inc === 0 || from.inc !== primary) {
+    hub.counters.forged++
+    return
+  }
+  const answered = challenge.answer(hub.directory, now, message, from.inc)
+  if (!answered) return
+  const { connection, demand } = answered.challenge
+  if (answered.isVeto) veto(hub, connection, demand, out)
+  else grant(hub, now, answered.challenge, out)
+}
+
+/** Makes the compare-and-set for takeovers whose primaries did not answer in time. */
+export function grantDue(hub: Hub, now: Millis, out: HubOut): void {
+  for (const due of challenge.takeDue(hub.directory, now)) grant(hub, now, due, out)
+}
+
+function grant(hub: Hub, now: Millis, { connection, demand }: Challenge, out: HubOut): void {
+  const from = hub.connections.get(connection)
+  if (from) compareAndSet({ hub, now, connection, from, out }, demand)
+}
+
+function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
+  const { hub, now, connection, out } = call
+  const { request, session } = message
+  const row = register.find(hub.directory, session)
+  if (!row) return refuse(connection, request, `no session ${session}`, out)
+  if (row.pending) return wait(call, session, message)
+  const speaks = hub.attached.get(session)?.get(message.inc) === connection
+  const no = registered(row, request, false, out)
+  // Of who is attached by this stream nothing older is under way.
+  const attaches = message.why === 'recover' || message.why === 'takeover'
+  if (attaches && !speaks) return say(connection, no, out)
+  // All who are here are told of it.
+  const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
+  if (crowd) return refusals.answer(call, request, crowd)
+  if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
+    hub.asked.set(session, { connection, message, kind: 'change' })
+    return
+  }
+  hub.counters.conflicts++
+  say(connection, no, out)
+}
+
+/**
+ * The disk has the record: the member that asked for the change is answered first, then the others.
+ */
+export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boolean {
+  const row = register.find(hub.directory, session)
+  const news: register.News[] = []
+  const emit = (event: register.News): void => void news.push(event)
+  const before = row?.entry.register.primary ?? 0
+  if (!row || !register.kept(hub.directory, now, session, { emit })) {
+    closing.endIfShut({ hub, now, out }, session)
+    return false
+  }
+  const isOver = !hub.directory.rows.has(session)
+  if (isOver) {
+    happened(row, 'ended', out)
+    keeping.ended(hub, now, row, out)
+  } else closing.endIfShut({ hub, now, out }, session)
+  challenge.settled(hub.directory, now, session)
+  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
+  else attendance.endIfDue(hub, now, session, out)
+  const asked = hub.asked.get(session)
+  hub.asked.delete(session)
+  if (asked?.kind === 'add') {
+    founded({ hub, now, out }, row, asked)
+    return true
+  }
+  hub.counters.changes++
+  // When a session ends, its last register is the answer.
+  if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
+  if (asked?.message.why === 'recover') tellStored(hub, row, before, asked.connection, out)
+  if (!isOver) tellMoved(row, before, out)
+  const isChanged = news.some(({ kind }) => kind === 'changed')
+  if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
+  return true
+}
+
+// Whoever recovers a session goes on from what the primary before it had on disk, if that is more
+// than what was published.
+function tellStored(
+  hub: Hub,
+  { entry: { session } }: register.Row,
+  before: PeerId,
+  connection: number,
+  out: HubOut,
+): void {
+  const isOfBefore = hub.archive.rooms.get(session)?.saved?.by === before
+  const sheets = isOfBefore ? keeping.read(hub, session, out) : null
+  const count = sheets?.filter(({ piece }) => piece === 0).length ?? 0
+  say(connection, { kind: 'stored', session, sheets: count }, out)
+  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
+}
+
+// Whoever opened a kept room gets all of it, or is told that it cannot be read.
+function founded(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  row: register.Row,
+  { connection, message, opened }: Asked & { kind: 'add' },
+): void {
+  const { session } = row.entry
+  const from = hub.connections.get(connection)
+  if (!from) return
+  const sheets = opened && keeping.read(hub, session, out)
+  if (opened && !sheets) {
+    refuse(connection, message.request, UNREADABLE, out)
+    register.forget(hub.directory, session, directoryOut(hub, out))
+    return
+  }
+  say(connection, welcome({ hub, now, out }, row, message, opened ?? 'new'), out)
+  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
+  happened(row, 'founded', out)
+}
+
+/**
+ * The disk did not take who came in by a ticket, or that a room is laid aside: they are told so,
+ * and may ask again.
+ */
+export function refuseEntrants(hub: Hub, session: string, why: string, out: HubOut): void {
+  const row = register.find(hub.directory, session)
+  const waiting = hub.waiting.get(session)
+  if (!waiting) return
+  const left = waiting.filter(({ connection, message }) => {
+    if (message.kind === 'invite') {
+      say(connection, { kind: 'invited', request: message.request, why }, out)
+      return false
+    }
+    if (message.kind !== 'add') return true
+    if (!message.fresh && !(row && admission.mustWait(row, message.key))) return true
+    refuse(connection, message.request, why, out)
+    return false
+  })
+  hub.waiting.set(session, left)
+}
+
+/** The disk did not take the record: a change in it is refused. */
+export function unkept(hub: Hub, session: string, why: string, out: HubOut): boolean {
+  if (!register.unkept(hub.directory, session)) return false
+  hub.counters.unkept++
+  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
+  const asked = hub.asked.get(session)
+  hub.asked.delete(session)
+  if (!asked) return true
+  const from = hub.connections.get(asked.connection)
+  // A process that asks again until there is room has created nothing so far.
+  if (asked.kind === 'add' && from) {
+    from.created--
+    budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
+  }
+  refuse(asked.connection, asked.message.request, why, out)
+  return true
+}

@@ -1,0 +1,348 @@
+/** The state of the hub, its sink, and how it sends messages. */
+
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import type { Closing } from '../../../holdfast/src/ports.ts'
+import * as budgets from './budgets.ts'
+import type { Account, Budgets, Purse } from './budgets.ts'
+import { defaults } from './limits.ts'
+import {
+  type Entry,
+  type FromHub,
+  fromHub,
+  REASON_MAX,
+  type ToHub,
+} from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Applicant, Consulting } from './applicants.ts'
+import * as archive from './archive.ts'
+import type { Archive, Stand } from './archive.ts'
+import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
+import type { Ticketing } from './tickets.ts'
+import * as register from './register.ts'
+import { encode } from '../../../holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
+
+/** One stream. */
+export interface Connection {
+  /** The process sent HELLO in a version that we support. */
+  greeted: boolean
+  session: string
+  /** The member for which the stream speaks, or 0. */
+  inc: PeerId
+  /** The session that the process found last: its primary and the process exchange KNOCKs. */
+  calls: string
+  /** What it asks for with a ticket that is being read; null if none is. */
+  asking: (ToHub & { kind: 'add' }) | null
+  /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
+  consulting: Consulting | null
+  approved: string
+  /** Sessions that the process created. */
+  created: number
+  /** Of them, those whose disk or founder has still to come. */
+  founded: Set<string>
+  /** Of its address. */
+  account: Account
+  /** What it has left to spend itself. */
+  purse: Purse
+  /** A sheet of which pieces are still to come. */
+  sheet: Incoming | null
+  /** The session in which it has a seat, or ''. */
+  seat: string
+  /** When it sent anything, and when it asked for something last. */
+  heardAt: Millis
+  usedAt: Millis
+  /** When it was told last of a limit, by code. */
+  told: Map<string, Millis>
+}
+
+/** The whole state of the hub. */
+export interface Hub {
+  /** The only games that sessions may have; null for any. */
+  games: ReadonlySet<string> | null
+  /** Null where nobody needs a ticket, and none is taken. */
+  tickets: Ticketing | null
+  /** The application decides too who comes in. */
+  consults: boolean
+  /** Rooms that are closed, by game and name: why, and until when. */
+  shut: Map<string, { why: string; until: Millis }>
+  directory: register.Directory
+  /** Rooms that outlive their members; and when they are looked through next. */
+  archive: Archive
+  archivedAt: Millis
+  startedAt: Millis
+  /** Differs after each start. */
+  boot: number
+  /** By which members check what it signs (Ed25519). */
+  key: Uint8Array
+  connections: Map<number, Connection>
+  /** Streams that have not sent HELLO, and since when; oldest first. */
+  mute: Map<number, Millis>
+  /** The streams of attached members, by session. */
+  attached: Map<string, Map<PeerId, number>>
+  /** Members that were removed a moment ago, by `removedKey`; oldest first. */
+  removed: Map<string, Removed>
+  /** The request behind the change that the disk is to take, by session. */
+  asked: Map<string, Asked>
+  /**
+   * Requests that wait until the disk has answered, by session: the newest of a kind for each
+   * stream.
+   */
+  waiting: Map<string, Waiting[]>
+  /** Counts sessions that were created since the start. */
+  created: number
+  budgets: Budgets
+  /** By session: who was there, and when. */
+  attendance: Map<string, Attendance>
+  /** Counts sessions that were known since the start. */
+  serials: number
+  listing: Listing
+  /** When a stranger may have been silent for too long; Infinity if there is none. */
+  sweepAt: Millis
+  /** Not sooner than this sessions without members are looked for. */
+  absentAt: Millis
+  counters: HubCounters
+}
+
+/** When a session was attended, and by whom it was opened. */
+export interface Attendance {
+  /** Each session has a larger number than those before. */
+  readonly serial: number
+  /** The address that opened it, '' while that is not known. */
+  founder: string
+  /** Whether a member was attached at all. */
+  attended: boolean
+  /** Since when members are attached; null if none is. */
+  since: Millis | null
+  /** Since when none is. */
+  awayAt: Millis
+  /** How long members were attached before. */
+  total: Millis
+  /** When it ends, if nobody comes. */
+  until: Millis
+}
+
+/** The rooms as lists have them. */
+export interface Listing {
+  /** When they were looked at last. */
+  madeAt: Millis
+  /** By game, '' for all of them, in the order of lists. */
+  games: Map<string, Item[]>
+  /** Pages that were asked for since, by game and cursor. */
+  pages: Map<string, Page>
+}
+
+/** One room in a list. */
+export interface Item {
+  entry: Entry
+  /** Players, or -1 where nobody answers. */
+  rank: number
+  /** Of those of one rank the older one comes first. */
+  serial: number
+}
+
+/** A part of a list. */
+export interface Page {
+  items: readonly Item[]
+  /** Where the next one begins; '' if this is the last. */
+  next: string
+}
+
+/** A message of a stream: when it came, and where answers go. */
+export interface Call {
+  hub: Hub
+  now: Millis
+  /** The number of the stream. */
+  connection: number
+  from: Connection
+  out: HubOut
+}
+
+/** A member that is not in the newest list: for a while it still gets what others send it. */
+export interface Removed {
+  connection: number
+  session: string
+  inc: PeerId
+  until: Millis
+}
+
+/** The key under which a removed member is kept. */
+export function removedKey(session: string, inc: PeerId): string {
+  return `${inc} ${session}`
+}
+
+/** Where the answer to a change goes. */
+export type Asked =
+  | { connection: number; kind: 'add'; message: ToHub & { kind: 'add' }; opened: Opening | null }
+  | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
+
+/** A room that may be opened again: how it stands, and since when who leads it. */
+export interface Opening {
+  readonly stand: Stand
+  readonly epoch: number
+  /** The number of who opens it. */
+  readonly inc: PeerId
+}
+
+/** A message that waits for the disk. */
+export interface Waiting {
+  connection: number
+  message: ToHub
+}
+
+/** The counters of the hub, for its metrics. */
+export interface HubCounters {
+  relayed: number
+  relayedBytes: number
+  /** Relayed datagrams whose target is not attached. */
+  astray: number
+  /** Relayed datagrams dropped because their target's stream is behind. */
+  congested: number
+  malformed: number
+  /** Replies, lists of members and answers from a member that may not send them. */
+  forged: number
+  /** Streams that were closed for too many messages (`flooding`), or for no HELLO (`mute`). */
+  flooding: number
+  mute: number
+  changes: number
+  /** Compare-and-sets that failed. */
+  conflicts: number
+  /** Takeovers that were not made because the primary answered. */
+  vetoes: number
+  /** Sessions and changes that were refused because the disk did not take them. */
+  unkept: number
+  /** Streams that were closed because their message made the hub's code throw. */
+  thrown: number
+  /** Sessions that ended because their members stayed away. */
+  abandoned: number
+}
+
+/** What happens to a room: to its session, and to the players in it. */
+export type RoomNews = {
+  kind: 'founded' | 'moved' | 'ended' | 'joined' | 'left'
+  session: string
+  game: string
+  room: string
+  /** The number and the public key of the player; but for `joined` and `left`, who serves. */
+  player: number
+  key: Uint8Array
+}
+
+/** The sink of the hub. */
+export interface HubOut {
+  send(connection: number, bytes: Uint8Array): void
+  /** Relays a datagram, unreliably: one that cannot leave at once is dropped. */
+  relay(connection: number, from: PeerId, datagram: Uint8Array): void
+  /** The same between a primary and a caller: its number, or 0 for the caller itself. */
+  knock(connection: number, caller: number, datagram: Uint8Array): void
+  /** Asks the application about somebody who may come in: `consulted` follows, once. */
+  consult(connection: number, applicant: Applicant): void
+  /** Asks what a ticket says: `ticketed` follows, once. */
+  check(connection: number, ticket: string): void
+  /** Signs with the hub's key. */
+  sign(message: Uint8Array): Uint8Array
+  /**
+   * What is owed of this session must be written, all of it or nothing: `recordOf` and `changesOf`,
+   * then `kept` or `unkept`.
+   */
+  record(session: string): void
+  /** What the disk has under that key; null for nothing, or what cannot be read. */
+  read(key: string): Uint8Array | null
+  close(connection: number, closing: Closing): void
+  /** Something happened to a room. */
+  happened(event: RoomNews): void
+}
+
+/**
+ * A hub that has read its disk.
+ *
+ * @param boot  a random number of 32 bits
+ * @param key   by which members check what it signs
+ */
+export function create(
+  now: Millis,
+  boot: number,
+  key: Uint8Array,
+  games: ReadonlySet<string> | null = null,
+  spent: Budgets = budgets.create(defaults()),
+): Hub {
+  return {
+    games,
+    tickets: null,
+    ...{ consults: false, shut: new Map() },
+    directory: register.create(now),
+    ...{ archive: archive.create(), archivedAt: now, startedAt: now },
+    boot,
+    key,
+    connections: new Map(),
+    mute: new Map(),
+    attached: new Map(),
+    removed: new Map(),
+    asked: new Map(),
+    waiting: new Map(),
+    created: 0,
+    budgets: spent,
+    attendance: new Map(),
+    serials: 0,
+    listing: { madeAt: -Infinity, games: new Map(), pages: new Map() },
+    sweepAt: Infinity,
+    absentAt: now,
+    counters: noCounts(),
+  }
+}
+
+function noCounts(): HubCounters {
+  return {
+    relayed: 0,
+    relayedBytes: 0,
+    astray: 0,
+    congested: 0,
+    malformed: 0,
+    forged: 0,
+    flooding: 0,
+    mute: 0,
+    changes: 0,
+    conflicts: 0,
+    vetoes: 0,
+    unkept: 0,
+    thrown: 0,
+    abandoned: 0,
+  }
+}
+
+/** The sink of the directory's functions. */
+export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
+  return {
+    record: (session) => out.record(session),
+    send: (to, question) => {
+      const stream = hub.attached.get(question.session)?.get(to)
+      if (stream !== undefined) say(stream, question, out)
+    },
+    emit: () => {},
+  }
+}
+
+/** Sends a message to all attached members of a session. */
+export function tell(hub: Hub, session: string, news: FromHub, out: HubOut, but: PeerId = 0): void {
+  // One message to many is encoded once.
+  const bytes = frameMessage(encode(fromHub, news))
+  for (const [inc, connection] of hub.attached.get(session) ?? []) {
+    if (inc !== but) out.send(connection, bytes)
+  }
+}
+
+/** Refuses a request, with the reason. */
+export function refuse(connection: number, request: number, why: string, out: HubOut): void {
+  say(connection, { kind: 'refused', request, why: cut(why) }, out)
+}
+
+/** Sends a message on one stream. */
+export function say(connection: number, message: FromHub, out: HubOut): void {
+  out.send(connection, frameMessage(encode(fromHub, message)))
+}
+
+// A reason may carry a sentence of the store, which names a file.
+function cut(why: string): string {
+  const bytes = new TextEncoder().encode(why)
+  if (bytes.length <= REASON_MAX) return why
+  // A character that the cut destroys becomes a replacement of three bytes.
+  return new TextDecoder().decode(bytes.subarray(0, REASON_MAX - 3))
+}

@@ -1,0 +1,84 @@
+/** Asks the application of a hub's own server about everybody who may come in. */
+
+import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
+import { badValue, type Millis, RIGHTS } from '../../holdfast/src/machine.ts'
+import type { Loop } from '../../holdfast/src/ports.ts'
+import type { Consult } from './server/hub-server.ts'
+import { checkFunction } from '../../holdfast/src/runtime/options.ts'
+import { shown } from '../../holdfast/src/wire/fields.ts'
+import { plain } from '../../holdfast/src/wire/plain.ts'
+
+/** Who wants to come in. */
+export interface JoinRequest {
+  /** The game that they name. */
+  readonly game: string
+  /** The room of it. */
+  readonly room: string
+  /** The public key of the player, in hexadecimal digits: the same each time they come. */
+  readonly key: string
+  /** What they may do by their ticket, or in an open room. */
+  readonly rights: readonly ('play' | 'watch' | 'host')[]
+  /** The id (`jti`) of the ticket by which they come; empty for none. */
+  readonly ticket: string
+  /** Where the stream comes from: an IPv4 address, or the first half of one of IPv6. */
+  readonly address: string
+  /** Whether they would open the room. */
+  readonly founding: boolean
+}
+
+/** Nothing, or true: they come in. A text is shown to them instead; false is one without reason. */
+export type JoinVerdict = string | boolean | undefined | void
+
+/** See `onJoin` of HubOptions. */
+export type OnJoin = (request: JoinRequest) => JoinVerdict | Promise<JoinVerdict>
+
+/** So long an answer is waited for. */
+export const VERDICT_MS: Millis = 5_000
+
+/**
+ * How the hub asks; null where nobody is to be asked. An answer that is none, a throw, and silence
+ * reject: then nobody comes in.
+ *
+ * @throws HoldfastError code `bad-value` for what is no function
+ */
+export function consultWith(onJoin: OnJoin | undefined, loop: Loop): Consult | null {
+  if (onJoin === undefined) return null
+  checkFunction('onJoin', onJoin)
+  return async ({ rights, ...rest }) => {
+    const request = { ...rest, rights: wordsOf(rights) }
+    return verdictOf(await inTime(loop, () => onJoin(request)))
+  }
+}
+
+function inTime(loop: Loop, ask: () => JoinVerdict | Promise<JoinVerdict>): Promise<JoinVerdict> {
+  return new Promise((resolve, reject) => {
+    const alarm = loop.alarm(() => {
+      reject(new Error(`onJoin did not answer within ${VERDICT_MS / 1_000} s`))
+    })
+    alarm.set(loop.now() + VERDICT_MS)
+    new Promise<JoinVerdict>((answer) => answer(ask()))
+      .finally(() => alarm.cancel())
+      .then(resolve, reject)
+  })
+}
+
+function verdictOf(verdict: unknown): string | null {
+  if (verdict === undefined || verdict === true) return null
+  if (verdict === false) return 'you may not come in here'
+  if (typeof verdict !== 'string') {
+    throw badValue(`onJoin gives a text, true, false or nothing: ${shown(verdict)}`)
+  }
+  return bounded(plain(verdict))
+}
+
+// A reason on the wire has so many bytes, with what stands before it.
+function bounded(text: string): string {
+  const most = REASON_MAX - NOT_ADMITTED.length
+  let short = text
+  while (new TextEncoder().encode(short).length > most) short = short.slice(0, -1)
+  return short
+}
+
+function wordsOf(rights: number): JoinRequest['rights'] {
+  return (['play', 'watch', 'host'] as const).filter((word) => (rights & RIGHTS[word]) !== 0)
+}

@@ -1,0 +1,202 @@
+/** The rooms of a hub, as its owner sees them, hears of them, and closes them. */
+
+import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
+import * as archive from './machine/archive.ts'
+import * as register from './machine/register.ts'
+import type { RoomNews } from './machine/state.ts'
+import { savedIn, writeSaved } from '../../holdfast/src/hub-protocol/saved-room.ts'
+import type { Unfit } from './machine/saving.ts'
+import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
+import type { HubServer } from './server/hub-server.ts'
+import { checkOptions } from '../../holdfast/src/runtime/options.ts'
+import { shown } from '../../holdfast/src/wire/fields.ts'
+import { toHex } from '../../holdfast/src/wire/hex.ts'
+import { isName } from '../../holdfast/src/wire/plain.ts'
+import { checkName } from '../../holdfast/src/runtime/names.ts'
+
+/** A player in a room, as the hub knows it. */
+export interface RoomPlayer {
+  /** The number of the player in its session. */
+  readonly player: number
+  /** Its public key, in hexadecimal digits. */
+  readonly key: string
+}
+
+/** Something happened to a room. */
+export interface RoomEvent extends RoomPlayer {
+  /** The game. */
+  readonly game: string
+  /** The room of it. */
+  readonly room: string
+  /** The session that runs in it. */
+  readonly session: string
+}
+
+/** What a hub tells of its rooms: of `joined` and `left` the player, else who serves. */
+export interface HubEvents {
+  /** A session began. */
+  founded: RoomEvent
+  /** A player came in. */
+  joined: RoomEvent
+  /** A player went. */
+  left: RoomEvent
+  /** Another member serves. */
+  moved: RoomEvent
+  /** The session is over: nobody is in the room. */
+  ended: RoomEvent
+}
+
+/** The names of HubEvents. */
+export const HUB_EVENTS = ['founded', 'joined', 'left', 'moved', 'ended'] as const
+
+/** One room, as it is now. */
+export interface RoomView {
+  /** The session that runs in it. */
+  readonly session: string
+  /** Who is in it. */
+  readonly players: readonly RoomPlayer[]
+  /** Who serves; null while the hub does not know them. */
+  readonly primary: RoomPlayer | null
+  /** Whether it has room, is full, or whoever serves does not answer. */
+  readonly standing: 'open' | 'full' | 'unreachable'
+}
+
+/** How a room is closed. */
+export interface CloseOptions {
+  /** What its players are shown. */
+  why: string
+  /** How long nobody may open it anew, in seconds: 0 to 86,400. Default 60. */
+  seconds?: number
+}
+
+const SECONDS_MAX = 86_400
+
+/** What a hub keeps of a room. */
+export interface KeptRoom {
+  /** The game. */
+  readonly game: string
+  /** The room of it. */
+  readonly room: string
+  /** The session that it is, over all who open it. */
+  readonly session: string
+  /** Bytes on disk. */
+  readonly bytes: number
+  /** When something was kept last, in milliseconds since 1970. */
+  readonly at: number
+  /** Until when it is kept; null while somebody is in it. */
+  readonly until: number | null
+}
+
+/** All that a hub keeps of rooms. */
+export function keptRooms({ hub }: HubServer): KeptRoom[] {
+  const stands = Array.from(hub.archive.rooms.values(), (room) => archive.standOf(room))
+  return stands
+    .filter((stand) => stand !== null)
+    .map(({ session: { entry }, bytes, at, until }) => {
+      const { game, room, session } = entry
+      return { game, room, session, bytes, at, until: until === 0 ? null : until }
+    })
+}
+
+/** Drops what is kept of a room. @returns whether anything was @throws HoldfastError `bad-value` */
+export function dropRoom(server: HubServer, game: string, room: string): boolean {
+  return server.dropRoom(placeOf(game, room))
+}
+
+/** What is kept of a room, as a file; null for nothing. @throws HoldfastError `bad-value` */
+export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
+  const saved = server.saveRoom(placeOf(game, room))
+  return saved && writeSaved(saved)
+}
+
+/** Where a saved room is kept from now on. By default where it was. */
+export interface ImportOptions {
+  /** The room of its game. */
+  room?: string
+}
+
+/**
+ * Keeps a saved room.
+ *
+ * @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
+ */
+export async function importKept(
+  server: HubServer,
+  bytes: unknown,
+  options: ImportOptions = {},
+): Promise<KeptRoom> {
+  checkOptions('importRoom', options, ['room'])
+  const saved = savedIn('the file', bytes)
+  const { games } = server.hub
+  if (games && !games.has(saved.game)) {
+    throw new HoldfastError('no-such-game', `this hub has no game ${shown(saved.game)}`)
+  }
+  const as = placeOf(saved.game, options.room ?? saved.room)
+  const unfit = await server.restoreRoom(saved, as)
+  if (unfit instanceof HoldfastError) throw unfit
+  if (unfit !== null) throw notTaken(unfit, as, saved.session)
+  return keptRooms(server).find(({ session }) => session === saved.session)!
+}
+
+function notTaken(
+  unfit: Unfit,
+  as: { game: string; room: string },
+  session: string,
+): HoldfastError {
+  const place = `${as.game}/${as.room}`
+  if (unfit === 'too large') {
+    return new HoldfastError('full', `${place} is larger than this hub keeps of a room`)
+  }
+  if (unfit === 'full') return new HoldfastError('full', 'this hub keeps as many rooms as it may')
+  const why = 'somebody is in it, it is kept, or its session is kept under another name'
+  return new HoldfastError('exists', `${place} (session ${session}) is here already: ${why}`)
+}
+
+/** The event of a room, for its listener. */
+export function eventOf({ game, room, session, player, key }: RoomNews): RoomEvent {
+  return { game, room, session, player, key: toHex(key) }
+}
+
+/** A room; null if nobody is in it. @throws HoldfastError `bad-value` */
+export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
+  const place = placeOf(game, room)
+  const [row] = register.inRoom(hub.directory, place).filter(({ pending }) => !pending?.isNew)
+  if (!row) return null
+  const { session, register: now, standing } = row.entry
+  const players = new Map(row.members.map((member) => [member.player, member]))
+  const shownAs = ({ player, key }: { player: number; key: Uint8Array }): RoomPlayer => {
+    return { player, key: toHex(key) }
+  }
+  const find = (inc: PeerId) => row.members.find((member) => member.inc === inc)
+  const primary = find(now.primary)
+  return {
+    session,
+    players: [...players.values()].map(shownAs),
+    primary: primary ? shownAs(primary) : null,
+    standing,
+  }
+}
+
+/** Closes a room. @returns whether a session ended @throws HoldfastError `bad-value` */
+export function closeRoom(
+  server: HubServer,
+  game: string,
+  room: string,
+  options: CloseOptions,
+): boolean {
+  checkOptions('closeRoom', options, ['why', 'seconds'])
+  const { why, seconds = 60 } = options
+  const most = REASON_MAX - NOT_ADMITTED.length
+  const bytes = typeof why === 'string' ? new TextEncoder().encode(why).length : 0
+  if (bytes < 1 || bytes > most || !isName(why)) {
+    throw badValue(`why is a line of 1 to ${most} bytes: ${shown(why)}`)
+  }
+  if (!Number.isFinite(seconds) || seconds < 0 || seconds > SECONDS_MAX) {
+    throw badValue(`seconds is 0 to ${SECONDS_MAX}: ${shown(seconds)}`)
+  }
+  return server.closeRoom(placeOf(game, room), why, seconds * 1_000) > 0
+}
+
+function placeOf(game: string, room: string): { game: string; room: string } {
+  return { game: checkName('game', game), room: checkName('room', room) }
+}

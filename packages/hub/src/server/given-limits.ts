@@ -1,0 +1,86 @@
+/** The limits and the proxies that whoever runs a hub gives it. */
+
+import type { Rate } from '../../../holdfast/src/bucket.ts'
+import { defaults, type Limits, TABLE, type Who } from '../machine/limits.ts'
+import { SESSIONS_MAX } from '../machine/register.ts'
+import { badValue } from '../../../holdfast/src/machine.ts'
+import { shown } from '../../../holdfast/src/wire/fields.ts'
+import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/ip.ts'
+import { nearest } from '../../../holdfast/src/runtime/options.ts'
+
+/**
+ * Limits that are other than the defaults, by who and what, as `{ address: { streams: 64 } }`. One
+ * that comes back with time is `{ max, perSecond }`. docs/deploy.md has all of them.
+ */
+export type HubLimits = { readonly [W in Who]?: Partial<Readonly<Limits[W]>> }
+
+/**
+ * All limits: those given, and the defaults.
+ *
+ * @param what  the option that gives them, for the sentence: `limits`
+ * @throws HoldfastError `bad-value` that names the limit and the value
+ */
+export function readLimits(what: string, given: unknown): Limits {
+  const made = defaults()
+  for (const [who, own] of entriesOf(what, given, Object.keys(TABLE))) {
+    const rows: Record<string, Rate | number> = made[who as Who]
+    const names = Object.keys(rows)
+    if (names.length === 0) throw badValue(`${what}: ${who} has no limits yet`)
+    for (const [name, limit] of entriesOf(`${what}: ${who}`, own, names)) {
+      rows[name] = readLimit(`${what}: ${who}.${name}`, limit, typeof rows[name] === 'object')
+    }
+  }
+  if (made.hub.rooms <= SESSIONS_MAX) return made
+  throw badValue(`${what}: hub.rooms is at most ${SESSIONS_MAX}: ${made.hub.rooms}`)
+}
+
+function entriesOf(what: string, given: unknown, known: readonly string[]): [string, unknown][] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw badValue(`${what} is an object, such as { ${known[0]}: … }: ${shown(given)}`)
+  }
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const meant = nearest(name, known)
+    const cure = meant === null ? `there are ${known.join(', ')}` : `did you mean "${meant}"?`
+    throw badValue(`${what} has no "${name}": ${cure}`)
+  }
+  return Object.entries(given)
+}
+
+function readLimit(what: string, given: unknown, isRate: boolean): Rate | number {
+  if (!isRate) return positive(what, given)
+  const own = new Map(entriesOf(what, given, ['max', 'perSecond']))
+  const [max, perSecond] = ['max', 'perSecond'].map((one) =>
+    positive(`${what}.${one}`, own.get(one)),
+  )
+  return { max: max!, perSecond: perSecond! }
+}
+
+function positive(what: string, given: unknown): number {
+  if (typeof given === 'number' && Number.isSafeInteger(given) && given > 0) return given
+  throw badValue(`${what} is a whole number above 0: ${shown(given)}`)
+}
+
+/**
+ * Whose word of where a request comes from is taken: the number of proxies in front, or their
+ * addresses and ranges.
+ *
+ * @throws HoldfastError `bad-value` that names the value
+ */
+export function readTrust(what: string, given: unknown): Trust {
+  if (given === undefined) return NOBODY
+  if (typeof given === 'number') {
+    if (Number.isSafeInteger(given) && given >= 0 && given <= HOPS_MAX) return given
+    throw badValue(`${what} is the number of proxies in front, 0 to ${HOPS_MAX}: ${given}`)
+  }
+  if (!Array.isArray(given)) {
+    throw badValue(`${what} is a number of proxies, or a list of their addresses: ${shown(given)}`)
+  }
+  return given.map((one: unknown) => {
+    const range = typeof one === 'string' ? readRange(one) : null
+    if (range) return range
+    throw badValue(`${what} has addresses, such as 10.0.0.7, or 10.0.0.0/8: ${shown(one)}`)
+  })
+}
+
+const HOPS_MAX = 16

@@ -1,0 +1,451 @@
+/** A hub on streams and a store: the loop around the machine of `directory/`. */
+
+import * as hub from '../machine/hub.ts'
+import * as closing from '../machine/closing.ts'
+import type { Hub, HubOut } from '../machine/hub.ts'
+import type { RoomNews } from '../machine/state.ts'
+import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
+import type {
+  Alarm,
+  Closing,
+  Loop,
+  Opening,
+  Store,
+  Stream,
+  StreamEvents,
+} from '../../../holdfast/src/ports.ts'
+import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
+import type { Applicant } from '../machine/applicants.ts'
+import type { Ticketing } from '../machine/tickets.ts'
+import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import type { Budgets } from '../machine/budgets.ts'
+import * as archive from '../machine/archive.ts'
+import * as keeping from '../machine/keeping.ts'
+import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
+import * as saving from '../machine/saving.ts'
+import * as shares from '../machine/shares.ts'
+import { PART_MAX } from '../../../holdfast/src/rounds.ts'
+import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
+import { Behind, readBeacon, sayBeacon } from './beacon.ts'
+
+/**
+ * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
+ */
+export const DISK_MS: Millis = 2_000
+/** A disk that takes nothing is tried again no sooner than this, however many ask. */
+const RETRY_MS: Millis = 250
+/** Most records of one write. */
+const RECORDS_MAX = 1_000
+
+/** Where the store has the seed of the hub's signing key; ids of sessions have no blank. */
+export const SEED_RECORD = 'the hub'
+
+/** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
+export type Weather = (deliver: Relay) => Relay
+type Relay = (connection: number, from: number, datagram: Uint8Array) => void
+
+/** The health of a hub. */
+export interface HubHealth {
+  /** False while the disk takes nothing: what exists goes on, nothing new is registered. */
+  ok: boolean
+  /** The disk's last error, as a sentence, if it takes nothing. */
+  trouble: string | null
+  /** Sessions that are registered. */
+  sessions: number
+  /** Streams that are open. */
+  connections: number
+}
+
+/** Asks the application about somebody who may come in. @returns why not; null lets them in */
+export type Consult = (applicant: Applicant) => Promise<string | null>
+
+/** Reports an unexpected error. */
+export type Report = (error: unknown, where: string) => void
+
+/** A running hub. */
+export class HubServer {
+  readonly hub: Hub
+  readonly #loop: Loop
+  readonly #store: Store
+  readonly #report: Report
+  readonly #tickets: TicketReader | null
+  readonly #ask: Consult | null
+  readonly #streams = new Map<number, Stream>()
+  /** Who has what waits in a stream. */
+  readonly #shares = new Map<number, shares.Shares>()
+  readonly #behind: Behind
+  readonly #out: HubOut
+  readonly #alarm: Alarm
+  readonly #diskAlarm: Alarm
+  /** Sessions whose records must be written. */
+  readonly #owed = new Set<string>()
+  /** The sessions of the write under way: those who have yet to hear that the disk has answered. */
+  #writing: string[] | null = null
+  readonly #answers: Alarm
+  #trouble: HoldfastError | null = null
+  /** When the disk is written or tried next by itself. */
+  #diskAt: Millis = Infinity
+  /** Whether new streams are turned away. */
+  isDraining = false
+  /** Who waits until the disk has the records of a session. */
+  readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
+  /** Called when a write has ended. */
+  #written: (() => void) | null = null
+  #count = 0
+  #armedAt: Millis = Infinity
+
+  /** Starts from what the store holds. @throws HoldfastError code `store` for a foreign record */
+  constructor(loop: Loop, store: Store, options: HubServerOptions) {
+    const { curves, weather = (deliver) => deliver, report = () => {} } = options
+    const { games = null, budgets } = options
+    this.#loop = loop
+    this.#behind = new Behind(loop)
+    this.#store = store
+    this.#report = report
+    const chance = loop.random(4)
+    const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+    const seed = seedOf(store, loop)
+    this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
+    this.#tickets = options.tickets ?? null
+    this.hub.tickets = this.#tickets
+    this.#ask = options.consult ?? null
+    this.hub.consults = this.#ask !== null
+    this.hub.archive.wallOffset = options.wall() - loop.now()
+    for (const [key, bytes] of store.entries(archive.SHEETS_PREFIX)) {
+      if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
+      throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
+    }
+    this.#alarm = loop.alarm(() => this.#wake())
+    this.#diskAlarm = loop.alarm(() => this.#write())
+    this.#answers = loop.alarm(() => this.#tellPart())
+    this.#out = {
+      send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
+      relay: weather((to, from, datagram) => {
+        this.#pass(to, `member ${from}`, frameRelay(from, datagram))
+      }),
+      knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
+      sign: curves.signing(seed),
+      happened: (event) => options.happened?.(event),
+      consult: (connection, applicant) => this.#consult(connection, applicant),
+      check: (connection, ticket) => this.#check(connection, ticket),
+      record: (session) => this.#record(session),
+      read: (key) => this.#read(key),
+      close: (connection, closing) => this.#close(connection, closing),
+    }
+    this.#arm()
+    this.#writeIn(DISK_MS)
+  }
+
+  /** Takes a stream, as `acceptStreams` hands it over. */
+  accept(stream: Stream, { remote }: Opening): StreamEvents {
+    if (this.isDraining) {
+      return { opened: () => stream.close(DRAINING), message: () => {}, closed: () => {} }
+    }
+    const connection = ++this.#count
+    this.#streams.set(connection, stream)
+    return {
+      opened: () => this.#guard(connection, () => this.#opened(connection, remote)),
+      message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
+      closed: () => this.#guard(connection, () => this.#forget(connection)),
+    }
+  }
+
+  /** Takes what a page said as it ended, as a stream that said so. @returns whether it is that */
+  beacon(body: Uint8Array, opening: Opening): boolean {
+    const beacon = readBeacon(body)
+    if (!beacon) return false
+    const { session, inc } = beacon.from
+    const accept = (stream: Stream): StreamEvents => this.accept(stream, opening)
+    const behind = (run: () => void): void => {
+      const older = this.hub.attached.get(session)?.get(inc)
+      if (older === undefined) run()
+      else this.#behind.add(older, run)
+    }
+    sayBeacon(beacon, accept, behind, (run) => this.#loop.soon(run))
+    return true
+  }
+
+  /** The health of the hub. */
+  health(): HubHealth {
+    const { directory, connections } = this.hub
+    return {
+      ok: this.#trouble === null,
+      trouble: this.#trouble?.message ?? null,
+      sessions: directory.rows.size,
+      connections: connections.size,
+    }
+  }
+
+  /** Ends the loop once the disk has all requested records; streams and store are the caller's. */
+  async close(): Promise<void> {
+    this.#alarm.cancel()
+    await this.#settled()
+    this.#diskAlarm.cancel()
+  }
+
+  /** Takes no new stream from now on. Resolves once the disk has what was asked, or refuses it. */
+  async drain(): Promise<void> {
+    this.isDraining = true
+    await this.#settled()
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#writing || (this.#owed.size > 0 && !this.#trouble)) {
+      const written = new Promise<void>((resolve) => (this.#written = resolve))
+      this.#write()
+      await written
+    }
+  }
+
+  #opened(connection: number, remote: string): void {
+    hub.opened(this.hub, this.#loop.now(), connection, remote, this.#out)
+    this.#arm()
+  }
+
+  #message(connection: number, bytes: Uint8Array): void {
+    hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
+    this.#arm()
+  }
+
+  /** Closes a room for so long. @returns how many sessions end with it */
+  closeRoom(place: { game: string; room: string }, why: string, forMs: Millis): number {
+    const now = this.#loop.now()
+    const ended = closing.close(this.hub, now, place, { why, until: now + forMs }, this.#out)
+    this.#arm()
+    return ended
+  }
+
+  /** Drops what is kept of a room. @returns whether anything was */
+  dropRoom(place: { game: string; room: string }): boolean {
+    const stand = archive.find(this.hub.archive, place)
+    return stand !== null && keeping.drop(this.hub, stand.session.entry.session, this.#out)
+  }
+
+  /** What is kept of a room; null for nothing. */
+  saveRoom(place: { game: string; room: string }): Saved | null {
+    return saving.save(this.hub, place, this.#out)
+  }
+
+  /** Keeps a saved room from now on. Resolves once the disk has it, or says why it is not taken. */
+  async restoreRoom(
+    saved: Saved,
+    as: { game: string; room: string },
+  ): Promise<saving.Unfit | HoldfastError | null> {
+    const unfit = saving.restore(this.hub, this.#loop.now(), saved, as, this.#out)
+    if (unfit !== null) return unfit
+    return new Promise((resolve) => this.#asked.set(saved.session, resolve))
+  }
+
+  // What is no ticket is a sentence of the reader's.
+  #check(connection: number, ticket: string): void {
+    const told = (claims: Claims | string): void => {
+      this.#guard(connection, () => {
+        const asked = { connection, ticket }
+        hub.ticketed(this.hub, this.#loop.now(), asked, claims, this.#out)
+        this.#arm()
+      })
+    }
+    this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
+  }
+
+  // Whoever cannot be asked about does not come in.
+  #consult(connection: number, applicant: Applicant): void {
+    const told = (why: string | null): void => {
+      this.#guard(connection, () => {
+        const asked = { connection, applicant }
+        hub.consulted(this.hub, this.#loop.now(), asked, why, this.#out)
+        this.#arm()
+      })
+    }
+    this.#ask!(applicant).then(told, (error: unknown) => {
+      this.#report(error, 'onJoin')
+      told('whoever decides it could not be asked: try again later')
+    })
+  }
+
+  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
+  #guard(connection: number, act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.hub.counters.thrown++
+      this.#report(error, `stream ${connection}`)
+      this.#end(connection)
+    }
+  }
+
+  #end(connection: number): void {
+    try {
+      this.#close(connection)
+    } catch (error) {
+      this.#report(error, `the end of stream ${connection}`)
+    }
+  }
+
+  #pass(connection: number, source: string, frame: Uint8Array): void {
+    const stream = this.#streams.get(connection)
+    if (stream && this.#hasRoom(connection, stream.backlog(), source, frame)) stream.send(frame)
+    else this.hub.counters.congested++
+  }
+
+  // Whoever has many streams is one source.
+  #knock(connection: number, caller: number, datagram: Uint8Array): void {
+    const place = this.hub.connections.get(caller)?.account.place ?? ''
+    this.#pass(connection, `caller ${place}`, frameKnock(caller, datagram))
+  }
+
+  #hasRoom(connection: number, backlog: number, source: string, frame: Uint8Array): boolean {
+    const known = this.#shares.get(connection)
+    // Most streams are read as fast as they are written.
+    if (backlog === 0) {
+      if (known) this.#shares.delete(connection)
+      return true
+    }
+    const own = known ?? shares.create()
+    this.#shares.set(connection, own)
+    return shares.admit(own, backlog, source, frame.length)
+  }
+
+  #close(connection: number, closing?: Closing): void {
+    this.#streams.get(connection)?.close(closing)
+    this.#forget(connection)
+  }
+
+  #forget(connection: number): void {
+    this.#streams.delete(connection)
+    this.#shares.delete(connection)
+    hub.closed(this.hub, this.#loop.now(), connection, this.#out)
+    this.#behind.gone(connection)
+  }
+
+  #wake(): void {
+    this.#armedAt = Infinity
+    this.#attempt('the clock', () => hub.wake(this.hub, this.#loop.now(), this.#out))
+    this.#arm()
+  }
+
+  #attempt(where: string, act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.hub.counters.thrown++
+      this.#report(error, where)
+    }
+  }
+
+  #arm(): void {
+    const due = hub.deadline(this.hub)
+    if (due >= this.#armedAt) return
+    this.#armedAt = due
+    this.#alarm.set(due)
+  }
+
+  #read(key: string): Uint8Array | null {
+    try {
+      return this.#store.read(key)
+    } catch (error) {
+      this.#report(error, `the record "${key}"`)
+      return null
+    }
+  }
+
+  // All records requested during a write go into the next one: one sync for many.
+  #record(session: string): void {
+    this.#owed.add(session)
+    if (!this.#writing) this.#writeIn(this.#trouble ? RETRY_MS : 0)
+  }
+
+  #writeIn(wait: Millis): void {
+    const at = this.#loop.now() + wait
+    if (at >= this.#diskAt) return
+    this.#diskAt = at
+    this.#diskAlarm.set(at)
+  }
+
+  #write(): void {
+    this.#diskAt = Infinity
+    if (this.#writing) return
+    const sessions = [...this.#owed].slice(0, RECORDS_MAX)
+    for (const session of sessions) this.#owed.delete(session)
+    this.#writing = sessions
+    try {
+      const records = sessions.flatMap((one) => hub.changesOf(this.hub, one))
+      this.#store.write(records, (error) => this.#wrote(error))
+    } catch (error) {
+      const known =
+        error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
+      this.#loop.soon(() => this.#wrote(known))
+    }
+  }
+
+  #wrote(error: HoldfastError | null): void {
+    this.#trouble = error
+    this.#tellPart()
+  }
+
+  // Of a thousand each is signed for: a part in a turn, and the next write comes after the last.
+  #tellPart(): void {
+    const error = this.#trouble
+    const left = this.#writing!
+    const sessions = left.splice(0, PART_MAX)
+    const now = this.#loop.now()
+    for (const one of sessions) {
+      // A bug that one meets is not for the others.
+      this.#attempt('the disk', () => {
+        if (!error) return hub.kept(this.hub, now, [one], this.#out)
+        hub.unkept(this.hub, now, [one], error.message, this.#out)
+        // Changes that took effect without the disk, such as a list of members, must still be
+        // written.
+        if (this.hub.directory.rows.has(one)) this.#owed.add(one)
+      })
+      this.#asked.get(one)?.(error)
+      this.#asked.delete(one)
+    }
+    this.#arm()
+    if (left.length > 0) return this.#answers.set(now)
+    this.#writing = null
+    this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
+    this.#written?.()
+  }
+}
+
+const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
+
+// A hub signs with the same key over all its starts.
+function seedOf(store: Store, loop: Loop): Uint8Array {
+  const known = store.read(SEED_RECORD)
+  if (known?.length === KEY_BYTES) return known
+  if (known) {
+    const found = `${known.length} bytes`
+    throw new HoldfastError('store', `the seed of the hub's key has ${KEY_BYTES} bytes: ${found}`)
+  }
+  const seed = loop.random(KEY_BYTES)
+  // Where the disk does not take it now, it is another after the next start: members take that.
+  store.write([[SEED_RECORD, seed]], () => {})
+  return seed
+}
+
+/** Reads the tickets that a hub takes. */
+export interface TicketReader extends Ticketing {
+  /** What a ticket says. Rejects with a sentence if it is none, or its time is over. */
+  read(ticket: string): Promise<Claims>
+}
+
+/** The options of a hub beside loop and store. */
+export interface HubServerOptions {
+  curves: SigningCurves
+  /** Milliseconds since 1970: rooms are kept by it, over starts of the hub. */
+  wall: () => Millis
+  weather?: Weather | undefined
+  report?: Report
+  /** The only games that sessions may have; null for any. */
+  games?: ReadonlySet<string> | null
+  /** What may be spent; default as in limits.ts. */
+  budgets?: Budgets
+  /** Default: nobody needs a ticket, and none is taken. */
+  tickets?: TicketReader | null
+  /** Hears what happens to rooms; it does not throw. */
+  happened?: (event: RoomNews) => void
+  /** The application decides too who comes in. Default: it does not. */
+  consult?: Consult | null
+}

@@ -1,0 +1,206 @@
+/**
+ * Tickets: what lets a player into a closed room, or a host serve. A ticket is a JWT in the compact
+ * form, signed with EdDSA (RFC 7519, RFC 8037) by a key of the application's own backend:
+ *
+ *     { aud: "holdfast", game, room?, rights: ["play", "host"], key?, uses?, exp, jti }
+ *
+ * `room` is left out for all rooms of the game, `key` for whoever has the ticket; `uses` is how
+ * many players then come in by it, one where it is left out.
+ */
+
+import { type Claims, TICKET_ID_MAX } from '../../holdfast/src/hub-protocol/tickets.ts'
+import { TICKET_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
+import * as jose from './drivers/jose.ts'
+import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
+import { KEY_BYTES } from '../../holdfast/src/ports.ts'
+import { shown } from '../../holdfast/src/wire/fields.ts'
+import { fromHex, toHex } from '../../holdfast/src/wire/hex.ts'
+import { checkOptions } from '../../holdfast/src/runtime/options.ts'
+import type { TicketReader } from './server/hub-server.ts'
+import { checkName } from '../../holdfast/src/runtime/names.ts'
+import { withKey } from '../../holdfast/src/hub-protocol/ticket-text.ts'
+
+/** Most keys whose tickets a hub takes. */
+export const KEYS_MAX = 64
+/** Most players that come in by one ticket. */
+export const USES_MAX = 1_000
+const AUDIENCE = 'holdfast'
+
+/** What a key may sign for. */
+export interface TicketKey {
+  /** The public key (Ed25519), in 64 hexadecimal digits. */
+  key: string
+  /** The games whose rooms its tickets open; left out for all. */
+  games?: readonly string[]
+  /**
+   * Whether players come into rooms of these games without a ticket, which only hosts then need.
+   * Default false.
+   */
+  open?: boolean
+}
+
+/** What a ticket is to say. */
+export interface TicketOptions {
+  /** Whose rooms it opens. */
+  game: string
+  /** Left out: all rooms of the game. */
+  room?: string
+  /** Default `['play']`. Who may host may play; `watch` stands alone. */
+  rights?: readonly ('play' | 'host' | 'watch')[]
+  /** The only player that it lets in, by its public key in hexadecimal digits. */
+  key?: string
+  /** How many players come in by it, 1 to 1,000. Default 1; where a key is given it is one. */
+  uses?: number
+  /** How long one may come in by it, in seconds; who came in stays. Default 3,600. */
+  seconds?: number
+  /**
+   * The key of the room, where it is kept sealed: see `keepRoom` of `join`. It travels behind the
+   * ticket and stays with whoever joins by that; the hub does not get it.
+   */
+  roomKey?: string
+}
+
+/** The two halves of a key that signs tickets, in hexadecimal digits. */
+export interface TicketKeys {
+  /** What signs; for your backend alone. */
+  secret: string
+  /** What a hub is given. */
+  key: string
+}
+
+const OPTIONS = ['game', 'room', 'rights', 'key', 'uses', 'seconds', 'roomKey'] as const
+/** Longest time of a ticket: ten years. */
+const SECONDS_MAX = 315_360_000
+
+/** A new key that signs tickets. */
+export async function newTicketKey(): Promise<TicketKeys> {
+  const { secret, key } = await jose.generate()
+  return { secret: toHex(secret), key: toHex(key) }
+}
+
+/** Signs a ticket. @throws HoldfastError `bad-value` */
+export async function mintTicket(secret: string, options: TicketOptions): Promise<string> {
+  checkOptions('mintTicket', options, OPTIONS)
+  const { game, room, rights = ['play'], key, uses = 1, seconds = 3_600, roomKey } = options
+  checkName('game', game)
+  if (room !== undefined) checkName('room', room)
+  if (key !== undefined) bytesOf('key', key)
+  if (!areRights(rights))
+    throw badValue(`rights are of play and host, or watch alone: ${shown(rights)}`)
+  if (roomKey !== undefined) checkRoomKey(roomKey, rights)
+  checkCount('uses', uses, USES_MAX)
+  checkCount('seconds', seconds, SECONDS_MAX)
+  const both = bytesOf('secret', secret, 2 * KEY_BYTES)
+  const claims = { game, rights, ...(room !== undefined && { room }), ...(key && { key }), uses }
+  const ticket = await jose.sign(both, { audience: AUDIENCE, seconds, claims })
+  if (ticket.length <= TICKET_MAX) return withKey(ticket, roomKey ?? null)
+  throw badValue(`a ticket has ${TICKET_MAX} characters at most: ${ticket.length}`)
+}
+
+// Who only watches opens no room.
+function checkRoomKey(roomKey: string, rights: readonly string[]): void {
+  bytesOf('roomKey', roomKey)
+  if (rights.includes('watch')) throw badValue('a ticket to watch takes no roomKey')
+}
+
+/** Takes tickets of these keys. @throws HoldfastError `bad-value` @returns null for no keys */
+export function ticketReader(what: string, keys: readonly TicketKey[]): TicketReader | null {
+  const rows = checkKeys(what, keys)
+  if (rows.length === 0) return null
+  const closing = rows.filter(({ open }) => !open)
+  const closed = closing.some(({ games }) => games === null)
+    ? null
+    : new Set(closing.flatMap(({ games }) => [...games!]))
+  return { closed, read: readerOf(rows) }
+}
+
+interface Row {
+  readonly key: Uint8Array
+  /** Null for all. */
+  readonly games: ReadonlySet<string> | null
+  readonly open: boolean
+}
+
+function checkKeys(what: string, keys: unknown): Row[] {
+  if (!Array.isArray(keys)) throw badValue(`${what} is a list of keys: ${shown(keys)}`)
+  if (keys.length > KEYS_MAX) throw badValue(`${what}: ${KEYS_MAX} keys at most: ${keys.length}`)
+  return keys.map((one: TicketKey, at) => {
+    const name = `${what}[${at}]`
+    checkOptions(name, one, ['key', 'games', 'open'])
+    const { key, games, open = false } = one
+    if (typeof open !== 'boolean') throw badValue(`${name}.open is true or false: ${shown(open)}`)
+    if (games !== undefined) {
+      if (!Array.isArray(games)) throw badValue(`${name}.games is a list: ${shown(games)}`)
+      for (const game of games as readonly string[]) checkName(`${name}.games`, game)
+    }
+    return { key: bytesOf(`${name}.key`, key), games: games ? new Set(games) : null, open }
+  })
+}
+
+const FOREIGN = 'the ticket is signed by no key that this hub takes'
+const STRANGE = 'the ticket says what no ticket says'
+const FAULTS = { foreign: FOREIGN, strange: STRANGE, late: 'the time of the ticket is over' }
+
+function readerOf(rows: readonly Row[]): TicketReader['read'] {
+  const verify = jose.verifier(
+    rows.map(({ key }) => key),
+    AUDIENCE,
+  )
+  return async (ticket) => {
+    const read = await verify(ticket)
+    if ('payload' in read) return claimsOf(read.payload, rows[read.by]!.games)
+    throw new Error(FAULTS[read.fault])
+  }
+}
+
+function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | null): Claims {
+  const { game, room = null, key = null, rights, uses = 1, jti: id } = said
+  const fits = [
+    isText(game, NAME_MAX),
+    room === null || isText(room, NAME_MAX),
+    key === null || fromHex(key, KEY_BYTES) !== null,
+    areRights(rights),
+    Number.isInteger(uses) && (uses as number) >= 1 && (uses as number) <= USES_MAX,
+    isText(id, TICKET_ID_MAX),
+  ]
+  if (!fits.every(Boolean)) throw new Error(STRANGE)
+  if (games && !games.has(game as string)) throw new Error(FOREIGN)
+  return {
+    game: game as string,
+    room: room as string | null,
+    key: fromHex(key, KEY_BYTES),
+    rights: bitsOf(rights as readonly string[]),
+    id: id as string,
+    uses: uses as number,
+  }
+}
+
+// Bytes count: what is longer than its place in a record could not be written.
+function isText(text: unknown, bytesMax: number): boolean {
+  if (typeof text !== 'string' || text === '') return false
+  return new TextEncoder().encode(text).length <= bytesMax
+}
+
+function areRights(rights: unknown): boolean {
+  if (!Array.isArray(rights) || rights.length === 0) return false
+  if (rights.every((one) => one === 'watch')) return true
+  return rights.every((one) => one === 'play' || one === 'host')
+}
+
+function bitsOf(rights: readonly string[]): number {
+  if (rights.includes('watch')) return RIGHTS.watch
+  return RIGHTS.play | (rights.includes('host') ? RIGHTS.host : 0)
+}
+
+function checkCount(what: string, count: number, max: number): void {
+  if (Number.isInteger(count) && count >= 1 && count <= max) return
+  throw badValue(`${what} is 1 to ${max}: ${shown(count)}`)
+}
+
+function bytesOf(what: string, text: unknown, bytes = KEY_BYTES): Uint8Array {
+  const read = fromHex(text, bytes)
+  if (read) return read
+  // What is wrong may be most of a secret.
+  const found = typeof text === 'string' ? `${text.length}` : shown(text)
+  throw badValue(`${what} has ${2 * bytes} hexadecimal digits: ${found}`)
+}

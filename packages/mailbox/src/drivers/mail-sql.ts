@@ -1,0 +1,56 @@
+/**
+ * The SQL that handlers of letters may use: one statement that neither begins nor ends a
+ * transaction, and stays away from the tables of letters. A statement that ends a transaction as a
+ * consequence (`OR ROLLBACK`, a full disk) is detected afterwards.
+ */
+
+import { badValue } from '../../../holdfast/src/machine.ts'
+
+const OURS = /^(begin|commit|end|rollback|savepoint|release)$/i
+const APART = /^(attach|detach|vacuum|pragma)$/i
+
+/** Refuses other statements. @throws HoldfastError code `bad-value` that names the statement */
+export function checkSql(text: string): void {
+  const { word, rest } = read(text)
+  if (OURS.test(word)) throw badValue(`${word} is not for a handler: it runs in a transaction`)
+  if (APART.test(word)) throw badValue(`${word} is not for a handler: it would outlive its turn`)
+  if (rest !== '') {
+    throw badValue(`a handler runs one statement at a time; behind the first stands: ${rest}`)
+  }
+  if (/\bmail_/i.test(text)) {
+    throw badValue('tables whose name begins with mail_ are the mailbox’s own')
+  }
+}
+
+// Tokens: gaps between words, quoted text, words, and any other character.
+const GAP = String.raw`(?:\s|--[^\n]*|/\*[^]*?(?:\*/|$)|;)+`
+const QUOTED = ["'[^']*'?", '"[^"]*"?', '`[^`]*`?', String.raw`\[[^\]]*\]?`].join('|')
+const NAME = '[a-z_][a-z_0-9$]*'
+const TOKEN = new RegExp(`(${GAP})|(${QUOTED})|(${NAME})|([^])`, 'giy')
+
+/** The first word of a text, and the text behind its first statement. */
+function read(text: string): { word: string; rest: string } {
+  let word = ''
+  let isTrigger = false
+  let hasBegun = false
+  TOKEN.lastIndex = 0
+  for (let found = TOKEN.exec(text); found; found = TOKEN.exec(text)) {
+    const [whole, gap, , name] = found
+    if (gap === undefined) {
+      if (!hasBegun) word = name ?? whole
+      hasBegun = true
+      isTrigger ||= /^trigger$/i.test(name ?? '')
+      continue
+    }
+    const isOver = hasBegun && bare(gap).includes(';')
+    // The statements of a trigger are part of its own statement.
+    if (isOver && !(isTrigger && /^create$/i.test(word))) {
+      return { word, rest: text.slice(TOKEN.lastIndex).trim().slice(0, 40) }
+    }
+  }
+  return { word, rest: '' }
+}
+
+function bare(gap: string): string {
+  return gap.replaceAll(/--[^\n]*|\/\*[^]*?(?:\*\/|$)/g, '')
+}

@@ -1,0 +1,43 @@
+/** Types of letters as an application names them. */
+
+import { LETTER, type LetterType } from './runtime/letter-types.ts'
+import { checkName, checkOptions } from '../../holdfast/src/runtime/options.ts'
+import type { Fields, Schema } from '../../holdfast/src/wire/schema.ts'
+import { signatureOf } from '../../holdfast/src/runtime/arguments.ts'
+
+/** What `letter` takes about other builds. */
+export interface LetterTypeOptions {
+  /** What the type was called in builds before: letters of that name are of this type now. */
+  readonly was?: string
+}
+
+/**
+ * A type of letters. Who posts one gives its fields; the mailbox that receives it, where it is
+ * among the `types` of `openMailbox`, hands it to the handler of that type if it fits, and else
+ * sets it aside with a sentence.
+ *
+ *     const Gift = letter('gift', { hat: text(40), count: u8 })
+ *     await alice.to('bob').post(Gift, { hat: 'top', count: 2 })
+ *     bob.on(Gift, (tx, from, { hat, count }) => tx.set(hat, count))
+ *
+ * A letter of a build with other fields is taken as a kept room is: by name or `was`, new fields
+ * have their initial value, others fall away.
+ *
+ * Numbers outside their range are clamped where they are posted, as in a state. A letter is JSON,
+ * so it has no fields of bytes; such letters go without a type.
+ *
+ * @param name  1 to 32 characters; a mailbox has one type of that name
+ * @throws HoldfastError code `bad-value` for the name, for what is no field, for fields of bytes
+ */
+export function letter<F extends Fields>(
+  name: string,
+  fields: F,
+  options: LetterTypeOptions = {},
+): LetterType<F> {
+  checkName(name)
+  checkOptions(`the letter "${name}"`, options, ['was'])
+  const { was = '' } = options
+  if (was !== '') checkName(was)
+  const { fields: schema } = signatureOf(`the letter "${name}"`, fields, {})
+  return { kind: LETTER, name, schema: schema as unknown as Schema<F>, was }
+}

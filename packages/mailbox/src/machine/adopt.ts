@@ -1,0 +1,117 @@
+/**
+ * Repairs by the owner of a mailbox, where the histories of a pair do not fit and the right store
+ * will not come back: go on from what the other side has, or forget the peer. Only one of the two
+ * need do it.
+ */
+
+import type { Letter, MailShelf } from '../../../holdfast/src/ports.ts'
+import { NO_DIGEST } from '../../../holdfast/src/wire/history.ts'
+import { BATCH_BYTES_MAX, type Hello } from './messages.ts'
+import { add, commonFrom, commonTo } from './outbox.ts'
+import { emptyInbox, type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+
+/** Numbers of letters, both ends included. */
+export interface Range {
+  /** The lowest. */
+  first: number
+  /** The highest. */
+  last: number
+}
+
+/** The fate of letters of both histories. Numbers are those from before; null for none. */
+export interface Adopted {
+  /** Our waiting letters, which are sent again under new numbers. */
+  resent: Range | null
+  /**
+   * Our letters that the other side had acked and does not have any more; they are not kept here.
+   */
+  givenUp: Range | null
+  /** Letters of theirs that took effect here, and of which their store knows nothing. */
+  strays: Range | null
+  /** Letters of theirs that their store counts as delivered, and that are not known here. */
+  missed: Range | null
+}
+
+/**
+ * Goes on from what the other side reported that it has.
+ *
+ * @param common  the last letter to the peer that both have, if the owner knows better
+ * @returns null if that letter is not known
+ */
+export function adopt(
+  box: Mailbox,
+  id: string,
+  hello: Hello,
+  common: number | null,
+  shelf: MailShelf,
+  out: MailOut,
+): Adopted | null {
+  const peer = peerOf(box, id)
+  const to = common ?? commonTo(peer, hello)
+  if (to === null) return null
+  const kept = lettersAbove(shelf, id, Math.max(peer.acked, to))
+  const from = commonFrom(peer, hello)
+  const result = {
+    resent: range((kept[0]?.n ?? 1) - 1, kept.at(-1)?.n ?? 0),
+    givenUp: range(to, peer.acked),
+    strays: range(from ?? peer.heard, peer.heard),
+    missed: range(from ?? hello.acked, hello.acked),
+  }
+  emptyInbox(box, peer)
+  Object.assign(peer, headOf(peer, hello, from), { retryAt: 0 })
+  peer.gone = peer.heard
+  const { posted, acked, bytes, heard, tries, postedDigest, ackedDigest, heardDigest } = peer
+  const { ourLives, theirLives, key, root } = peer
+  const numbers = { peer: id, posted, acked, bytes, heard, tries }
+  const digests = { postedDigest, ackedDigest, heardDigest }
+  const head = { ...numbers, ...digests, ourLives, theirLives, key, root }
+  out.record({ kind: 'begun', peer: id, head })
+  for (const { body } of kept) add(box, id, body, out)
+  return result
+}
+
+/** Removes all that is known of a peer, and letters to it. @returns how many letters */
+export function forget(box: Mailbox, id: string, out: MailOut): number {
+  const peer = peerOf(box, id)
+  emptyInbox(box, peer)
+  box.peers.delete(id)
+  out.record({ kind: 'begun', peer: id, head: null })
+  return peer.posted - peer.acked
+}
+
+function headOf(peer: Peer, hello: Hello, from: number | null): Partial<Peer> {
+  const heard = Math.min(Math.max(from ?? hello.acked, hello.acked), hello.posted)
+  return {
+    posted: hello.heard,
+    acked: hello.heard,
+    bytes: 0,
+    tries: 0,
+    postedDigest: hello.heardDigest,
+    ackedDigest: hello.heardDigest,
+    ourLives: hello.theirLives,
+    heard,
+    heardDigest: digestAt(peer, hello, heard),
+    theirLives: hello.ourLives.filter(({ first }) => first <= heard),
+  }
+}
+
+// An unknown digest matches any: then the next letter is accepted on trust.
+function digestAt(peer: Peer, hello: Hello, heard: number): Uint8Array {
+  if (heard === hello.posted) return hello.postedDigest
+  return heard === peer.heard ? peer.heardDigest : NO_DIGEST
+}
+
+/** All letters that wait for a peer above a number. */
+export function lettersAbove(shelf: MailShelf, id: string, after: number): Letter[] {
+  const all: Letter[] = []
+  for (let from = after; ;) {
+    const { letters } = shelf.letters(id, from, BATCH_BYTES_MAX)
+    if (letters.length === 0) return all
+    for (const letter of letters) all.push(letter)
+    from = letters.at(-1)!.n
+  }
+}
+
+function range(after: number, last: number): Range | null {
+  return after < last ? { first: after + 1, last } : null
+}

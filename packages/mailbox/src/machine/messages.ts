@@ -1,0 +1,177 @@
+/** The messages between two mailboxes; every length and every number has its limit. */
+
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../../holdfast/src/ports.ts'
+import {
+  DIGEST_BYTES,
+  LIFE_BYTES,
+  LIVES_MAX,
+  NO_DIGEST,
+  NO_LIFE,
+} from '../../../holdfast/src/wire/history.ts'
+import { only, type Versions } from '../../../holdfast/src/wire/versions.ts'
+import {
+  blob,
+  encode,
+  fixed,
+  flag,
+  list,
+  message,
+  record,
+  text,
+  type ValueOf,
+  varint,
+} from '../../../holdfast/src/wire/layout.ts'
+
+/** Most bytes of letters in one batch; a single larger letter goes alone. */
+export const BATCH_BYTES_MAX: number = 64 * 1024
+/** Most letters in one batch. */
+export const BATCH_LETTERS_MAX = 4096
+/** Longest letter, in bytes. */
+export const LETTER_BYTES_MAX: number = 64 * 1024
+
+/** Longest name of a mailbox, in bytes. */
+export const MAIL_ID_MAX = 64
+/** Version of the messages between mailboxes. */
+export const MAIL_VERSION = 3
+/** The versions that this build speaks. */
+export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
+/** Longest reason why a connection is refused, in bytes. */
+export const REFUSAL_MAX = 300
+/** Bytes of a nonce. */
+export const NONCE_BYTES = 16
+/** Most keys that sign a letter about a key: that of now, and those before it. */
+export const MAIL_KEYS_MAX = 8
+/** The first byte of a letter by which a mailbox has another key. */
+export const KEY_LETTER = 4
+
+const encoder = new TextEncoder()
+
+/**
+ * Whether a mailbox may have that name: some text, without control characters that a terminal
+ * obeys.
+ */
+export function isMailId(id: string): boolean {
+  const bytes = encoder.encode(id).length
+  return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
+}
+
+const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
+const life = record({ first: varint, life: fixed(LIFE_BYTES) })
+
+/** The messages from mailbox to mailbox. */
+export const mailLayout = message({
+  /** On a new connection: the numbers of both directions on this side (S21), to be compared. */
+  hello: [
+    1,
+    record({
+      /** The last letter of yours that took effect here, and the digest up to it. */
+      heard: varint,
+      heardDigest: fixed(DIGEST_BYTES),
+      /** The last letter to you, and the last that you acked. */
+      posted: varint,
+      postedDigest: fixed(DIGEST_BYTES),
+      acked: varint,
+      ourLives: list(life, LIVES_MAX),
+      theirLives: list(life, LIVES_MAX),
+    }),
+  ],
+  /** Letters of one life, with an ack: the current `heard` of `hello` (S14). */
+  batch: [
+    2,
+    record({
+      life: fixed(LIFE_BYTES),
+      /** The digest before the first of the letters. */
+      before: fixed(DIGEST_BYTES),
+      letters: list(letter, BATCH_LETTERS_MAX),
+      ack: varint,
+      ackDigest: fixed(DIGEST_BYTES),
+    }),
+  ],
+  /** The histories of these two mailboxes do not fit: no letters go between them. */
+  fault: [3, record({ why: text(REFUSAL_MAX) })],
+})
+/** A hello, a batch or a fault. */
+export type MailMessage = ValueOf<typeof mailLayout>
+/** The first message on a connection. */
+export type Hello = MailMessage & { kind: 'hello' }
+/** Letters and an ack. */
+export type Batch = MailMessage & { kind: 'batch' }
+
+/** A batch without digests, for a carrier that is trusted. */
+export function plainBatch(letters: Batch['letters'], ack: number): Batch {
+  const nothing = { life: NO_LIFE, before: NO_DIGEST, ackDigest: NO_DIGEST }
+  return { kind: 'batch', ...nothing, letters, ack }
+}
+
+/** The messages before letters, on a connection that has to prove first whose it is. */
+export const greetingLayout = message({
+  /** Opens the greeting: who calls whom. It is the same in every version, which it names. */
+  open: [
+    16,
+    record({
+      version: varint,
+      from: text(MAIL_ID_MAX),
+      to: text(MAIL_ID_MAX),
+      nonce: fixed(NONCE_BYTES),
+    }),
+  ],
+  /** Proves that the sender has its key. */
+  proof: [17, record({ signature: fixed(SIGNATURE_BYTES) })],
+  /** Refuses the connection, with the reason. */
+  refused: [18, record({ why: text(REFUSAL_MAX) })],
+  /** After the greeting: the sender is alive; `wanted` asks for the same in return. */
+  alive: [19, record({ wanted: flag })],
+  /** The key by which the sender knows the receiver; all zero for none. */
+  known: [20, record({ key: fixed(KEY_BYTES) })],
+  /** The key of the sender, of which the proof will be. */
+  key: [21, record({ key: fixed(KEY_BYTES) })],
+})
+/** A message of the greeting. */
+export type Greeting = ValueOf<typeof greetingLayout>
+
+const PROOF_LABEL = 'holdfast mailbox'
+/** The text that a proof of the greeting signs; `calls` for whoever opened the connection. */
+export const proofLayout = record({
+  label: text(PROOF_LABEL.length),
+  /** As whoever called said it, so that nobody takes one of them away. */
+  version: varint,
+  calls: flag,
+  caller: text(MAIL_ID_MAX),
+  called: text(MAIL_ID_MAX),
+  callerKey: fixed(KEY_BYTES),
+  calledKey: fixed(KEY_BYTES),
+  /** By which key each knows the other. */
+  callerKnows: fixed(KEY_BYTES),
+  calledKnows: fixed(KEY_BYTES),
+  callerNonce: fixed(NONCE_BYTES),
+  calledNonce: fixed(NONCE_BYTES),
+})
+
+/** The bytes that a proof signs: who speaks to whom, by which keys, on which connection. */
+export function proofText(of: Omit<ValueOf<typeof proofLayout>, 'label'>): Uint8Array {
+  return encode(proofLayout, { ...of, label: PROOF_LABEL })
+}
+
+const signed = record({ key: fixed(KEY_BYTES), signature: fixed(SIGNATURE_BYTES) })
+/** A letter by which a mailbox has another key, behind its first byte. */
+export const keyLetterLayout = record({
+  /** The keys from before, the newest first, each with its signature. */
+  before: list(signed, MAIL_KEYS_MAX - 1),
+  now: signed,
+})
+/** Another key, signed by itself and by those before. */
+export type KeyLetter = ValueOf<typeof keyLetterLayout>
+
+const KEY_LABEL = 'holdfast mailbox key'
+/** The text that all signatures of a key letter sign. */
+export const keyTextLayout = record({
+  label: text(KEY_LABEL.length),
+  id: text(MAIL_ID_MAX),
+  before: list(fixed(KEY_BYTES), MAIL_KEYS_MAX - 1),
+  now: fixed(KEY_BYTES),
+})
+
+/** The bytes that the keys of a mailbox sign: which keys it had, and which it has now. */
+export function keyText(id: string, before: Uint8Array[], now: Uint8Array): Uint8Array {
+  return encode(keyTextLayout, { label: KEY_LABEL, id, before, now })
+}

@@ -1,0 +1,178 @@
+/**
+ * The pump: decides what is sent, and when. All of that is derived from durable numbers on each new
+ * connection; state that is remembered in between only avoids sending what the peer has already.
+ */
+
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import type { MailShelf, Span } from '../../../holdfast/src/ports.ts'
+import { digestOf, isSame, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
+import { WINDOW_BYTES } from './inbox.ts'
+import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
+import { fault, sizeOf } from './outbox.ts'
+import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
+import { peerOf, waits } from './state.ts'
+
+/**
+ * A connection to a peer is open: nothing went over it yet (S3).
+ *
+ * @param key  that the peer proved on it; null for a carrier without a greeting
+ */
+export function connected(
+  box: Mailbox,
+  now: Millis,
+  id: string,
+  key: Uint8Array | null = null,
+): void {
+  const peer = peerOf(box, id)
+  // Letters of somebody else who called itself so wait no more; who it is sends its own again.
+  const last = peer.inbox.get(peer.came)
+  if (last && waits(peer) && !isSame(last.key ?? NO_DIGEST, key ?? NO_DIGEST)) {
+    emptyInbox(box, peer)
+  }
+  peer.link = {
+    known: box.limits.policy !== 'hello',
+    barred: false,
+    complaint: null,
+    theirs: null,
+    wasHeard: false,
+    greeted: false,
+    asked: false,
+    woken: false,
+    sent: peer.acked,
+    acked: -1,
+    // With the original's own policy an ack is sent just in case.
+    ackDue: box.limits.policy === 'preemptive' ? now : Infinity,
+    unacked: 0,
+    flight: [],
+    flying: 0,
+  }
+}
+
+/** The connection broke: letters on their way may have arrived or not. */
+export function disconnected(box: Mailbox, id: string): void {
+  const peer = box.peers.get(id)
+  if (!peer) return
+  peer.link = null
+  emptyInbox(box, peer)
+  // A peer that connected and exchanged no letters leaves nothing behind.
+  const isUnknown = peer.posted === 0 && peer.heard === 0 && peer.key === null
+  if (isUnknown && peer.tries === 0) box.peers.delete(id)
+}
+
+/**
+ * Sends what is due by now. Call it when everything that was recorded is durable, because acks and
+ * letters reveal it.
+ */
+export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
+  for (const [id, peer] of box.peers) {
+    const { link } = peer
+    if (!link) continue
+    try {
+      serve(box, now, { id, peer, link }, shelf, out)
+    } catch (error) {
+      // The letters of this peer cannot be read; those of others can.
+      fault(id, peer, error instanceof Error ? error.message : String(error), out)
+    }
+  }
+}
+
+interface Line {
+  id: string
+  peer: Peer
+  link: Link
+}
+
+function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = line
+  const { policy } = box.limits
+  // A hello is answered with ours under any policy: the answer was asked for.
+  if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
+    link.greeted = true
+    link.acked = peer.heard
+    out.send(id, helloOf(peer))
+  }
+  if (link.complaint !== null) {
+    out.send(id, { kind: 'fault', why: link.complaint })
+    link.complaint = null
+  }
+  // After a fault only the fault itself is sent, until the other side's hello fits.
+  if (link.barred || peer.fault !== null) return
+  if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
+  if (now < link.ackDue) return
+  const alone = policy === 'hello' || policy === 'preemptive'
+  if (alone) tell(line, NO_LETTERS, out)
+  link.ackDue = Infinity
+}
+
+function helloOf(peer: Peer): MailMessage {
+  const { heard, heardDigest, posted, postedDigest, acked, ourLives, theirLives } = peer
+  return {
+    kind: 'hello',
+    heard,
+    heardDigest,
+    posted,
+    postedDigest,
+    acked,
+    ourLives: [...ourLives],
+    theirLives: [...theirLives],
+  }
+}
+
+function sendLetters(line: Line, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = line
+  while (link.sent < peer.posted && link.flying < WINDOW_BYTES) {
+    const span = spanOf(shelf, id, link.sent)
+    const { letters, life } = span
+    const last = letters.at(-1)
+    if (!last) return
+    const bytes = letters.reduce((sum, { body }) => sum + sizeOf(body), 0)
+    let digest = span.before
+    for (const { body } of letters) digest = digestOf(digest, life, body)
+    link.sent = last.n
+    link.flight.push({ upTo: last.n, bytes, digest })
+    link.flying += bytes
+    tell(line, span, out)
+  }
+}
+
+const NO_LETTERS: Span = { life: NO_LIFE, before: NO_DIGEST, letters: [] }
+
+function spanOf(shelf: MailShelf, id: string, after: number): Span {
+  const span = shelf.letters(id, after, BATCH_BYTES_MAX)
+  return { ...span, letters: span.letters.slice(0, BATCH_LETTERS_MAX) }
+}
+
+function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
+  link.acked = peer.heard
+  link.ackDue = Infinity
+  link.unacked = 0
+  out.send(id, { kind: 'batch', ...span, ack: peer.heard, ackDigest: peer.heardDigest })
+}
+
+/** When `pump` will have something to send; a letter that waits to be handled again counts too. */
+export function deadline(box: Mailbox): Millis {
+  let due = Infinity
+  for (const peer of box.peers.values()) {
+    if (peer.fault !== null) continue
+    if (peer.link) due = Math.min(due, peer.link.ackDue)
+    if (waits(peer)) due = Math.min(due, peer.retryAt)
+  }
+  return due
+}
+
+/**
+ * One batch for a carrier that is no connection (S19): letters above those that the other side is
+ * known to have, as many as fit, with the ack. The caller learns what the other side has by its
+ * `query`.
+ */
+export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
+  const after = Math.max(heard, box.peers.get(id)?.acked ?? 0)
+  const span = spanOf(shelf, id, after)
+  const ackDigest = box.peers.get(id)?.heardDigest ?? NO_DIGEST
+  return { kind: 'batch', ...span, ack: query(box, id), ackDigest }
+}
+
+/** The last letter of that peer that took effect here: a read, which causes no event (S21). */
+export function query(box: Mailbox, id: string): number {
+  return box.peers.get(id)?.heard ?? 0
+}

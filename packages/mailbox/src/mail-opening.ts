@@ -1,0 +1,159 @@
+/** How a mailbox is opened: its store, its connections, its door. */
+
+import { createMailMemory } from './drivers/mail-memory.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { shown } from '../../holdfast/src/wire/fields.ts'
+import { LIFE_BYTES, NO_LIFE } from '../../holdfast/src/wire/history.ts'
+import type {
+  Connect,
+  Curves,
+  Door,
+  Later,
+  Listening,
+  Loop,
+  MailChange,
+} from '../../holdfast/src/ports.ts'
+import type { MailStore, Stream, StreamEvents, Watchdog } from '../../holdfast/src/ports.ts'
+import {
+  checkId,
+  checkNoPassword,
+  type MailboxOptions as Common,
+  wholeNumber,
+} from './runtime/options.ts'
+import { openKeys } from './runtime/own-keys.ts'
+import { doorOf, type DoorOptions } from './mail-door.ts'
+import { RunningMailbox } from './mailbox.ts'
+import type { Mailbox } from './mailbox-types.ts'
+
+export { letter, type LetterTypeOptions } from './letter.ts'
+export { was } from '../../holdfast/src/runtime/migrations.ts'
+export {
+  angle,
+  bool,
+  f32,
+  i16,
+  i32,
+  i8,
+  list,
+  map,
+  oneOf,
+  optional,
+} from '../../holdfast/src/wire/schema.ts'
+export {
+  quaternion,
+  ranged,
+  struct,
+  text,
+  u16,
+  u32,
+  u8,
+  vec2,
+  vec3,
+} from '../../holdfast/src/wire/schema.ts'
+export type { Field, FieldKind, Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
+export type { LetterDefinition, LetterType } from './runtime/letter-types.ts'
+export type { DoorOptions } from './mail-door.ts'
+export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
+export type { MailPeer, WaitingLetter } from './runtime/peers.ts'
+export type { Stopped } from './runtime/draft.ts'
+export type { Adopted, OnPoison, Range } from './machine/mailbox.ts'
+export type { EffectHandler, EffectLetter, EffectOptions } from './runtime/options.ts'
+export type { LetterHandler, MailboxEvents, QueueFigures } from './runtime/options.ts'
+export type { Way } from './runtime/connections.ts'
+export type { Transaction } from './runtime/transaction.ts'
+export type { LetterInfo, PostOptions } from './runtime/letters.ts'
+export type { Carried, MailValue } from './runtime/values.ts'
+
+/** A key of our own; those of users have no NUL. */
+const LIFE = '\0life'
+
+/** What `openMailbox` takes. */
+export interface MailboxOptions extends Common {
+  /** The file of the mailbox (in a page: the name of its database); null keeps it in memory. */
+  store: string | null
+  /** Where others connect. Default: nowhere. */
+  listen?: DoorOptions
+}
+
+/** A place where mailboxes can be. */
+export interface MailboxPlace {
+  /** Timers, chance and a monotonic clock. */
+  loop: Loop
+  /** Opens a stream to a URL. */
+  connect: Connect
+  /** What signs and checks. */
+  curves: () => Later<Curves>
+  /** Told what a function of the application threw, where nobody listens. */
+  report: (error: unknown, where: string) => void
+  /** Told what is allowed, and hardly meant: a sentence. */
+  warn?: (sentence: string) => void
+  /** Milliseconds since 1970. */
+  date?: () => number
+  /** Left out where there are no threads. */
+  watch?: (ms: number) => Watchdog
+  /** Opens the store of that name. It rejects with a HoldfastError `store`. */
+  open(name: string): Promise<MailStore>
+  /** Null where nobody can listen. */
+  listen: ((door: Door, accept: (stream: Stream) => StreamEvents) => Promise<Listening>) | null
+}
+
+/** Opens one. @throws HoldfastError */
+export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
+  const { loop, connect, report, date, warn } = place
+  const { store: name, listen } = options
+  checkStore(name)
+  checkId(options.id)
+  checkNoPassword(options)
+  const door = listen ? doorOf(listen) : null
+  if (door && !place.listen) throw badValue('a page cannot listen: let it connect')
+  const store = name === null ? createMailMemory() : await place.open(name)
+  let box: RunningMailbox
+  try {
+    const curves = await place.curves()
+    const { id } = options
+    const { identity, changes } = await openKeys(id, store, curves, (count) => loop.random(count))
+    const life = options.replica ? NO_LIFE : loop.random(LIFE_BYTES)
+    await begin(store, life, changes)
+    const watchdog = watchdogOf(place, options)
+    const runs = { loop, connect, store, life, identity, report, watchdog }
+    box = new RunningMailbox({ ...runs, ...(date && { date }), ...(warn && { warn }) }, options)
+    if (watchdog) box.onClose(() => watchdog.stop())
+  } catch (error) {
+    store.close()
+    throw error
+  }
+  box.durable = name !== null
+  if (!door) return box
+  try {
+    box.listen(await place.listen!(door, box.accept))
+    return box
+  } catch (error) {
+    await box.close()
+    throw error
+  }
+}
+
+/**
+ * A store begins a new life at each opening: letters of one that went back in time, or that lives
+ * twice, are not taken for letters of another. One that never had a key has one from now on. Both
+ * are durable before anybody is greeted.
+ */
+function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promise<void> {
+  if (life !== NO_LIFE) changes.push({ kind: 'set', key: LIFE, value: life })
+  return new Promise((resolve, reject) => {
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+function watchdogOf(place: MailboxPlace, { watchdogMs }: MailboxOptions): Watchdog | undefined {
+  if (watchdogMs === undefined) return undefined
+  wholeNumber('watchdogMs', watchdogMs)
+  if (place.watch) return place.watch(watchdogMs)
+  throw new HoldfastError('bad-value', 'watchdogMs: nobody can watch a handler in a page')
+}
+
+function checkStore(name: unknown): void {
+  if (name === null || (typeof name === 'string' && name !== '')) return
+  const takes = 'store is the file of the mailbox (in a page, a name), or null for memory'
+  throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
+}

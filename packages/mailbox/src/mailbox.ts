@@ -1,0 +1,446 @@
+/** A mailbox as it runs: its turns decide, its lines carry. */
+
+import { badValue, HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
+import { type OwnProof } from './machine/keys.ts'
+import * as mailbox from './machine/mailbox.ts'
+import type { Limits } from './machine/mailbox.ts'
+import { mailLayout } from './machine/messages.ts'
+import type {
+  Alarm,
+  Connect,
+  Listening,
+  Loop,
+  MailStore,
+  Watchdog,
+} from '../../holdfast/src/ports.ts'
+import { NO_LIFE } from '../../holdfast/src/wire/history.ts'
+import { encode } from '../../holdfast/src/wire/layout.ts'
+import { plain } from '../../holdfast/src/wire/plain.ts'
+import type { Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from '../../holdfast/src/runtime/disposing.ts'
+import type { Listen, Listeners } from '../../holdfast/src/runtime/emitter.ts'
+import { MailEvents } from './mail-events.ts'
+import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
+import { findDead } from './runtime/dead.ts'
+import { bury, type Draft, type TurnEvent } from './runtime/draft.ts'
+import { type MailFigures, metricsOf, published } from './runtime/figures.ts'
+import { Connections, type LineEvents, type Way } from './runtime/connections.ts'
+import { checkId, limitsOf, listedOf, DEAD_MAX, PEERS_MAX, wholeNumber } from './runtime/options.ts'
+import type {
+  EffectHandler,
+  EffectOptions,
+  LetterHandler,
+  MailboxEvents,
+  MailboxOptions,
+  QueueFigures,
+} from './runtime/options.ts'
+import { type Identity, OwnKeys } from './runtime/own-keys.ts'
+import { checkLater, checkRoom } from './runtime/room.ts'
+import type { Transaction } from './runtime/transaction.ts'
+import { MALFORMED, Turns } from './runtime/turns.ts'
+import type { TurnsHost } from './runtime/turns-host.ts'
+import { EFFECT_MS } from './runtime/effects.ts'
+import { Handlers } from './runtime/handlers.ts'
+import { isLetterType, type LetterDefinition, type LetterType } from './runtime/letter-types.ts'
+import { PostKeys } from './runtime/keys.ts'
+import { checkTrace, type Dated, type PostOptions, givenLetter, unseal } from './runtime/letters.ts'
+import * as peers from './runtime/peers.ts'
+import type { MailPeer, PeerDesk } from './runtime/peers.ts'
+import { type MailValue, readLetter, toValue } from './runtime/values.ts'
+import { checkFunction, checkOptions } from '../../holdfast/src/runtime/options.ts'
+
+/** How often figures are shown to who inspects an open mailbox. */
+const PUBLISH_MS: Millis = 500
+
+/** What a mailbox runs on. */
+export interface MailPlace {
+  loop: Loop
+  connect: Connect
+  store: MailStore
+  /** The name of this life of the store, durable; replicas have none. */
+  life?: Uint8Array
+  /** Its keys, durable, and what it signs with. */
+  identity: Identity
+  /** Milliseconds since 1970; without it letters say nothing of time. */
+  date?: () => number
+  watchdog?: Watchdog | undefined
+  /** Says a sentence of what is allowed, and hardly meant. */
+  warn?: (sentence: string) => void
+  /** Says what nobody else heard of: a function of the application threw, and where. */
+  report?: (error: unknown, where: string) => void
+}
+
+/** A mailbox that runs. */
+export class RunningMailbox implements Mailbox {
+  readonly id: string
+  readonly repaired: string | null
+  durable = false
+  readonly #place: MailPlace
+  readonly #limits: Limits
+  readonly #peersMax: number
+  readonly #isReplica: boolean
+  readonly #own: OwnKeys
+  readonly #lines: Connections
+  readonly #turns: Turns
+  readonly #handlers: Handlers
+  readonly #keys: PostKeys
+  readonly #events: Listeners<MailboxEvents>
+  readonly #told: MailEvents
+  readonly #publishing: Alarm
+  #listening: Listening | null = null
+  #isToPublish = false
+  #closed = false
+  #onClose: (() => void)[] = []
+
+  constructor(place: MailPlace, options: MailboxOptions) {
+    const { store, loop } = place
+    this.id = checkId(options.id)
+    this.repaired = store.repaired
+    this.#place = place
+    this.#limits = limitsOf(options)
+    this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
+    this.#isReplica = options.replica ?? false
+    this.#own = new OwnKeys(this.id, place.identity, store, (count) => loop.random(count))
+    this.#told = new MailEvents(this.id, place)
+    this.#events = this.#told.events
+    this.#publishing = loop.alarm(() => {
+      this.#isToPublish = false
+      store.publish?.(published(this.#figures()))
+    })
+    this.#handlers = new Handlers(options.types ?? [])
+    const host = this.#turnsHost(options)
+    this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
+    this.#keys = new PostKeys(this.#turns.values)
+    const { curves } = place.identity
+    this.#lines = new Connections(this.#own.self, { ...place, curves }, this.#lineEvents())
+    for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
+    this.#publishSoon()
+  }
+
+  #turnsHost(options: MailboxOptions): TurnsHost {
+    const { loop, store, identity, date = null, watchdog = null } = this.#place
+    return {
+      loop,
+      handlers: this.#handlers,
+      store,
+      curves: identity.curves,
+      listed: listedOf(options),
+      changed: () => this.#publishSoon(),
+      expects: (peer) => this.#lines.expects(peer),
+      send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
+      told: (event) => this.#onEvent(event),
+      deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
+      deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
+      date: options.replica ? null : date,
+      watchdog,
+      moved: (peer) => this.#lines.progress(peer),
+      malformed: (peer) => this.#lines.hangUp(peer, MALFORMED),
+      refused: (error) => {
+        this.#lines.hangUpAll(`the store refused: ${error.message}`)
+        this.#events.emit('trouble', error)
+      },
+    }
+  }
+
+  on(event: 'letter', handler: LetterHandler): Stop
+  on<F extends Fields>(type: LetterType<F>, handler: LetterHandler<Readonly<StateOf<F>>>): Stop
+  on<Name extends keyof MailboxEvents>(
+    event: Name,
+    listener: (value: MailboxEvents[Name]) => void,
+    listen?: Listen,
+  ): Stop
+  on(event: 'letter' | object | keyof MailboxEvents, listener: never, listen?: Listen): Stop {
+    const type = isLetterType(event) ? event : null
+    if (!type && event !== 'letter') {
+      return this.#events.on(event as keyof MailboxEvents, listener, listen)
+    }
+    checkFunction('the handler of letters', listener)
+    this.#turns.handle(type, { kind: 'turn', run: listener })
+    return stopping(() => this.#handlers.delete(type))
+  }
+
+  handleAsync(
+    what: 'letter' | LetterDefinition,
+    handler: EffectHandler<never>,
+    options: EffectOptions = {},
+  ): Stop {
+    const type = isLetterType(what) ? what : null
+    if (!type && what !== 'letter')
+      throw badValue(`handleAsync takes "letter" or a type of letters`)
+    checkFunction('the handler of letters', handler)
+    checkOptions('handleAsync', options, ['timeoutMs'])
+    if (this.#isReplica) throw badValue('a replica does nothing elsewhere, for others do the same')
+    const ms = wholeNumber('timeoutMs', options.timeoutMs ?? EFFECT_MS)
+    this.#turns.handle(type, { kind: 'effect', run: handler as EffectHandler, ms })
+    return stopping(() => this.#handlers.delete(type))
+  }
+
+  to(peer: string): MailWay {
+    checkId(peer)
+    return { post: (...given: readonly unknown[]) => this.#post(peer, given) }
+  }
+
+  peer(id: string): MailPeer {
+    checkId(id)
+    const desk = this.#desk()
+    return {
+      key: peers.keyOf(desk, id),
+      trust: (key) => peers.trust(desk, id, key),
+      adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
+      forget: () => peers.forget(desk, id),
+      outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
+      setAside: () => peers.setAside(desk, id),
+      redirect: async (to) => peers.redirect(desk, id, checkId(to)),
+    }
+  }
+
+  async transact<Result>(run: (tx: Transaction) => Result): Promise<Result> {
+    checkFunction('a transaction', run)
+    this.#checkOpen()
+    return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
+  }
+
+  get key(): string {
+    return this.#own.text
+  }
+
+  async replaceKey(): Promise<string> {
+    if (this.#isReplica) throw badValue('replicas post the same letters, so none replaces its key')
+    this.#checkOpen()
+    const anew = (told: ReadonlyMap<string, number>): void =>
+      this.#lines.hangUpAllBut(told, 'this mailbox has another key')
+    return this.#own.replace((next) => {
+      return this.#ask((draft) => this.#own.put(draft, this.#turns.box, next, anew))
+    })
+  }
+
+  connect(peer: string, by: string | Way): void {
+    this.#lines.dial(checkId(peer), by)
+  }
+
+  get accept(): Connections['accept'] {
+    return (stream) => this.#lines.accept(stream)
+  }
+
+  queues(): QueueFigures[] {
+    return [...this.#turns.box.peers].toSorted(byId).map(([peer, numbers]) => ({
+      peer,
+      connected: this.#lines.has(peer),
+      waiting: numbers.posted - numbers.acked,
+      bytes: numbers.bytes,
+      posted: numbers.posted,
+      acked: numbers.acked,
+      heard: numbers.heard,
+      fault: numbers.fault,
+      stopped: this.#turns.lines.why(peer),
+    }))
+  }
+
+  get counters(): Readonly<mailbox.Counters> {
+    return { ...this.#turns.box.counters }
+  }
+
+  metrics(): string {
+    return metricsOf(this.#figures())
+  }
+
+  get(key: string): MailValue {
+    const bytes = this.#place.store.get(key)
+    return bytes ? toValue(bytes) : undefined
+  }
+
+  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): SetAside[] {
+    const letters = this.#place.store.dead(skip, most)
+    return letters.map((letter) => ({ ...letter, ...readLetter(unseal(letter.body).body) }))
+  }
+
+  async release(peer: string, n: number): Promise<void> {
+    this.#checkOpen()
+    await this.#turns.effectOfDead(peer, n)
+    return this.#ask((draft) => {
+      this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
+      bury(draft, peer, n)
+    })
+  }
+
+  discard(peer: string, n: number): Promise<void> {
+    return this.#ask((draft) => {
+      findDead(draft, this.#place.store, peer, n)
+      bury(draft, peer, n)
+    })
+  }
+
+  query(peer: string): number {
+    return this.#place.store.head(peer)?.heard ?? 0
+  }
+
+  batch(peer: string, heard: number): Uint8Array {
+    const message = mailbox.batchFor(this.#turns.box, peer, heard, this.#place.store)
+    return encode(mailLayout, message)
+  }
+
+  async take(peer: string, bytes: Uint8Array): Promise<void> {
+    checkId(peer)
+    const why = await this.#ask((draft) => this.#turns.receive(draft, peer, bytes))
+    if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
+  }
+
+  async backup(path: string): Promise<void> {
+    await this.#ask(() => {})
+    this.#place.store.backup(path)
+  }
+
+  /** Where others connect, for as long as the mailbox is open. */
+  listen(listening: Listening): void {
+    this.#listening = listening
+    this.onClose(() => listening.close())
+  }
+
+  get url(): string | null {
+    return this.#listening?.url ?? null
+  }
+
+  /** Calls when the mailbox closes. */
+  onClose(run: () => void): void {
+    this.#onClose.push(run)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    await this.#turns.end()
+    this.#closed = true
+    this.#publishing.cancel()
+    this.#lines.close()
+    for (const run of this.#onClose) run()
+    this.#place.store.close()
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.close()
+  }
+
+  #figures(): MailFigures {
+    const { id, key, counters } = this
+    const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
+    return { id, key, queues: this.queues(), counters, dead, later }
+  }
+
+  /** Shows the figures in a while, if somebody could look at them. */
+  #publishSoon(): void {
+    const { loop, store } = this.#place
+    if (!store.publish || this.#isToPublish || this.#closed) return
+    this.#isToPublish = true
+    this.#publishing.set(loop.now() + PUBLISH_MS)
+  }
+
+  async #post(peer: string, given: readonly unknown[]): Promise<number> {
+    const { body: plain, options } = givenLetter(given)
+    checkOptions('post', options, ['key', 'delay', 'ttl', 'trace'])
+    const { key, trace = null } = options as PostOptions
+    if (trace !== null) checkTrace(trace)
+    this.#checkOpen()
+    const letter = this.#turns.attempts.seal(plain, options, trace)
+    const isKnown = key !== undefined && this.#keys.find(peer, key, plain) !== null
+    if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
+    return this.#turns.ask((draft) => {
+      const known = key === undefined ? null : this.#keys.find(peer, key, plain)
+      if (known !== null) return known
+      const n = this.#postNow(draft, peer, letter)
+      if (key !== undefined) this.#keys.add(peer, key, { n, body: plain }, draft.changes)
+      return n
+    })
+  }
+
+  #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
+    const { out, changes } = draft
+    this.#turns.attempts.meets(draft, peer)
+    if (due === null) {
+      this.#checkRoom(peer, body)
+      return mailbox.post(this.#turns.box, peer, body, out)
+    }
+    checkLater(this.#turns.later, 1)
+    this.#turns.later.add(due, { kind: 'post', peer, body }, changes)
+    return 0
+  }
+
+  #checkRoom(peer: string, body: Uint8Array): void {
+    checkRoom(this.#turns.box, peer, 1, mailbox.sizeOf(body))
+  }
+
+  async #ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
+    this.#checkOpen()
+    return this.#turns.ask(run)
+  }
+
+  #desk(): PeerDesk {
+    return {
+      turns: this.#turns,
+      store: this.#place.store,
+      ask: (run) => this.#ask(run),
+      hangUp: (peer, why) => this.#lines.hangUp(peer, why),
+    }
+  }
+
+  #onEvent(event: TurnEvent): void {
+    const { peer } = event
+    if (event.kind === 'gap') {
+      // What is missing comes again on a new connection.
+      return this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
+    }
+    // Letters behind it come on a connection on which the new key was proved.
+    if (event.kind === 'key') this.#lines.hangUp(peer, `${peer} has another key`)
+    const known = this.#turns.box.peers.get(peer)
+    this.#told.tell(event, known ? known.posted - known.acked : 0)
+  }
+
+  #lineEvents(): LineEvents {
+    return {
+      refuses: (id) => this.#refuses(id),
+      keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
+      formerKey: (key) => this.#own.formerKey(key),
+      strange: (id, key) => peers.strange(this.#turns.box, id, key),
+      connected: (peer, key, proof) => {
+        this.#publishSoon()
+        this.#turns.input((draft) => this.#connected(draft, peer, key, proof))
+        this.#events.emit('connected', { peer })
+      },
+      message: (peer, key, bytes) => this.#turns.heard(peer, key, bytes),
+      disconnected: (peer, why) => {
+        this.#publishSoon()
+        mailbox.disconnected(this.#turns.box, peer)
+        this.#events.emit('disconnected', { peer, why })
+      },
+      failed: (peer, why, counts) => {
+        if (counts) this.#turns.box.counters[counts]++
+        this.#events.emit('disconnected', { peer, why })
+      },
+    }
+  }
+
+  /** Letters before this turn may have bound the id to another key than this connection proved. */
+  #connected(draft: Draft, peer: string, key: Uint8Array, proof: OwnProof): void {
+    const { box } = this.#turns
+    if (!this.#lines.has(peer)) return
+    if (!mailbox.pins.fitsKey(box, peer, key)) {
+      box.counters.otherKey++
+      this.#lines.hangUp(peer, peers.strange(box, peer, key))
+    } else if (this.#own.proved(draft, box, peer, proof)) {
+      mailbox.connected(box, this.#place.loop.now(), peer, key)
+    } else this.#lines.hangUp(peer, 'this mailbox has another key')
+  }
+
+  #refuses(id: string): string | null {
+    const { peers: known, listed } = this.#turns.box
+    if (listed && !listed.has(id)) return `${plain(this.id)} takes no letters from ${plain(id)}`
+    const isFull = !known.has(id) && known.size >= this.#peersMax
+    return isFull ? `${plain(this.id)} has ${known.size} peers and takes no more` : null
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new HoldfastError('store', `the mailbox of ${this.id} is closed`)
+  }
+}
+
+function byId([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1
+}

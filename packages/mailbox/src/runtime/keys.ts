@@ -1,0 +1,92 @@
+/** Letters that were posted under a key of the caller's: which one each is, durably. */
+
+import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
+import type { MailChange } from '../../../holdfast/src/ports.ts'
+import type { Values } from './transaction.ts'
+import { readLetter, toBytes, toValue } from './values.ts'
+import { digest } from '../../../holdfast/src/wire/digest.ts'
+import { toHex } from '../../../holdfast/src/wire/hex.ts'
+
+/** How many keys are remembered, the newest ones. */
+export const KEYS_MAX = 100_000
+const NAME_MAX = 200
+
+// Keys of the library's own: keys of users have no NUL. The ring shows which one is the oldest.
+const nameOf = (to: string, key: string): string => `\0key ${to} ${key}`
+const placeOf = (place: number): string => `\0key# ${place}`
+const COUNT = '\0keys'
+
+/** What is remembered: the number, and what the body was; older versions kept the number alone. */
+type Remembered = number | { readonly n: number; readonly body: string }
+
+/** A letter that a key is for: its number, 0 for none yet, and its body. */
+export interface Keyed {
+  readonly n: number
+  readonly body: Uint8Array
+}
+
+/** See the head of this file. */
+export class PostKeys {
+  readonly #values: Values
+  readonly #most: number
+
+  constructor(values: Values, most = KEYS_MAX) {
+    this.#values = values
+    this.#most = most
+  }
+
+  /**
+   * The number of the letter posted under that key; null for none.
+   *
+   * @throws HoldfastError `bad-value`; `key-reused` if that letter had another body
+   */
+  find(to: string, key: string, body: Uint8Array): number | null {
+    if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
+      throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)
+    }
+    const known = this.#read(nameOf(to, key)) as Remembered | null
+    if (known === null || typeof known === 'number') return known
+    if (known.body === digestOf(body)) return known.n
+    throw new HoldfastError(
+      'key-reused',
+      `the key ${JSON.stringify(key)} named another letter to ${to}` +
+        `${known.n > 0 ? `, number ${known.n}` : ''}: a key is for one letter, of one body`,
+    )
+  }
+
+  /** Remembers a key, and forgets the oldest one over the limit. */
+  add(to: string, key: string, { n, body }: Keyed, changes: MailChange[]): void {
+    const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
+    const place = placeOf(count % this.#most)
+    const oldest = this.#read(place) as string | null
+    if (oldest !== null) this.#write(oldest, null, changes)
+    this.#write(place, nameOf(to, key), changes)
+    this.#write(nameOf(to, key), { n, body: digestOf(body) }, changes)
+    this.#write(COUNT, count, changes)
+  }
+
+  #read(name: string): unknown {
+    const bytes = this.#values.get(name)
+    return bytes ? toValue(bytes) : null
+  }
+
+  #write(key: string, value: unknown, changes: MailChange[]): void {
+    const bytes = value === null ? null : toBytes(value)
+    this.#values.set(key, bytes)
+    changes.push({ kind: 'set', key, value: bytes })
+  }
+}
+
+/** Of a body, in whichever order its names stand: who asks a database again may get another. */
+function digestOf(bytes: Uint8Array): string {
+  const { type, body } = readLetter(bytes)
+  const plain = body instanceof Uint8Array ? bytes : toBytes([type, sorted(body)])
+  return toHex(digest(plain))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return { of: entries.map(([name, inner]) => [name, sorted(inner)]) }
+}

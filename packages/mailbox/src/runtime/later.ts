@@ -1,0 +1,120 @@
+/**
+ * Tasks of a mailbox at a moment of the wall clock: letters with a delay, and dead letters whose
+ * time will be over. Both are in the store, as values of the library's own, in the order in which
+ * they are due; when a letter is posted its task is removed in the same turn.
+ *
+ *     later, when it is due, a number, post TO        the letter in its envelope
+ *     later, when it is due, a number, bury N PEER    nothing
+ */
+
+import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
+import type { Values } from './transaction.ts'
+import { toBytes, toValue } from './values.ts'
+
+/** Most tasks that wait for their time. */
+export const LATER_MAX = 100_000
+
+/** A task that is due at some time. */
+export type Task =
+  | { kind: 'post'; peer: string; body: Uint8Array }
+  | { kind: 'bury'; peer: string; n: number }
+
+// Keys of the library's own: keys of users have no NUL.
+const PREFIX = '\0later '
+const COUNT = '\0laters'
+const NOTHING = new Uint8Array(0)
+/** Digits of a moment, in milliseconds since 1970, and of a number: keys are in order of both. */
+const DIGITS = 14
+
+/** See the head of this file. */
+export class Later {
+  readonly #values: Values
+  readonly #store: MailStore
+  /** When the first task is due; null while that is not known. */
+  #first: number | null = null
+
+  constructor(values: Values, store: MailStore) {
+    this.#values = values
+    this.#store = store
+  }
+
+  /** When the first durable task is due, in milliseconds since 1970; Infinity for none. */
+  get due(): number {
+    this.#first ??= dueOf(this.#store.keys(PREFIX, 1)[0])
+    return this.#first
+  }
+
+  /** How many tasks there are, with those of this turn. */
+  get count(): number {
+    return this.#counts().count
+  }
+
+  /** @returns false if LATER_MAX tasks wait already */
+  add(due: number, task: Task, changes: MailChange[]): boolean {
+    const { last, count } = this.#counts()
+    if (count >= LATER_MAX) return false
+    const what = task.kind === 'post' ? `post ${task.peer}` : `bury ${task.n} ${task.peer}`
+    const name = `${PREFIX}${padded(due)} ${padded(last + 1)} ${what}`
+    this.#write(name, task.kind === 'post' ? task.body : NOTHING, changes)
+    this.#write(COUNT, toBytes({ last: last + 1, count: count + 1 }), changes)
+    this.#first = null
+    return true
+  }
+
+  /** Takes out the tasks that are due by now, at most `most`. */
+  take(now: number, most: number, changes: MailChange[]): Task[] {
+    if (this.due > now) return []
+    const names = this.#store.keys(PREFIX, most).filter((name) => dueOf(name) <= now)
+    return this.#takeOut(names, changes)
+  }
+
+  /** Redirects the delayed letters to one peer to another, or drops them. @returns how many */
+  move(peer: string, to: string | null, changes: MailChange[]): number {
+    const names = this.#store.keys(PREFIX).filter((name) => whatOf(name) === `post ${peer}`)
+    const tasks = this.#takeOut(names, changes)
+    for (const [at, task] of to === null ? [] : tasks.entries()) {
+      this.add(dueOf(names[at]), { ...task, peer: to! }, changes)
+    }
+    return tasks.length
+  }
+
+  #takeOut(names: readonly string[], changes: MailChange[]): Task[] {
+    this.#first = null
+    const tasks = names.map((name) => taskOf(name, this.#values.get(name) ?? NOTHING))
+    for (const name of names) this.#write(name, null, changes)
+    const { last, count } = this.#counts()
+    if (names.length > 0) {
+      this.#write(COUNT, toBytes({ last, count: count - names.length }), changes)
+    }
+    return tasks
+  }
+
+  #counts(): { last: number; count: number } {
+    const bytes = this.#values.get(COUNT)
+    return bytes ? (toValue(bytes) as { last: number; count: number }) : { last: 0, count: 0 }
+  }
+
+  #write(key: string, value: Uint8Array | null, changes: MailChange[]): void {
+    this.#values.set(key, value)
+    changes.push({ kind: 'set', key, value })
+  }
+}
+
+function padded(value: number): string {
+  return String(Math.ceil(value)).padStart(DIGITS, '0')
+}
+
+function dueOf(name: string | undefined): number {
+  return name === undefined ? Infinity : Number(name.slice(PREFIX.length, PREFIX.length + DIGITS))
+}
+
+function whatOf(name: string): string {
+  return name.slice(PREFIX.length + 2 * (DIGITS + 1))
+}
+
+function taskOf(name: string, body: Uint8Array): Task {
+  const what = whatOf(name)
+  const [, n, peer] = /^bury (\d+) (.+)$/su.exec(what) ?? []
+  if (peer !== undefined) return { kind: 'bury', peer, n: Number(n) }
+  return { kind: 'post', peer: what.slice('post '.length), body }
+}

@@ -1,0 +1,204 @@
+/** The owner's operations on a peer: look at waiting letters, redirect them, forget the peer. */
+
+import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
+import * as mailbox from '../machine/mailbox.ts'
+import type { MailStore } from '../../../holdfast/src/ports.ts'
+import { isSame } from '../../../holdfast/src/wire/history.ts'
+import { plain, plainJson } from '../../../holdfast/src/wire/plain.ts'
+import type { Draft } from './draft.ts'
+import { unseal } from './letters.ts'
+import { checkKey } from './options.ts'
+import { checkRoom } from './room.ts'
+import type { Turns } from './turns.ts'
+import { type MailValue, readLetter } from './values.ts'
+import { toHex } from '../../../holdfast/src/wire/hex.ts'
+
+/** Most bytes of letters that are redirected to another peer at once. */
+const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
+/** Bytes that are read at once. */
+const READ_BYTES: number = 256 * 1024
+
+/** A letter that waits in an outbox. */
+export interface WaitingLetter {
+  /** Its number between the two mailboxes. */
+  readonly n: number
+  /** When it was posted, in milliseconds since 1970; null if not in the letter. */
+  readonly at: number | null
+  /** The letter's trace; null if its chain begins with this letter. */
+  readonly trace: string | null
+  /** What was posted. */
+  readonly body: MailValue
+  /** The name of its type; null for none. */
+  readonly type: string | null
+}
+
+/** The owner's operations on a peer. */
+export interface MailPeer {
+  /** The key by which it is known, durable or listed; null before its first letter or ack. */
+  readonly key: string | null
+  /**
+   * Knows it by that key from now on, which its owner said in a way that can be trusted: for a peer
+   * whose key is gone, or before the first letter. Resolves when that is durable.
+   *
+   * It rejects with a HoldfastError: `bad-value` for what is no key, and for a peer that `accept`
+   * lists with another one; `store`.
+   */
+  trust(key: string): Promise<void>
+  /**
+   * Goes on from what the peer has, where histories do not fit and the right store will not come
+   * back. Resolves with the fate of the letters when that is durable.
+   *
+   * @param how  `common`: the last letter to it that both have, where that is not known
+   * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
+   */
+  adopt(how?: { common?: number }): Promise<mailbox.Adopted>
+  /** Forgets all that is known of it, with the letters that wait for it. @returns how many */
+  forget(): Promise<{ dropped: number }>
+  /** Letters that wait for its ack, in order: those behind number `after`, `most` of them (100). */
+  outbox(page?: { after?: number; most?: number }): WaitingLetter[]
+  /**
+   * Sets the first letter of it that waits here aside (`dead`), so that those behind it go on: for
+   * a line that stands, where nothing but this letter is wrong. Resolves with its number when that
+   * is durable.
+   *
+   * It rejects with a HoldfastError: `not-found` if no letter of it waits; `store`.
+   */
+  setAside(): Promise<number>
+  /**
+   * Posts all letters that wait for the peer to another one instead, and forgets the peer. Letters
+   * on their way may have taken effect there too.
+   *
+   * It rejects with a HoldfastError: `outbox-full` where they do not fit, `bad-value` for more than
+   * 64 MiB at once, `store`.
+   */
+  redirect(to: string): Promise<{ moved: number }>
+}
+
+/** Everything that these functions work on. */
+export interface PeerDesk {
+  readonly turns: Turns
+  readonly store: MailStore
+  readonly ask: <Result>(run: (draft: Draft) => Result) => Promise<Result>
+  readonly hangUp: (peer: string, why: string) => void
+}
+
+/** See MailPeer. */
+export async function adopt(
+  { turns, store, ask, hangUp }: PeerDesk,
+  id: string,
+  common: number | null,
+): Promise<mailbox.Adopted> {
+  const adopted = await ask(({ out }) => {
+    const hello = turns.box.peers.get(id)?.link?.theirs
+    if (!hello) {
+      throw new HoldfastError(
+        'unreachable',
+        `${id} is not connected, so what it has is not known; adopt needs that`,
+      )
+    }
+    const result = mailbox.adopt(turns.box, id, hello, common, store, out)
+    if (result) return result
+    throw badValue(
+      `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
+    )
+  })
+  hangUp(id, `the history of ${id} was adopted`)
+  return adopted
+}
+
+/** The key by which a peer is known, as text. */
+export function keyOf({ turns }: PeerDesk, id: string): string | null {
+  const key = mailbox.pins.keyOf(turns.box, id)
+  return key && toHex(key)
+}
+
+/** Why somebody who comes with another key is refused, and what its owner may do. */
+export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array): string {
+  const [who, text] = [plain(id), toHex(key)]
+  const cure = listed?.get(id)
+    ? 'write it into accept'
+    : `call box.peer(${plainJson(id)}).trust("${text}"), or holdfast mailbox trust`
+  return (
+    `${who} is known here by another key than the one that it comes with, ${text}: ` +
+    `if that is its own, as its owner can say, ${cure}`
+  )
+}
+
+/** See MailPeer. */
+export async function trust(
+  { turns, ask, hangUp }: PeerDesk,
+  id: string,
+  text: string,
+): Promise<void> {
+  const key = checkKey(`the key of ${id}`, text)
+  const listed = turns.box.listed?.get(id) ?? null
+  if (listed && !isSame(listed, key)) {
+    throw badValue(`accept lists ${id} with another key: write the new one there`)
+  }
+  await ask(({ out }) => mailbox.pins.trust(turns.box, id, key, out))
+  hangUp(id, `${id} is known by the key that its owner trusts now`)
+}
+
+/** See MailPeer. */
+export async function forget(
+  { turns, ask, hangUp }: PeerDesk,
+  id: string,
+): Promise<{ dropped: number }> {
+  const dropped = await ask(({ out, changes }) => {
+    return mailbox.forget(turns.box, id, out) + turns.later.move(id, null, changes)
+  })
+  hangUp(id, `${id} was forgotten`)
+  return { dropped }
+}
+
+/** See MailPeer. */
+export function outbox(
+  { turns, store }: PeerDesk,
+  id: string,
+  after: number,
+  most: number,
+): WaitingLetter[] {
+  const found: WaitingLetter[] = []
+  let from = Math.max(after, turns.box.peers.get(id)?.acked ?? 0)
+  while (found.length < most) {
+    const { letters } = store.letters(id, from, READ_BYTES)
+    if (letters.length === 0) break
+    for (const { n, body } of letters.slice(0, most - found.length)) {
+      const { at, trace, body: plain } = unseal(body)
+      found.push({ n, at, trace, ...readLetter(plain) })
+    }
+    from = letters.at(-1)!.n
+  }
+  return found
+}
+
+/** See MailPeer. */
+export async function setAside({ turns, ask }: PeerDesk, id: string): Promise<number> {
+  return ask((draft) => {
+    const n = turns.setAside(draft, id)
+    if (n !== null) return n
+    throw new HoldfastError('not-found', `no letter of ${id} waits here to be handled`)
+  })
+}
+
+/** See MailPeer. */
+export async function redirect(
+  { turns, store, ask, hangUp }: PeerDesk,
+  id: string,
+  to: string,
+): Promise<{ moved: number }> {
+  if (id === to) throw badValue(`letters to ${id} go there already`)
+  const moved = await ask(({ out, changes }) => {
+    const { bytes, acked } = mailbox.peerOf(turns.box, id)
+    if (bytes > REDIRECT_BYTES_MAX) {
+      throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
+    }
+    const letters = mailbox.lettersAbove(store, id, acked)
+    checkRoom(turns.box, to, letters.length, bytes)
+    mailbox.forget(turns.box, id, out)
+    for (const { body } of letters) mailbox.add(turns.box, to, body, out)
+    return letters.length + turns.later.move(id, to, changes)
+  })
+  hangUp(id, `letters to ${id} go to ${to} now`)
+  return { moved }
+}

@@ -1,0 +1,212 @@
+/** The transaction of a handler: its own durable state, and letters to others. */
+
+import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { sizeOf } from '../machine/mailbox.ts'
+import type { MailChange, MailStore, SqlValue } from '../../../holdfast/src/ports.ts'
+import type { Fields, StateOf } from '../../../holdfast/src/wire/schema.ts'
+import type { LetterType } from './letter-types.ts'
+import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
+import { type Carried, type MailValue, toBytes, toValue } from './values.ts'
+import { checkOptions } from '../../../holdfast/src/runtime/options.ts'
+
+/** Longest key of a value, in characters. */
+const KEY_MAX = 512
+/** Most values that are cached in memory. */
+const CACHE_MAX = 10_000
+
+/**
+ * One transaction. Its reads include its own writes; nothing of it takes effect before the handler
+ * has returned, and then all of it becomes durable together with the number of the letter.
+ */
+export interface Transaction {
+  /** A value; undefined if there is none. */
+  get(key: string): MailValue
+  /** Undefined or null removes. */
+  set<Value>(key: string, value: (Value & Carried<Value>) | null | undefined): void
+  /** Keys that begin with the prefix, sorted. */
+  keys(prefix?: string): string[]
+  /**
+   * Posts a letter of a type, or of none; it is sent when the transaction is durable, or later.
+   *
+   * @throws HoldfastError `outbox-full`, `bad-value`
+   */
+  post<F extends Fields>(
+    to: string,
+    type: LetterType<F>,
+    body: StateOf<F>,
+    options?: LetterOptions,
+  ): void
+  post<Body>(to: string, body: Body & Carried<Body>, options?: LetterOptions): void
+  /**
+   * Runs one statement, on stores with SQL. @returns its rows
+   * @throws HoldfastError `store` with the database's error, or if the store has no SQL
+   */
+  sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[]
+}
+
+/** The values of one mailbox: those in the store, with the changes of this turn. */
+export class Values {
+  readonly #store: MailStore
+  /** Written in this turn, not yet durable. */
+  readonly #fresh = new Map<string, Uint8Array | null>()
+  readonly #cache = new Map<string, Uint8Array | null>()
+
+  constructor(store: MailStore) {
+    this.#store = store
+  }
+
+  get(key: string): Uint8Array | null {
+    for (const known of [this.#fresh, this.#cache]) {
+      const value = known.get(key)
+      if (value !== undefined) return value
+    }
+    const value = this.#store.get(key)
+    this.#remember(key, value)
+    return value
+  }
+
+  set(key: string, value: Uint8Array | null): void {
+    this.#fresh.set(key, value)
+  }
+
+  keys(prefix: string): string[] {
+    const keys = new Set(this.#store.keys(prefix))
+    for (const [key, value] of this.#fresh) {
+      if (!key.startsWith(prefix)) continue
+      if (value === null) keys.delete(key)
+      else keys.add(key)
+    }
+    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
+  }
+
+  /** The turn's writes are durable now, or were dropped. */
+  end(isDurable: boolean): void {
+    if (isDurable) for (const [key, value] of this.#fresh) this.#remember(key, value)
+    else this.#cache.clear()
+    this.#fresh.clear()
+  }
+
+  #remember(key: string, value: Uint8Array | null): void {
+    if (this.#cache.size >= CACHE_MAX) this.#cache.clear()
+    this.#cache.set(key, value)
+  }
+}
+
+/** What a transaction needs of its mailbox. */
+export interface Desk {
+  readonly store: MailStore
+  readonly values: Values
+  /** Checks that so many letters and bytes still fit. @throws HoldfastError `outbox-full` */
+  checkRoom(to: string, letters: number, bytes: number): void
+  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  seal(body: Uint8Array, options: LetterOptions): Dated
+  /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
+  checkLater(letters: number): void
+}
+
+/** A letter of a transaction. */
+export interface Posted extends Dated {
+  to: string
+}
+
+/** The transaction of one letter. */
+export class LetterTransaction implements Transaction {
+  readonly posts: Posted[] = []
+  readonly #desk: Desk
+  readonly #written = new Map<string, Uint8Array | null>()
+  /**
+   * Room in outboxes that these posts take; null until one does, because most handlers post
+   * nothing.
+   */
+  #taken: Map<string, { letters: number; bytes: number }> | null = null
+  /** How many letters of this transaction are delayed. */
+  #delayed = 0
+  #usesSql = false
+  #open = true
+
+  constructor(desk: Desk) {
+    this.#desk = desk
+  }
+
+  get(key: string): MailValue {
+    this.#check()
+    const written = this.#written.get(key)
+    const bytes = this.#written.has(key) ? written : this.#desk.values.get(checkKey(key))
+    return bytes ? toValue(bytes) : undefined
+  }
+
+  set(key: string, value: MailValue): void {
+    this.#check()
+    const isGone = value === undefined || value === null
+    this.#written.set(checkKey(key), isGone ? null : toBytes(value))
+  }
+
+  keys(prefix = ''): string[] {
+    this.#check()
+    const keys = new Set(this.#desk.values.keys(prefix))
+    for (const [key, value] of this.#written) {
+      if (!key.startsWith(prefix)) continue
+      if (value === null) keys.delete(key)
+      else keys.add(key)
+    }
+    return [...keys].toSorted()
+  }
+
+  post(to: string, ...given: readonly unknown[]): void {
+    this.#check()
+    const { body, options } = givenLetter(given)
+    checkOptions('post', options, ['delay', 'ttl'])
+    const letter = this.#desk.seal(body, options)
+    if (letter.due === null) this.#take(to, sizeOf(letter.body))
+    else this.#desk.checkLater(++this.#delayed)
+    this.posts.push({ to, ...letter })
+  }
+
+  /** Takes room in an outbox. */
+  #take(to: string, size: number): void {
+    this.#taken ??= new Map()
+    const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
+    const [letters, bytes] = [taken.letters + 1, taken.bytes + size]
+    this.#desk.checkRoom(to, letters, bytes)
+    this.#taken.set(to, { letters, bytes })
+  }
+
+  sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[] {
+    this.#check()
+    const { sql, name } = this.#desk.store
+    if (!sql) throw new HoldfastError('store', `the mailbox in ${name} knows no SQL`)
+    if (!this.#usesSql) sql.mark()
+    this.#usesSql = true
+    return sql.run(statement, values)
+  }
+
+  /** Commits: returns all writes, for the transaction of the store. */
+  keep(): MailChange[] {
+    this.#open = false
+    if (this.#usesSql) this.#desk.store.sql!.keep()
+    return [...this.#written].map(([key, value]) => {
+      this.#desk.values.set(key, value)
+      return { kind: 'set', key, value }
+    })
+  }
+
+  /** Drops all writes. */
+  undo(): void {
+    this.#open = false
+    if (this.#usesSql) this.#desk.store.sql!.undo()
+  }
+
+  #check(): void {
+    if (this.#open) return
+    throw new HoldfastError('failed', 'this transaction is over: use it before the handler returns')
+  }
+}
+
+function checkKey(key: string): string {
+  const isText = typeof key === 'string' && key !== '' && key.length <= KEY_MAX
+  if (isText && !key.includes('\0')) return key
+  throw new HoldfastError(
+    'bad-value',
+    `a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`,
+  )
+}

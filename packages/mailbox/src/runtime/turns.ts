@@ -1,0 +1,496 @@
+/**
+ * Turns of a mailbox: the one place where a turn begins, ends and is dropped.
+ *
+ *     all that came in since the last turn → handlers → one transaction of the store → output
+ *
+ * A turn works on a draft: changes for the store, events, promises, values, and the SQL of a
+ * transaction that nobody has committed. The draft is kept whole, when the store has it, or dropped
+ * whole, in memory too. Two causes drop it. If the store refuses, the promises reject, connections
+ * are dropped and all begins again from what is durable. If SQL of a handler ended the transaction
+ * of all, the same inputs are done again, without that letter.
+ */
+
+import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
+import * as mailbox from '../machine/mailbox.ts'
+import type { Limits, MailOut } from '../machine/mailbox.ts'
+import { isKeyLetter } from '../machine/keys.ts'
+import { type Batch, mailLayout } from '../machine/messages.ts'
+import type { Alarm, DeadLetter, Letter } from '../../../holdfast/src/ports.ts'
+import { decode } from '../../../holdfast/src/wire/layout.ts'
+import { isSame, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
+import { AsyncHandler, type Found, type Handling, NO_HANDLER, Unhandled } from './handlers.ts'
+import { KeyLetters } from './key-letters.ts'
+import type { LetterDefinition } from './letter-types.ts'
+import { type Transaction, Values } from './transaction.ts'
+import { Attempts } from './attempts.ts'
+import { boundDead, dropDead } from './dead.ts'
+import { Deaths } from './deaths.ts'
+import { type Effect, Effects } from './effects.ts'
+import { Ended } from './ended.ts'
+import { begin, type Draft, movedIn, peersOf } from './draft.ts'
+import { Later } from './later.ts'
+import { Lines } from './lines.ts'
+import { letterId, type LetterInfo, unseal } from './letters.ts'
+import { atOnce } from '../../../holdfast/src/runtime/reports.ts'
+import type { TurnsHost } from './turns-host.ts'
+
+/** A handler that takes longer than this is reported. */
+const SLOW_MS: Millis = 1_000
+
+/** Letters that one turn handles, and some more: a batch that was begun is finished. */
+const TURN_LETTERS_MAX = 4096
+
+/** After a process has died, so many letters are each noted before they are handled. */
+const NOTED_LETTERS = 10_000
+
+/** A delayed letter whose time has come, and whose outbox is full, is tried again after this. */
+const FULL_MS: Millis = 1_000
+/** Delayed letters are checked at least so often. */
+const LOOK_MS: Millis = 60_000
+
+/** The reason for bytes that are no message. */
+export const MALFORMED = 'what came is no message of a mailbox'
+
+/** Work for a turn. It may be done again, for a turn that failed is begun anew. */
+export type Input = (draft: Draft) => void
+
+/** The turns of one mailbox. */
+export class Turns {
+  readonly values: Values
+  readonly later: Later
+  box: mailbox.Mailbox
+  readonly #host: TurnsHost
+  readonly #limits: Limits
+  readonly #id: string
+  readonly #isReplica: boolean
+  readonly #alarm: Alarm
+  readonly #deaths: Deaths
+  readonly #keyLetters: KeyLetters
+  readonly #effects: Effects
+  readonly attempts: Attempts
+  /** Which lines stand, and why. */
+  readonly lines = new Lines()
+  #inputs: Input[] = []
+  /** Peers whose letters wait to be handled again. */
+  readonly #late = new Set<string>()
+  /** Why the first letter of a peer waits for something. */
+  readonly #held = new Map<string, string>()
+  /** Letters that ended the transaction of a turn, and why: in this turn they fail at once. */
+  readonly #blamed = new Map<string, Error>()
+  /** How many more letters are noted before they are handled. */
+  #noted = 0
+  #isDue = false
+  #isBusy = false
+  #isOver = false
+
+  constructor(id: string, host: TurnsHost, limits: Limits, life: Uint8Array) {
+    this.#id = id
+    this.#host = host
+    this.#limits = limits
+    this.#isReplica = isSame(life, NO_LIFE)
+    this.box = mailbox.create(host.store.heads(), limits, life, host.listed)
+    this.#keyLetters = new KeyLetters(host.curves, (peer) => this.#wake(peer))
+    this.#effects = new Effects(host.loop, (peer) => this.#wake(peer))
+    this.values = new Values(host.store)
+    this.later = new Later(this.values, host.store)
+    this.attempts = new Attempts(host, this)
+    this.#deaths = new Deaths(this.values)
+    this.#alarm = host.loop.alarm(() => this.#turn())
+    this.#resume(host)
+    this.#sleep(host.loop.now())
+  }
+
+  /** Letters of that type, or of none, have a handler from now on. @throws HoldfastError */
+  handle(type: LetterDefinition | null, handler: Handling): void {
+    this.#host.handlers.add(type, handler)
+    for (const id of this.box.peers.keys()) this.#wake(id)
+    this.#soon()
+  }
+
+  /** What letters of a peer waited for is here. */
+  #wake(id: string): void {
+    const peer = this.box.peers.get(id)
+    if (!peer) return
+    if (mailbox.waits(peer)) this.#late.add(id)
+    if (peer.retryAt === Infinity) peer.retryAt = 0
+    this.#held.delete(id)
+    this.#soon()
+  }
+
+  /** Does some work in the next turn. */
+  input(run: Input): void {
+    this.#inputs.push(run)
+    this.#soon()
+  }
+
+  /** Does some work for a caller who waits. @returns its result, when all of it is durable */
+  ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.input((draft) => {
+        try {
+          const result = run(draft)
+          draft.promises.push({ keep: () => resolve(result), break: reject })
+        } catch (error) {
+          if (!(error instanceof Ended)) return reject(error as Error)
+          error.reject = reject
+          throw error
+        }
+      })
+    })
+  }
+
+  /** Bytes came from a peer with that key: they are taken in the next turn. */
+  heard(peer: string, key: Uint8Array, bytes: Uint8Array): void {
+    this.input((draft) => {
+      if (this.receive(draft, peer, bytes, key) === MALFORMED) this.#host.malformed(peer)
+    })
+  }
+
+  /**
+   * Takes bytes of a peer, and handles the letters in them whose turn it is.
+   *
+   * @param key  that it proved; null where the caller knows whose they are
+   * @returns why not all of it took effect, a sentence; null if it did
+   */
+  receive(
+    draft: Draft,
+    peer: string,
+    bytes: Uint8Array,
+    key: Uint8Array | null = null,
+  ): string | null {
+    const { loop, store } = this.#host
+    const { box } = this
+    const message = decode(mailLayout, bytes)
+    if (!message) {
+      box.counters.malformed++
+      return MALFORMED
+    }
+    try {
+      mailbox.hear(box, loop.now(), peer, message, store, draft.out, key)
+    } catch (error) {
+      // The data in the store for that peer cannot be read.
+      mailbox.rest(box, peer, (error as Error).message, draft.out)
+    }
+    // Replicas have no time of their own: a waiting letter is handled when it is brought again.
+    if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
+    this.#handleOf(draft, peer)
+    const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
+    if (this.#isReplica) this.#drop(peer)
+    return why
+  }
+
+  #stays({ events }: Draft, id: string, { letters }: Batch): string | null {
+    const peer = mailbox.peerOf(this.box, id)
+    if (peer.fault !== null) return peer.fault
+    const last = letters.reduce((most, { n }) => Math.max(most, n), 0)
+    const next = peer.heard + 1
+    if (last < next) return null
+    if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
+    const isHeld = !this.#host.handlers.some || peer.retryAt === Infinity
+    if (isHeld) return `letter ${next} of ${id} waits: ${this.#held.get(id) ?? NO_HANDLER}`
+    const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
+    const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
+    return `letter ${next} of ${id} waits to be handled again: ${why}`
+  }
+
+  #drop(id: string): void {
+    mailbox.emptyInbox(this.box, mailbox.peerOf(this.box, id))
+    this.#late.delete(id)
+  }
+
+  /** Runs a transaction that a caller asked for. @throws what the transaction throws */
+  run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
+    let result: Result
+    const error = this.attempts.attempt(draft, null, null, (tx) => {
+      result = atOnce(what, act(tx))
+    })
+    if (error) throw error
+    return result!
+  }
+
+  /** Hands a dead letter to the handler. @throws HoldfastError `failed` if that throws */
+  handleDead(draft: Draft, { peer, n, body }: DeadLetter): void {
+    const error = this.#handle(draft, peer, { n, body }, true)
+    if (!error) return
+    const how = error instanceof Unhandled ? '' : 'the handler threw again: '
+    throw new HoldfastError('failed', how + error.message)
+  }
+
+  /**
+   * Has the handler of a dead letter do what it does elsewhere, if that is so.
+   *
+   * @throws HoldfastError `failed` if it throws
+   */
+  async effectOfDead(id: string, n: number): Promise<void> {
+    const letter = this.#host.store.deadOne(id, n)
+    const found = letter && this.#host.handlers.find(unseal(letter.body).body)
+    if (!found || found instanceof Unhandled || found.how.kind === 'turn') return
+    const error = await this.#effects.once(this.#effectOf(id, letter, found))
+    if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
+  }
+
+  /** Sets the first letter that waits of a peer aside. @returns its number, or null for none */
+  setAside({ out }: Draft, id: string): number | null {
+    const peer = this.box.peers.get(id)
+    if (!peer || !mailbox.waits(peer)) return null
+    const why = this.lines.why(id) ?? 'its owner set it aside'
+    mailbox.setAside(this.box, this.#host.loop.now(), id, why, out)
+    this.lines.goesOn(id)
+    this.#effects.drop(id)
+    this.#wake(id)
+    return peer.heard
+  }
+
+  /** Makes pending work durable, and does nothing more. */
+  async end(): Promise<void> {
+    await this.ask(() => {}).catch(() => {})
+    this.#isOver = true
+    this.#effects.close()
+    this.#alarm.cancel()
+  }
+
+  /** After a death, which a handler may have caused, the next letters are watched for a while. */
+  #resume({ store }: TurnsHost): void {
+    store.note('')
+    if (store.interrupted === null) return
+    this.#noted = NOTED_LETTERS
+    const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
+    if (peer === undefined) return
+    this.input((draft) => {
+      this.#deaths.add(peer, Number(n), draft.changes)
+      // The death must be durable before the letter is handled once more.
+      draft.handled = TURN_LETTERS_MAX
+    })
+  }
+
+  #soon(): void {
+    if (this.#isBusy || this.#isOver || this.#isDue) return
+    this.#isDue = true
+    this.#alarm.set(this.#host.loop.now())
+  }
+
+  #turn(): void {
+    this.#isDue = false
+    if (this.#isBusy || this.#isOver) return
+    const draft = begin()
+    const inputs = this.#inputs
+    let at = 0
+    try {
+      this.#doDue(draft)
+      this.#handleLate(draft)
+      while (at < inputs.length && draft.handled < TURN_LETTERS_MAX) inputs[at++]!(draft)
+    } catch (error) {
+      if (error instanceof Ended) return this.#again(draft, error, at - 1)
+      this.#inputs = inputs.slice(at)
+      return this.#refused(draft, error as Error)
+    }
+    this.#inputs = inputs.slice(at)
+    boundDead(draft, this.#host.store, this.#host, this.later, this.#host.date?.() ?? null)
+    this.#isBusy = true
+    if (this.#noted > 0) this.#host.store.note('')
+    this.#noted = Math.max(0, this.#noted - draft.handled)
+    this.#host.store.commit(draft.changes, (error) => {
+      this.#isBusy = false
+      if (error) this.#refused(draft, error)
+      else this.#durable(draft)
+    })
+  }
+
+  /** Does the turn again, but the letter or caller that ended the transaction has failed. */
+  #again(draft: Draft, { letter, why, reject }: Ended, at: number): void {
+    this.#forget(draft)
+    if (letter) this.#blamed.set(`${letter.peer} ${letter.n}`, why)
+    else {
+      this.#inputs.splice(at, 1)
+      reject(why)
+    }
+    this.#soon()
+  }
+
+  #refused(draft: Draft, error: Error): void {
+    this.#forget(draft)
+    this.#blamed.clear()
+    this.#late.clear()
+    this.#host.refused(error)
+    const { counters, life } = this.box
+    const { store, listed } = this.#host
+    this.box = { ...mailbox.create(store.heads(), this.#limits, life, listed), counters }
+    for (const promise of draft.promises) promise.break(error)
+    if (this.#inputs.length > 0) this.#soon()
+  }
+
+  #forget({ changes }: Draft): void {
+    const { store } = this.#host
+    this.values.end(false)
+    store.abandon()
+    for (const peer of peersOf(changes)) mailbox.rewind(this.box, peer, store.head(peer))
+  }
+
+  #durable(draft: Draft): void {
+    const { loop, store } = this.#host
+    this.values.end(true)
+    this.#blamed.clear()
+    for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
+    for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
+    for (const promise of draft.promises) promise.keep()
+    if (draft.changes.length > 0) this.#host.changed()
+    const now = loop.now()
+    const { events } = draft
+    const out: MailOut = {
+      ...draft.out,
+      send: (to, message) => this.#host.send(to, message),
+    }
+    mailbox.pump(this.box, now, store, out)
+    for (const event of events) this.#host.told(event)
+    this.#sleep(now)
+  }
+
+  /** When to check delayed letters: the clock may be set while one sleeps. */
+  #laterAt(now: Millis): Millis {
+    const { date } = this.#host
+    if (!date || this.later.due === Infinity) return Infinity
+    return now + Math.min(LOOK_MS, Math.max(0, this.later.due - date()))
+  }
+
+  #sleep(now: Millis): void {
+    if (this.#isOver || this.#isBusy || this.#isDue) return
+    const isMore = this.#inputs.length > 0 || this.#isReady(now)
+    const due = isMore ? now : mailbox.deadline(this.box)
+    // Without a handler letters wait, so a wake would be useless.
+    const held = this.#host.handlers.some || due > now || isMore ? due : now + 1_000
+    const at = Math.min(held, this.#laterAt(now))
+    if (at < Infinity) this.#alarm.set(at)
+  }
+
+  /** Does the tasks whose time has come, as far as there is room for their letters. */
+  #doDue(draft: Draft): void {
+    const { date, store } = this.#host
+    const now = date?.() ?? -Infinity
+    for (const task of this.later.take(now, TURN_LETTERS_MAX, draft.changes)) {
+      const { peer } = task
+      if (task.kind === 'bury') dropDead(draft, store, peer, task.n)
+      else if (mailbox.post(this.box, peer, task.body, draft.out) === 0) {
+        this.later.add(now + FULL_MS, task, draft.changes)
+      }
+    }
+  }
+
+  /** The next letter of a peer that may be handled: one about a key needs no handler. */
+  #next(now: Millis, peer: string): Letter | null {
+    const letter = mailbox.next(this.box, now, peer)
+    return letter && (this.#host.handlers.some || isKeyLetter(letter.body)) ? letter : null
+  }
+
+  #isReady(now: Millis): boolean {
+    return [...this.#late].some((peer) => this.#next(now, peer) !== null)
+  }
+
+  /** Handles letters that waited, in the order in which they came. */
+  #handleLate(draft: Draft): void {
+    if (this.#late.size === 0) return
+    const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
+    const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
+    for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
+  }
+
+  /**
+   * Handles letters of a peer. A batch that was begun is finished, so `receive` can return its
+   * result.
+   */
+  #handleOf(draft: Draft, peer: string, most = Infinity): void {
+    const { box } = this
+    const known = box.peers.get(peer)
+    if (!known) return void this.#late.delete(peer)
+    const now = this.#host.loop.now()
+    const next = (): ReturnType<typeof mailbox.next> =>
+      draft.handled < most ? this.#next(now, peer) : null
+    for (let letter = next(); letter; letter = next()) {
+      draft.handled++
+      const { n } = letter
+      const error = this.#blamed.get(`${peer} ${n}`) ?? this.#tryLetter(draft, peer, letter)
+      if (error === null) {
+        mailbox.done(box, now, peer, draft.out)
+        this.lines.goesOn(peer)
+      } else this.#threw(draft, now, peer, n, error)
+    }
+    this.#deaths.forget(peer, known.heard, draft.changes)
+    if (mailbox.waits(known)) this.#late.add(peer)
+    else this.#late.delete(peer)
+  }
+
+  #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
+    const died = this.lines.afterDeaths(this.box, peer, n, this.#deaths.of(peer, n))
+    if (died) return died
+    if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
+    if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
+    return this.#handle(draft, peer, { n, body }, false)
+  }
+
+  #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
+    if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
+    if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
+    const deaths = this.#deaths.of(peer, n)
+    this.lines.failed(draft, this.box, now, { peer, n, deaths }, error)
+  }
+
+  // What does not fit never will; what has no handler waits for it.
+  #leave({ out }: Draft, now: Millis, peer: string, { isUnfit, message }: Unhandled): void {
+    if (!isUnfit) {
+      this.#held.set(peer, message)
+      return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
+    }
+    this.box.counters.unfit++
+    mailbox.setAside(this.box, now, peer, message, out)
+    this.lines.goesOn(peer)
+  }
+
+  #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
+    const { n } = letter
+    const { until, body } = unseal(letter.body)
+    const { date } = this.#host
+    if (until !== null && date && date() > until && !isReleased) {
+      draft.events.push({ kind: 'expired', peer, n })
+      return null
+    }
+    const found = this.#host.handlers.find(body)
+    if (found instanceof Unhandled) return found
+    if (found.how.kind === 'turn') return this.#handleNow(draft, peer, letter, found, isReleased)
+    // What was released has been done elsewhere by now.
+    return isReleased ? null : this.#effects.outcome(draft, this.#effectOf(peer, letter, found))
+  }
+
+  #handleNow(
+    draft: Draft,
+    peer: string,
+    letter: Letter,
+    found: Found,
+    isReleased: boolean,
+  ): Error | null {
+    const { n } = letter
+    const { loop, handlers, watchdog } = this.#host
+    const info = this.#infoOf(peer, letter)
+    const begun = loop.now()
+    watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
+    const blame = isReleased ? null : { peer, n }
+    const error = this.attempts.attempt(draft, blame, info.trace, (tx) => {
+      handlers.handle(tx, peer, found, info)
+    })
+    watchdog?.end()
+    const ms = loop.now() - begun
+    if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
+    return error
+  }
+
+  #infoOf(peer: string, { n, body }: Letter): LetterInfo {
+    const { at, trace } = unseal(body)
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
+    return { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
+  }
+
+  #effectOf(peer: string, letter: Letter, { how, body }: Found): Effect {
+    const id = letterId(peer, this.#id, letter)
+    const given = { ...this.#infoOf(peer, letter), id, from: peer, body }
+    const { run, ms } = how as Handling & { kind: 'effect' }
+    return { peer, id, ms, run: (signal) => run({ ...given, signal }) }
+  }
+}

@@ -1,0 +1,78 @@
+/** Bodies of letters and values of keys as bytes: plain values as JSON, and bytes as they are. */
+
+import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { readKeyLetter } from '../machine/keys.ts'
+import { toJson } from '../../../holdfast/src/wire/json.ts'
+import { toHex } from '../../../holdfast/src/wire/hex.ts'
+
+/** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */
+export type MailValue = unknown
+
+/** A value, if it can be carried; `never` for what JSON does not have, such as functions. */
+export type Carried<Value> = Value extends Uint8Array
+  ? Value
+  : Value extends symbol | bigint | undefined | ((...args: never[]) => unknown)
+    ? never
+    : Value extends object
+      ? { readonly [Name in keyof Value]: Carried<Value[Name]> }
+      : Value
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const BYTES = 0
+const JSON_TEXT = 1
+// 2 is an envelope (letters.ts).
+const TYPED = 3
+
+/** A value as bytes. @throws HoldfastError `bad-value` for what JSON does not have */
+export function toBytes(value: MailValue): Uint8Array {
+  const isBytes = value instanceof Uint8Array
+  const content = isBytes ? value : encoder.encode(textOf(value))
+  const bytes = new Uint8Array(content.length + 1)
+  bytes[0] = isBytes ? BYTES : JSON_TEXT
+  bytes.set(content, 1)
+  return bytes
+}
+
+function textOf(value: MailValue): string {
+  try {
+    return toJson(value)
+  } catch (error) {
+    throw new HoldfastError('bad-value', `a letter or a value is what JSON has: ${String(error)}`)
+  }
+}
+
+/** The body of a letter of that type, whose name has at most 255 bytes. */
+export function toTyped(name: string, body: MailValue): Uint8Array {
+  const called = encoder.encode(name)
+  const content = encoder.encode(textOf(body))
+  const bytes = new Uint8Array(2 + called.length + content.length)
+  bytes.set([TYPED, called.length])
+  bytes.set(called, 2)
+  bytes.set(content, 2 + called.length)
+  return bytes
+}
+
+/** The name of the type that a letter says it has; null if it says none. */
+export function typeNameOf(bytes: Uint8Array): string | null {
+  return bytes[0] === TYPED ? decoder.decode(bytes.subarray(2, 2 + (bytes[1] ?? 0))) : null
+}
+
+/** A body as it is shown: its value, and the type that it says it has; null for none. */
+export function readLetter(bytes: Uint8Array): { type: string | null; body: MailValue } {
+  const about = readKeyLetter(bytes)
+  if (about) return { type: null, body: `a new key: ${toHex(about.now.key)}` }
+  return { type: typeNameOf(bytes), body: toValue(bytes) }
+}
+
+/** The value of such bytes; bytes of another kind are returned as they are. */
+export function toValue(bytes: Uint8Array): MailValue {
+  if (bytes[0] !== JSON_TEXT && bytes[0] !== TYPED) return bytes.slice(1)
+  const text = decoder.decode(bytes.subarray(bytes[0] === TYPED ? 2 + (bytes[1] ?? 0) : 1))
+  try {
+    return JSON.parse(text) as MailValue
+  } catch {
+    return text
+  }
+}

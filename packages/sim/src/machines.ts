@@ -1,0 +1,243 @@
+/**
+ * Machines and the processes on them: a loop, alarms, a clock of its own, a store.
+ *
+ * A process has a life. A crash ends it: events that were planned for that life do not happen, and
+ * code of it that is still held somewhere (behind a promise, say) finds loops, sockets and stores
+ * that do nothing. The store belongs to the machine and survives the process.
+ *
+ * Clocks of two lives never agree: each starts at some instant of its own, as a real
+ * monotonic clock does, so that a protocol that compares two of them is found out.
+ */
+
+import * as prng from '../../holdfast/src/faults/prng.ts'
+import type { Prng } from '../../holdfast/src/faults/prng.ts'
+import { assert } from '../../holdfast/src/machine.ts'
+import type { Millis } from '../../holdfast/src/machine.ts'
+import type { Alarm, Loop, Store } from '../../holdfast/src/ports.ts'
+import type { Ground } from './ground.ts'
+import * as timeline from './timeline.ts'
+import type { Entry } from './timeline.ts'
+
+/** One machine with at most one process. */
+export interface Machine {
+  readonly name: string
+  /** Its IP address, as streams show it. */
+  readonly address: string
+  /** Rises with each crash. */
+  life: number
+  /** Its process lives. */
+  running: boolean
+  /** The machine's system answers: it refuses datagrams and resets streams. */
+  powered: boolean
+  /** Simulated time until which the machine's loop stalls. */
+  stalledUntil: Millis
+  /** Datagrams that came during the stall. */
+  held: number
+  /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
+  clock: { shown: Millis; since: Millis; factor: number }
+  /** Alarms that are set. */
+  readonly alarms: Set<Clockwork>
+  chance: Prng
+  readonly records: Map<string, Uint8Array>
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+/** Datagrams that a stalled node's system keeps for it. */
+export const DATAGRAMS_HELD_MAX = 256
+/** A clock starts somewhere from 0 to this. */
+const CLOCK_START_MAX: Millis = 1_000_000
+/** After a stall alarms come before arrivals: timers first, then input, is the worse order. */
+const AHEAD = 2 ** 50
+
+/** A machine that is off. */
+export function create(ground: Ground, name: string, address: string): Machine {
+  const chance = prng.fork(prng.create(ground.seed), name)
+  const clock = { shown: 0, since: 0, factor: 1 }
+  return {
+    name,
+    address,
+    life: 0,
+    running: false,
+    powered: false,
+    stalledUntil: 0,
+    held: 0,
+    clock,
+    alarms: new Set(),
+    chance,
+    records: new Map(),
+  }
+}
+
+/** Starts a process. */
+export function start(ground: Ground, machine: Machine): void {
+  machine.running = true
+  machine.powered = true
+  machine.chance = prng.fork(prng.create(ground.seed), `${machine.name} ${machine.life}`)
+  const shown = prng.below(machine.chance, CLOCK_START_MAX)
+  machine.clock = { shown, since: ground.timeline.now, factor: 1 }
+}
+
+/** Ends the process, and with `silent` the machine. */
+export function stop(machine: Machine, silent: boolean): void {
+  machine.running = false
+  machine.powered = !silent
+  machine.life++
+  machine.stalledUntil = 0
+  machine.alarms.clear()
+}
+
+/** Stalls the loop. */
+export function stall(ground: Ground, machine: Machine, ms: Millis): void {
+  const { now } = ground.timeline
+  if (machine.stalledUntil <= now) machine.held = 0
+  machine.stalledUntil = Math.max(machine.stalledUntil, now + ms)
+}
+
+/** Postpones an event while the loop stalls. @returns false if it may run now */
+export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean {
+  if (machine.stalledUntil <= ground.timeline.now) return false
+  if (!entry.late && entry.kind === 'datagram' && ++machine.held > DATAGRAMS_HELD_MAX) {
+    ground.counters.overflowed++
+    return true
+  }
+  if (!entry.late && entry.kind === 'alarm') entry.order -= AHEAD
+  entry.late = true
+  entry.at = machine.stalledUntil
+  timeline.insert(ground.timeline, entry)
+  return true
+}
+
+/** Changes the speed of the clock from now on. */
+export function setClock(ground: Ground, machine: Machine, factor: number): void {
+  machine.clock = { shown: showing(ground, machine), since: ground.timeline.now, factor }
+  for (const work of machine.alarms) set(work, work.due)
+}
+
+/** The loop of the present life. @param slackMs  alarms fire up to so much late */
+export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop {
+  const { life } = machine
+  return {
+    now: () => showing(ground, machine),
+    random(count) {
+      const bytes = new Uint8Array(count)
+      prng.fill(machine.chance, bytes)
+      return bytes
+    },
+    soon: (run) => alarmOf(ground, machine, life, run, 0).set(showing(ground, machine)),
+    alarm: (run) => alarmOf(ground, machine, life, run, slackMs),
+  }
+}
+
+/** Most time that the disk of a machine takes to get a write, and to report it. */
+const DISK_MS: Millis = 4
+
+/**
+ * The store of the machine, for the present life: later nothing is written any more. A process that
+ * is killed while it writes has written all of it or nothing.
+ */
+export function storeOf(ground: Ground, machine: Machine): Store {
+  const { life, records } = machine
+  const chance = prng.fork(prng.create(ground.seed), `${machine.name} ${life} disk`)
+  let open = true
+  const soon = (run: () => void): void => {
+    const at = showing(ground, machine) + prng.next(chance) * DISK_MS
+    alarmOf(ground, machine, life, () => open && run(), 0).set(at)
+  }
+  return {
+    *entries(before) {
+      for (const key of [...records.keys()].sort()) {
+        if (before !== undefined && key >= before) return
+        yield [key, records.get(key)!.slice()] as const
+      }
+    },
+    read: (key) => records.get(key)?.slice() ?? null,
+    write(changes, done) {
+      if (!open || life !== machine.life) return
+      const copies = changes.map(([key, value]) => [key, value?.slice() ?? null] as const)
+      soon(() => {
+        for (const [key, value] of copies) {
+          if (value) records.set(key, value)
+          else records.delete(key)
+        }
+        soon(() => done(null))
+      })
+    },
+    close: () => void (open = false),
+  }
+}
+
+/** What the machine's clock shows. */
+function showing(ground: Ground, { clock }: Machine): Millis {
+  return clock.shown + (ground.timeline.now - clock.since) * clock.factor
+}
+
+/** The state of one alarm. */
+interface Clockwork {
+  readonly ground: Ground
+  readonly machine: Machine
+  readonly life: number
+  readonly run: () => void
+  readonly slackMs: Millis
+  /** When the alarm is due, by the machine's clock; Infinity while it is not set. */
+  due: Millis
+  /**
+   * The valid entry of this alarm, kept over a cancel; its other entries in the timeline are stale.
+   */
+  entry: Entry | null
+}
+
+function alarmOf(
+  ground: Ground,
+  machine: Machine,
+  life: number,
+  run: () => void,
+  slackMs: Millis,
+): Alarm {
+  const work: Clockwork = { ground, machine, life, run, slackMs, due: NEVER, entry: null }
+  return { set: (at) => set(work, at), cancel: () => cancel(work) }
+}
+
+function set(work: Clockwork, at: Millis): void {
+  const { machine, life } = work
+  if (life !== machine.life) return
+  assert(!Number.isNaN(at), 'an alarm is set to an instant')
+  if (at === NEVER) return cancel(work)
+  work.due = at
+  machine.alarms.add(work)
+  const instant = instantOf(work)
+  // An entry that comes too early puts itself back: moving a deadline later costs nothing.
+  if (!work.entry || work.entry.at > instant) plan(work, instant)
+}
+
+function cancel(work: Clockwork): void {
+  work.due = NEVER
+  work.machine.alarms.delete(work)
+}
+
+/** The simulated time at which the machine's clock will show at least the due instant. */
+function instantOf({ ground, machine, due }: Clockwork): Millis {
+  const { shown, since, factor } = machine.clock
+  let instant = since + (due - shown) / factor
+  // Rounding may leave the clock a hair short, and the owner would set it again for ever.
+  while (shown + (instant - since) * factor < due) {
+    instant += 1e-9 + instant * 2 * Number.EPSILON
+  }
+  return Math.max(instant, ground.timeline.now)
+}
+
+function plan(work: Clockwork, instant: Millis): void {
+  const { ground, machine, life, slackMs } = work
+  const slack = slackMs > 0 ? prng.next(ground.chance) * slackMs : 0
+  const ring = (entry: Entry): void => goOff(work, entry)
+  work.entry = timeline.add(ground.timeline, instant + slack, ring, machine, life, 'alarm')
+}
+
+function goOff(work: Clockwork, entry: Entry): void {
+  if (entry !== work.entry) return
+  work.entry = null
+  if (work.due === NEVER) return
+  const instant = instantOf(work)
+  if (instant > work.ground.timeline.now) return plan(work, instant)
+  cancel(work)
+  work.run()
+}

@@ -1,0 +1,97 @@
+/** Rules of objects that are wrong on purpose, by the name of the bug; see twists.ts. */
+
+import { rulesOf } from '../../holdfast/src/machine.ts'
+import { stand } from '../../holdfast/src/objects/accept.ts'
+import { reach } from '../../holdfast/src/objects/fan-out.ts'
+import * as objects from '../../holdfast/src/objects/objects.ts'
+import { BARRIER, leads, type ObjectsRules } from '../../holdfast/src/objects/state.ts'
+import { compare, FIRST } from '../../holdfast/src/objects/version.ts'
+
+/** What ships, but for some of it. */
+export function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
+  return some === null ? shipped : rulesOf({ ...shipped, ...some })
+}
+
+/** Bugs of objects, by their names in docs/protocols/objects.md. */
+export type ObjectsBug =
+  | 'host-sends-migrate'
+  | 'no-counter'
+  | 'no-tombstone'
+  | 'migrate-creates-nothing'
+  | 'update-without-version'
+  | 'no-epoch'
+  | 'no-unowned'
+  | 'no-tombstone-duty'
+  | 'no-tombstone-adoption'
+  | 'deaf-to-strangers'
+  | 'only-fresh'
+  | 'accept-older'
+  | 'order-by-link'
+  | 'inherited-acks'
+
+// Without the counter a member can go only by whether it has the object.
+const NO_COUNTER: Partial<ObjectsRules> = {
+  order: (said, known) => {
+    if (said.dead) return 0
+    return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
+  },
+}
+const CREATES_NOTHING: Partial<ObjectsRules> = {
+  creates: ({ version }) => compare(version, FIRST) <= 0,
+}
+
+const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
+  // The source's first form: the host tells of every change of owner, its creator of the object
+  // (B31).
+  'host-sends-migrate': {
+    ...NO_COUNTER,
+    ...CREATES_NOTHING,
+    maySay: ({ objects: own }, from) => !own.went.has(from),
+    speaksFor: (own, replica, peer) => {
+      const first = compare(replica.version, FIRST) === 0
+      if (replica.owner === own.me && (replica.dead || first)) return true
+      return leads(own) && !first && !replica.dead && peer !== own.me
+    },
+    grant: (turn, replica, version, to) => {
+      stand(turn, replica, { ...replica, version, owner: to })
+    },
+  },
+  'no-counter': NO_COUNTER,
+  'no-tombstone': { tombstone: (use) => use !== 'keep' && use !== 'report' },
+  'migrate-creates-nothing': CREATES_NOTHING,
+  'update-without-version': { fits: () => true },
+  'no-epoch': { isOfBefore: () => true, epochOf: () => 0 },
+  'no-unowned': { reports: () => false },
+  'no-tombstone-duty': { tombstone: (use) => use === 'keep' },
+  'no-tombstone-adoption': { tombstone: (use) => use === 'keep' || use === 'tell' },
+  'deaf-to-strangers': { hears: ({ here }, from) => here.has(from) },
+  'only-fresh': { base: ({ sent }, slot) => sent[slot]! },
+  'accept-older': { isOld: () => false },
+  // What another primary told counts for nothing under the next.
+  'order-by-link': {
+    follow: (turn) => {
+      const { objects: own } = turn
+      for (const replica of leads(own) ? [] : own.replicas.values()) {
+        if (replica.owner !== own.me) replica.oseq = 0
+      }
+      objects.RULES.follow(turn)
+    },
+  },
+  // As if the peer had from us what it had from the primary before.
+  'inherited-acks': {
+    oweAll: (turn, peer, subscriber) => {
+      objects.RULES.oweAll(turn, peer, subscriber)
+      for (const replica of turn.objects.replicas.values()) {
+        if (replica.owner === peer) continue
+        reach(subscriber, replica.slot)
+        subscriber.barrier[replica.slot] = BARRIER.open
+        subscriber.acked[replica.slot] = replica.oseq
+      }
+    },
+  },
+}
+
+/** The rules of objects, with that bug if one is named; then no frame goes to several peers. */
+export function objectsRules(bug: ObjectsBug | null): ObjectsRules {
+  return twisted(objects.RULES, bug && { shares: () => false, ...OBJECTS[bug] })
+}

@@ -1,0 +1,132 @@
+/**
+ * The end of a seeded run: everybody goes, in one of four ways, and one comes back. What was
+ * settled is there, though nobody was: the room was kept.
+ */
+
+import * as commit from '../packages/holdfast/src/replication/log.ts'
+import * as prng from '../packages/holdfast/src/faults/prng.ts'
+import type { Millis } from '../packages/holdfast/src/machine.ts'
+import { cardsOf } from './cards.ts'
+import { count, tell, type Trial } from './diary.ts'
+import { ask, isIn, leave, type Life, live, Thing } from './lives.ts'
+import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
+
+/** Members with paths of their own may play on without the hub: the room opens after a minute. */
+const BACK_MS: Millis = 120_000
+/** The last that was done is written at the hub within this, after what the weather held up. */
+const WRITTEN_MS: Millis = 10_000
+/** Objects of whoever opened a room are shown, and written at the hub, within this. */
+const BROUGHT_MS: Millis = 1_000
+
+type Inside = Life & { session: Session }
+
+const WAYS = [
+  ...(['they leave', 'they are killed', 'they are killed, and the hub'] as const),
+  'the last one is killed with the hub as it is answered',
+] as const
+
+/** Plays it, if all are in one session that goes on. */
+export async function comeHome(trial: Trial): Promise<void> {
+  const { world: w, lives, drawing, account } = trial
+  // Who opened the room a moment ago still brings what is its own.
+  await w.run(BROUGHT_MS)
+  const isWritten = await w.runUntil(() => lives.every(owesNothing) && agree(lives), WRITTEN_MS)
+  if (!isWritten) account.wrong.add(`room.kept: the hub does not have all after ${WRITTEN_MS} ms`)
+  const inside = lives.filter((life): life is Inside => isIn(life))
+  // Who is on the way in would go on with the session.
+  const here = new Set(inside.map(({ node }) => node.name))
+  const coming = lives.map(({ node }) => node.name).filter((name) => !here.has(name))
+  for (const name of new Set(coming)) if (w.sim.isRunning(name)) w.crash(name)
+  const homes = new Set(inside.map(({ session }) => session.member!.session.id))
+  if (homes.size !== 1 || !w.hub()) return
+  const chance = prng.fork(prng.create(drawing.seed), 'home')
+  const way = prng.pick(chance, WAYS)
+  const who = prng.pick(chance, inside)
+  const { session, player } = who
+  const id = session.member!.session.id
+  const before = await go(trial, inside, who, way)
+  const back = await comes(trial, who)
+  count(trial, `all went: ${way}`)
+  if (!back) return void account.wrong.add(`room.kept: nobody comes in again: ${way}`)
+  const found = shown(back.session)
+  const now = [back.session.member!.session.id, back.session.me.player, found]
+  const then = [id, player, before]
+  if (JSON.stringify(now) === JSON.stringify(then)) return
+  account.wrong.add(`room.kept: ${JSON.stringify(now)} is not ${JSON.stringify(then)}: ${way}`)
+}
+
+// What one says of objects last comes to the server, and from there to all.
+function agree(lives: readonly Life[]): boolean {
+  const views = lives.filter((life): life is Inside => isIn(life)).map(({ session }) => session)
+  return new Set(views.map((session) => JSON.stringify(shown(session)))).size <= 1
+}
+
+// The hub has on disk what was recorded, where somebody serves.
+function owesNothing(life: Life): boolean {
+  if (!isIn(life)) return true
+  const { server } = life.session!.member!.session
+  if (!('lead' in server)) return true
+  const { on, kept, loose, flying } = server.lead.keeping
+  return !on || (kept === commit.lengthOf(server.log) && !loose && !flying)
+}
+
+// Returns what was shown last.
+async function go(
+  trial: Trial,
+  inside: Inside[],
+  who: Inside,
+  way: (typeof WAYS)[number],
+): Promise<unknown> {
+  const { world: w } = trial
+  tell(trial, 'world', way)
+  if (way === WAYS[3]) {
+    await allLeave(
+      trial,
+      inside.filter((life) => life !== who),
+    )
+    await answered(trial, who)
+  }
+  const before = shown(who.session)
+  if (way === WAYS[0]) await allLeave(trial, inside)
+  for (const { node } of inside) w.crash(node.name)
+  if (way === WAYS[0] || way === WAYS[1]) return before
+  w.killHub()
+  await w.run(1_000)
+  w.restartHub()
+  return before
+}
+
+async function allLeave({ world: w }: Trial, inside: Inside[]): Promise<void> {
+  for (const life of inside) {
+    leave(life)
+    await w.runUntil(() => !isIn(life), 10_000)
+  }
+}
+
+// Whoever is alone is answered once the hub has it.
+async function answered({ world: w }: Trial, who: Inside): Promise<void> {
+  await w.runUntil(() => who.session.members.length === 1, 20_000)
+  const count = who.answered.size
+  ask(who)
+  await w.runUntil(() => who.answered.size > count, 20_000)
+}
+
+async function comes(trial: Trial, before: Inside): Promise<Inside | null> {
+  const { world: w, lives, drawing } = trial
+  const { kind } = before
+  let life: Life | null = null
+  w.sim.node('home', (node) => {
+    const as = { kind, topology: drawing.topology ?? 'star' }
+    life = live(node, as, lives.length, (what) => tell(trial, 'home', what), before)
+    lives.push(life)
+  })
+  const isBack = await w.runUntil(() => life !== null && isIn(life), BACK_MS)
+  return isBack ? (life as unknown as Inside) : null
+}
+
+// The table, the cards as far as all may see them, and objects that are kept.
+function shown(session: Session): unknown {
+  const rows = session.table.keys().map((key) => [key, session.table.get(key)])
+  const things = session.all(Thing).map(({ id, state }) => `${id} ${JSON.stringify(state)}`)
+  return [rows, cardsOf(session).length, things.toSorted()]
+}

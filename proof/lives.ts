@@ -1,0 +1,295 @@
+/**
+ * The processes of a simulated run: each joins, adds to its counter by actions, moves a dot,
+ * and remembers what it was answered and what it was shown.
+ */
+
+import { action } from '../packages/holdfast/src/faces/actions.ts'
+import { object } from '../packages/holdfast/src/faces/objects.ts'
+import type { ActionType } from '../packages/holdfast/src/faces/action-types.ts'
+import type { ObjectType } from '../packages/holdfast/src/faces/object-types.ts'
+import { joinIn } from '../packages/holdfast/src/faces/join.ts'
+import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
+import { withRoom } from '../packages/holdfast/src/faces/with-room.ts'
+import type { ObjectHandle } from '../packages/holdfast/src/faces/handles.ts'
+import type { Millis } from '../packages/holdfast/src/machine.ts'
+import type { Topology } from '../packages/holdfast/src/hub-protocol/messages.ts'
+import { serves } from '../packages/holdfast/src/session/state.ts'
+import type { Role } from '../packages/holdfast/src/session/table.ts'
+import type { SimNode } from '../packages/sim/src/world.ts'
+import * as prng from '../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
+import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
+import { u16, u8 } from '../packages/holdfast/src/wire/schema.ts'
+import { playClocks, ring, wind } from './clocks.ts'
+import { Card, createHand, deal, type Hand, playCards } from './cards.ts'
+import { answerAsks, createPurse, Ghost, playPrizes, Prize, type Purse, Relic } from './prizes.ts'
+import type { Actor } from './seeds.ts'
+import { environmentOf, HUB_URL } from '../packages/sim/src/session-world.ts'
+
+/** The dot of a player: how often it moved. */
+export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16 })
+
+/** Anybody's, and it stays when its owner goes. */
+export const Thing: ObjectType<{ turns: typeof u16; face: typeof u8; side: typeof u8 }> = object(
+  'thing',
+  { turns: u16, face: u8, side: u8 },
+  { take: 'free', onOwnerLeave: 'keep', kept: withRoom() },
+)
+
+/** Adds one to the counter of `who` and writes down that `seq` was done, each time it is. */
+export const add: ActionType<{ who: string; seq: number }, number> = action(
+  'add',
+  (table, { who, seq }: { who: string; seq: number }) => {
+    const count = Number(table.get(`count ${who}`) ?? 0) + 1
+    table.set(`count ${who}`, count)
+    table.set(`done ${who} ${seq}`, Number(table.get(`done ${who} ${seq}`) ?? 0) + 1)
+    return count
+  },
+)
+
+const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, wind, ring, echo, tell]
+// Cards have secrets: what is kept of the room is sealed.
+const WISH = {
+  ...{ game: 'proof', types: TYPES, server: HUB_URL },
+  keepRoom: { key: '5a'.repeat(32) },
+}
+
+/** The newest version and oseq that a member had of an object. */
+export interface Sighting {
+  /** The session and the member's number when the object was looked at. */
+  who: string
+  epoch: number
+  count: number
+  oseq: number
+  /** The number of the member that was written down as owner of that version; 0 if none was. */
+  owned: number
+}
+
+/** All of a life on which a look at its role depends. */
+export interface Glance {
+  own: NonNullable<Session['member']>['session']
+  role: Role
+  epoch: number
+  id: string
+  me: number
+}
+
+/** One life of one process. */
+export interface Life {
+  /** The machine and which of its lives, such as `m3.1`. */
+  name: string
+  node: SimNode
+  kind: Actor['kind']
+  session: Session | null
+  dot: ObjectHandle<{ moves: typeof u16 }> | null
+  /** The session that it is in, and its player there, which stays. */
+  home: string
+  player: number
+  /** How often its session was lost with all that was in it, and it began in another. */
+  moved: number
+  asked: number
+  /** Answers by the number it asked with. */
+  answered: Map<number, number>
+  /** Numbers that were answered before the table showed what they did. */
+  unseen: number[]
+  /** Rows of the table that it was ever shown, with the newest value. */
+  shown: Map<string, number>
+  /** Things that it created, and answers about things that it waits for. */
+  made: number
+  waiting: number
+  /** The last sighting of each object, by the object's key. */
+  seen: Map<number, Sighting>
+  /** The last look at the role of this life; null before the first. */
+  glance: Glance | null
+  /** Why it did not get in. */
+  failed: string
+  /** It called `leave`, after which every verb fails. */
+  leaves: boolean
+  /** It served at some time. */
+  served: boolean
+  /** Who it was in the life before, if it came back with that token. */
+  former: { home: string; player: number } | null
+  /** Operations of which it was told that a recovery lost them. */
+  named: number
+  /** It was told that it came back as somebody new. */
+  anew: boolean
+  /** Sessions it was in that were recovered. */
+  recovered: Set<string>
+  /** Its calls, and those that it was asked to run. */
+  book: Book
+  /** What it did to cards. */
+  hand: Hand
+  /** What it asked others for. */
+  purse: Purse
+}
+
+/** Whether its process runs and is in a session. */
+export function isIn(life: Life): life is Life & { session: Session } {
+  return life.node.alive() && life.session !== null && life.session.status !== 'lost'
+}
+
+function createLife(node: SimNode, kind: Actor['kind'], count: number, before: Life | null): Life {
+  return {
+    name: `${node.name}.${count}`,
+    node,
+    kind,
+    session: null,
+    dot: null,
+    home: '',
+    player: 0,
+    moved: 0,
+    asked: 0,
+    answered: new Map(),
+    unseen: [],
+    shown: new Map(),
+    made: 0,
+    waiting: 0,
+    seen: new Map(),
+    glance: null,
+    failed: '',
+    leaves: false,
+    served: false,
+    former: before && before.home !== '' ? { home: before.home, player: before.player } : null,
+    named: 0,
+    anew: false,
+    recovered: new Set(),
+    book: createBook(),
+    hand: createHand(),
+    purse: createPurse(),
+  }
+}
+
+/** Starts a life on a machine. @param tell hears what happens, in words */
+export function live(
+  node: SimNode,
+  { kind, topology }: { kind: Actor['kind']; topology: Topology },
+  count: number,
+  tell: (what: string) => void,
+  before: Life | null = null,
+): Life {
+  const life = createLife(node, kind, count, before)
+  const wish = { ...WISH, name: life.name, topology }
+  const options = before?.session ? { ...wish, token: before.session.token } : wish
+  joinIn(environmentOf(node, kind), options).then(
+    (session) => {
+      if (node.alive()) begin(life, session, tell)
+    },
+    (error: unknown) => {
+      life.failed = String(error)
+      if (node.alive()) tell(`does not get in: ${life.failed}`)
+    },
+  )
+  return life
+}
+
+function begin(life: Life, session: Session, tell: (what: string) => void): void {
+  life.session = session
+  look(life)
+  answerCalls(life.book, session)
+  answerAsks(life.purse, session, prng.create(`asks ${life.name}`))
+  // Who came back as the same player has its dot again.
+  life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
+  // One dot each: what is given back later than we could wait is too much.
+  session.all(Dot).subscribe(() => {
+    const others = session.all(Dot).filter((dot) => dot !== life.dot && dot.mine && !dot.away)
+    for (const dot of others) dot.destroy()
+  })
+  tell(`is in as ${session.me.inc}`)
+  session.on('status', (status) => tell(`is ${status} ${session.reason}`))
+  session.on('safety', (safety) => tell(`is told: ${safety}`))
+  session.on('primary', (member) => tell(`follows ${member.inc}`))
+  session.on('members', (members) => {
+    look(life)
+    tell(`sees ${members.map((member) => member.inc).join(' ')} as ${session.me.inc}`)
+  })
+  session.on('recovered', ({ gone }) => {
+    life.recovered.add(life.home)
+    tell(`goes on without ${gone.map(({ name }) => name).join(' and ')}`)
+  })
+  session.on('healed', ({ same, lost }) => {
+    life.named += lost
+    life.anew ||= !same
+    tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`)
+  })
+  session.table.on('changed', (keys) => {
+    look(life)
+    for (const key of keys) {
+      const value = session.table.get(key)
+      if (value !== undefined) life.shown.set(key, Number(value))
+    }
+  })
+}
+
+// What a lost session said is lost with it: in another one all begins anew.
+function look(life: Life): void {
+  const id = life.session?.member?.session.id ?? ''
+  if (id === life.home || id === '') return
+  if (life.home !== '') life.moved++
+  life.home = id
+  life.player = life.session!.me.player
+  life.answered.clear()
+  life.unseen.length = 0
+  life.shown.clear()
+}
+
+/** Asks for one more, unless many are under way. */
+export function ask(life: Life): void {
+  if (!isIn(life) || life.session.member!.session.client.pending.length >= 16) return
+  const seq = ++life.asked
+  life.session.act(add, { who: life.name, seq }).then(
+    (outcome) => {
+      look(life)
+      if (!outcome.ok || !life.node.alive()) return
+      life.answered.set(seq, outcome.value)
+      if (life.session?.table.get(`done ${life.name} ${seq}`) !== 1) life.unseen.push(seq)
+    },
+    () => {},
+  )
+}
+
+/** Calls somebody. */
+export function call(life: Life, chance: Prng): void {
+  if (isIn(life)) callSomebody(life.book, life.session, life.name, chance)
+}
+
+/** Does something to cards, of which there are so many. */
+export function handle(life: Life, cards: number, chance: Prng): void {
+  if (isIn(life)) playCards(life.hand, life.session, cards, chance, () => life.node.alive())
+}
+
+/** Does something to prizes, of which each makes so many. */
+export function gamble(life: Life, share: number, chance: Prng, now: () => Millis): void {
+  if (isIn(life)) playPrizes(life.purse, life.session, { share, chance, now })
+}
+
+/** Winds a clock. */
+export function clock(life: Life, chance: Prng): void {
+  if (isIn(life)) playClocks(life.session, life.name, chance)
+}
+
+/** Gives its role away, if it serves. */
+export function handOver(life: Life): void {
+  if (isIn(life) && !life.leaves) life.session.handOver()
+}
+
+/** Goes for good. */
+export function leave(life: Life): void {
+  if (!isIn(life)) return
+  life.leaves = true
+  void life.session.leave()
+}
+
+/** Moves its dot. */
+export function move(life: Life): void {
+  const { dot } = life
+  // Of who was away it may not have been given back yet.
+  if (!isIn(life) || !dot?.alive || !dot.mine) return
+  dot.set({ moves: (dot.state.moves + 1) % 65_536 })
+}
+
+/** As a primary: of which session, in which epoch; null if it does not serve. */
+export function serving(life: Life): { session: string; epoch: number; inc: number } | null {
+  const own = life.node.alive() ? life.session?.member?.session : undefined
+  if (!own || !serves(own)) return null
+  return { session: own.id, epoch: own.server.epoch, inc: own.me }
+}

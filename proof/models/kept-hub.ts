@@ -1,0 +1,214 @@
+/** The hub's side in the model of kept rooms: the whole machine, its disk, and time. */
+
+import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
+import { defaults } from '../../packages/hub/src/machine/limits.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { ASK_MS, find } from '../../packages/hub/src/machine/register.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
+import { clone } from '../../packages/sim/src/clone.ts'
+import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import * as peers from './kept-peer.ts'
+import type { Peer } from './kept-peer.ts'
+import type { KeptScene } from './kept-scene.ts'
+
+const KEY = new Uint8Array(KEY_BYTES)
+const SIGNATURE = new Uint8Array(SIGNATURE_BYTES)
+const BUDGETS = budgetsOf(defaults())
+const TROUBLE = 'the disk is full'
+
+/** A hub that has read that disk. */
+export function started(scene: Pick<KeptScene, 'now' | 'disk'>, boot: number): Hub {
+  const made = hub.create(scene.now, boot, KEY, null, unspent())
+  for (const [key, bytes] of scene.disk) hub.restore(made, scene.now, key, bytes)
+  return made
+}
+
+function unspent(): Hub['budgets'] {
+  const none = { accounts: new Map(), rooms: new Map(), hub: {}, levels: {} }
+  return { ...BUDGETS, ...none, refused: { ...BUDGETS.refused } }
+}
+
+/** A step works on a copy of the hub, one for all that it does. */
+export function working(scene: KeptScene): Hub {
+  if (scene.fresh) return scene.hub
+  scene.fresh = true
+  const { budgets: _, counters, listing, ...rest } = scene.hub
+  scene.hub = { ...clone(rest), counters: { ...counters }, listing, budgets: unspent() }
+  return scene.hub
+}
+
+/** What was spent is forgotten: nothing here is so much that a limit is met. */
+export function settle(scene: KeptScene): void {
+  if (!scene.fresh) return
+  scene.fresh = false
+  scene.hub.budgets = BUDGETS
+  for (const from of scene.hub.connections.values()) {
+    from.purse = {}
+    Object.assign(from.account, { purse: {}, recent: {} })
+  }
+}
+
+/** A step works on a copy of the process that it is about. */
+export function peerOf(scene: KeptScene, who: number): Peer {
+  const copy = clone(scene.peers[who]!)
+  scene.peers[who] = copy
+  return copy
+}
+
+/** The sink of the hub: what matters to a process waits in its stream. */
+function outOf(scene: KeptScene): HubOut {
+  return {
+    send: (connection, bytes) => hears(scene, connection, bytes),
+    record: () => {
+      scene.owed = true
+    },
+    read: (key) => scene.disk.get(key) ?? null,
+    sign: () => SIGNATURE,
+    close: (connection) => {
+      const who = whoBy(scene, connection)
+      if (who >= 0) cut(scene, who)
+    },
+    relay: () => {},
+    knock: () => {},
+    consult: () => {},
+    check: () => {},
+    happened: () => {},
+  }
+}
+
+function whoBy({ peers: all }: KeptScene, connection: number): number {
+  return all.findIndex(({ stream }) => stream === connection)
+}
+
+function hears(scene: KeptScene, connection: number, bytes: Uint8Array): void {
+  const who = whoBy(scene, connection)
+  const frame = readFrame(bytes)
+  const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
+  if (who < 0 || !message || !counts(scene.peers[who]!, message)) return
+  peerOf(scene, who).down.push(message)
+}
+
+function counts({ inc, phase }: Peer, message: FromHub): boolean {
+  if (message.kind === 'areYouAlive') return phase === 'leads'
+  if (message.kind === 'present') return message.inc === inc && !message.here
+  return ['added', 'sheet', 'kept', 'attached', 'register', 'refused'].includes(message.kind)
+}
+
+/** A process says something, which arrives at once. */
+export function say(scene: KeptScene, who: number, message: ToHub): void {
+  const { stream } = scene.peers[who]!
+  const bytes = frameMessage(encode(toHub, message))
+  hub.receive(working(scene), scene.now, stream, bytes, outOf(scene))
+}
+
+/** A process has a new stream, and says something. */
+export function dial(scene: KeptScene, who: number, message: ToHub): void {
+  const peer = peerOf(scene, who)
+  peer.stream = ++scene.streams
+  hub.opened(working(scene), scene.now, peer.stream, `10.0.0.${who + 1}`, outOf(scene))
+  say(scene, who, { kind: 'hello', version: HUB_VERSION })
+  say(scene, who, message)
+}
+
+/** A stream breaks, with what is in it. */
+export function cut(scene: KeptScene, who: number): void {
+  const peer = peerOf(scene, who)
+  const { stream } = peer
+  silence(peer)
+  if (scene.hub.connections.has(stream)) {
+    hub.closed(working(scene), scene.now, stream, outOf(scene))
+  }
+}
+
+function silence(peer: Peer): void {
+  Object.assign(peer, { stream: 0, up: [], down: [] })
+  peers.attached(peer, false)
+  if (peer.phase === 'asks') peer.phase = 'idle'
+}
+
+/** The next write begins, if there is one to make. */
+export function beginWrite(scene: KeptScene): void {
+  if (!scene.owed || scene.writing) return
+  scene.owed = false
+  scene.writing = hub.changesOf(working(scene), scene.session)
+}
+
+/** The disk takes what is on its way to it; of a torn write the sheets alone. */
+export function take(scene: KeptScene, isTorn = false): void {
+  const disk = new Map(scene.disk)
+  for (const [key, bytes] of scene.writing!) {
+    if (isTorn && !key.startsWith('~')) continue
+    if (bytes) disk.set(key, bytes)
+    else disk.delete(key)
+  }
+  scene.disk = disk
+}
+
+/** The disk has what was on its way. */
+export function wrote(scene: KeptScene): void {
+  take(scene)
+  scene.writing = null
+  hub.kept(working(scene), scene.now, [scene.session], outOf(scene))
+}
+
+/** The disk did not take it. */
+export function refused(scene: KeptScene): void {
+  scene.writing = null
+  hub.unkept(working(scene), scene.now, [scene.session], TROUBLE, outOf(scene))
+  // As runtime/hub/hub-server.ts does.
+  if (find(scene.hub.directory, scene.session)) scene.owed = true
+}
+
+/** The hub is killed, and started from its disk. */
+export function kill(scene: KeptScene): void {
+  Object.assign(scene, { writing: null, owed: false })
+  for (const who of scene.peers.keys()) silence(peerOf(scene, who))
+  scene.hub = started(scene, scene.hub.boot + 1)
+  scene.fresh = true
+}
+
+/** Somebody copies the folder of the hub. */
+export function copy(scene: KeptScene): void {
+  const { disk, promised, told, numbers, epochs } = scene
+  scene.copy = { disk, promised, told, numbers, epochs }
+}
+
+/** The hub is killed, and started from that copy. */
+export function putBack(scene: KeptScene): void {
+  Object.assign(scene, scene.copy, { copy: null })
+  scene.notes.restored = true
+  kill(scene)
+}
+
+/** Time passes, and who is heard says that it lives. */
+export function pass(scene: KeptScene, ms: Millis): void {
+  const until = scene.now + ms
+  while (scene.now < until) {
+    scene.now = Math.min(until, scene.now + ASK_MS)
+    hub.wake(working(scene), scene.now, outOf(scene))
+    for (const who of scene.peers.keys()) yes(scene, who)
+  }
+}
+
+// What is on its way before it is first.
+function yes(scene: KeptScene, who: number): void {
+  const { down, up, epoch } = scene.peers[who]!
+  const asked = down.findLast((message) => message.kind === 'areYouAlive')
+  if (!asked) return
+  const peer = peerOf(scene, who)
+  peer.down = peer.down.filter(({ kind }) => kind !== 'areYouAlive')
+  const { session, nonce } = asked
+  if (up.length > 0) return
+  peer.yesAt = scene.now
+  say(scene, who, { kind: 'yes', session, epoch, nonce, players: 1 })
+}

@@ -1,0 +1,189 @@
+/** The states of the model in kept.ts, and by what they are told apart. */
+
+import * as archive from '../../packages/hub/src/machine/archive.ts'
+import type { Stand } from '../../packages/hub/src/machine/archive.ts'
+import type { Hub } from '../../packages/hub/src/machine/hub.ts'
+import type { Row } from '../../packages/hub/src/machine/register.ts'
+import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
+import { hash } from '../../packages/sim/src/hash.ts'
+import type { Session } from '../../packages/holdfast/src/session/state.ts'
+import type { KeptScope } from './kept-scopes.ts'
+import { type FromDisk, opsIn, type Peer } from './kept-peer.ts'
+
+/** What one write changes. */
+export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
+/** What the disk of the hub has. */
+export type Disk = ReadonlyMap<string, Uint8Array>
+
+/** Everything at one instant. What a step changes of it is a copy. */
+export interface KeptScene {
+  now: Millis
+  hub: Hub
+  /** The hub is a copy of this step's own. */
+  fresh: boolean
+  disk: Disk
+  /** On its way to the disk; null for nothing. */
+  writing: Changes | null
+  /** Whether the next write has something of the session. */
+  owed: boolean
+  session: string
+  peers: Peer[]
+  /** Streams so far. */
+  streams: number
+  /** By which epoch each operation was recorded; the first is operation 1. */
+  authors: readonly number[]
+  /** What the strictest acknowledgement promised. */
+  promised: readonly number[]
+  /** Who opened the room last, and what it read. */
+  told: { epoch: number } & FromDisk
+  /** Numbers and epochs that were given out. */
+  numbers: readonly PeerId[]
+  epochs: readonly number[]
+  notes: { lost: string; twice: string; torn: string; untold: string; alarm: string } & Seen
+  /** What somebody copied of the disk, with what was claimed then. */
+  copy: Copy | null
+  left: Left
+}
+
+/** A copy of the hub's folder: whoever puts it back loses what came after. */
+export type Copy = Pick<KeptScene, 'disk' | 'promised' | 'told' | 'numbers' | 'epochs'>
+
+type Left = Omit<KeptScope, 'name' | 'deep' | 'plant' | 'others' | 'paths'>
+
+/** What has happened on the way. */
+interface Seen {
+  opened: boolean
+  /** Somebody heard that it is too early; that it is no member any more; that another opened it. */
+  early: boolean
+  out: boolean
+  second: boolean
+  entries: boolean
+  restored: boolean
+  /** Somebody was told of a loss. */
+  told: boolean
+}
+
+/** All that a later step could read. */
+export function essence(scene: KeptScene): unknown {
+  const { now, writing, owed, authors, promised, told, numbers, epochs, notes, left } = scene
+  const by = new Map(scene.peers.map(({ stream }, who) => [stream, who]))
+  const disk = [diskOf(scene.disk), writing]
+  const copy = scene.copy && { ...scene.copy, disk: diskOf(scene.copy.disk) }
+  const claims = [authors, promised, told, numbers, epochs, Object.values(notes), copy]
+  const peers = scene.peers.map((peer) => ofPeer(peer, scene.hub))
+  return [now, ofHub(scene, by), disk, owed, peers, claims, Object.values(left)]
+}
+
+// No disk changes any more that a step has left: what is on it is found once.
+const HASHES = new WeakMap<Disk, number>()
+const ROOMS = new WeakMap<Disk, Found>()
+
+function diskOf(disk: Disk): number {
+  const known = HASHES.get(disk) ?? hash(disk)
+  HASHES.set(disk, known)
+  return known
+}
+
+function ofPeer(peer: Peer, { connections }: Hub): unknown {
+  const { phase, stream, inc, epoch, yesAt, session, ops, acked, known, coming, up, down } = peer
+  const from = connections.get(stream)
+  const there = from ? [from.inc, from.created, from.founded.size] : null
+  const lead = session && ofLead(session)
+  return [phase, there, inc, epoch, yesAt, lead, ops, acked, known, coming, up, down]
+}
+
+function ofLead({ server, lineage }: Session): unknown {
+  if (!('lead' in server)) return null
+  const { keeping } = server.lead
+  const { role, published } = server
+  return [role, published.size, server.durable.nextInc, Object.values(keeping), lineage]
+}
+
+type By = ReadonlyMap<number, number>
+
+function ofHub({ hub, session }: KeptScene, by: By): unknown {
+  const { startedAt, archivedAt, absentAt, sweepAt, directory } = hub
+  const row = directory.rows.get(session)
+  const times = [startedAt, archivedAt, absentAt, sweepAt, directory.asking.dueAt]
+  const asked = hub.asked.get(session)
+  const opened = asked?.kind === 'add' && asked.opened
+  const waiting = hub.waiting.get(session)?.map(({ connection, message }) => {
+    return [by.get(connection), message.kind]
+  })
+  const asks = asked && [asked.kind, by.get(asked.connection), opened && stands(opened.stand)]
+  const attached = [...(hub.attached.get(session) ?? [])].map(([inc, at]) => [inc, by.get(at)])
+  const present = hub.attendance.get(session)
+  const attendance = present && [present.attended, present.since, present.total, present.until]
+  return [times, row && ofRow(row), ofRoom(hub, session, by), waiting, asks, attached, attendance]
+}
+
+function ofRow({
+  entry,
+  pending,
+  members,
+  present,
+  goneAt,
+  lastYes,
+  missed,
+  refused,
+  goodbyes,
+}: Row): unknown {
+  const { register, standing } = entry
+  return [
+    register,
+    standing,
+    pending,
+    members.map(({ inc }) => inc),
+    present,
+    goneAt,
+    lastYes,
+    missed,
+    refused,
+    [...goodbyes].map(([inc, { epoch, index }]) => [inc, epoch, index]),
+  ]
+}
+
+function ofRoom(hub: Hub, session: string, by: By): unknown {
+  const room = hub.archive.rooms.get(session)
+  if (!room) return null
+  const [next, writing] = [room.next, room.writing].map((batch) => {
+    if (!batch) return null
+    const waiters = batch.waiters.map(({ connection, index, acks }) => {
+      return [by.get(connection), index, acks]
+    })
+    return [batch.stand && stands(batch.stand), batch.sheets, waiters]
+  })
+  return [room.saved && stands(room.saved), next, writing, room.complete]
+}
+
+function stands({ session, ...rest }: Stand): unknown {
+  return [session.entry.register, session.members.map(({ inc }) => inc), Object.values(rest)]
+}
+
+/** What a disk has of a room. */
+export interface Found {
+  readonly stand: Stand | null
+  readonly sheets: number
+  /** The operations in them; or why they are no room. */
+  readonly ops: readonly number[] | string
+}
+
+/** The room as that disk has it. */
+export function roomOn(disk: Disk, session: string): Found {
+  const known = ROOMS.get(disk) ?? readRoom(disk, session)
+  ROOMS.set(disk, known)
+  return known
+}
+
+function readRoom(disk: Disk, session: string): Found {
+  const known = archive.create()
+  const record = disk.get(`${archive.ROOMS_PREFIX}${session}`)
+  if (record) archive.restore(known, record)
+  const sheets: Uint8Array[] = []
+  for (const [key, bytes] of disk) {
+    const [prefix, at] = key.split(' ')
+    if (prefix === `${archive.SHEETS_PREFIX}${session}`) sheets[Number(at)] = bytes
+  }
+  const ops = sheets.length === 0 ? [] : opsIn(sheets)
+  return { stand: archive.standOf(known.rooms.get(session)), sheets: sheets.length, ops }
+}

@@ -1,0 +1,454 @@
+/**
+ * The world of the pieces' model: a primary, a backup that may lag, hands with links in order to
+ * and fro, and others who update at the primary itself. The verbs are the shipped ones; around
+ * them stands what session/operations.ts does: operations have numbers by player, outcomes are
+ * kept, what is told waits for the backup, and is asked for again after a failover.
+ */
+
+import type { Effected } from '../../packages/holdfast/src/machine.ts'
+import {
+  create,
+  decodeOutcome,
+  draft,
+  encodeFree,
+  piecesPart,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
+import type { PieceEvent } from '../../packages/holdfast/src/pieces/pieces.ts'
+import {
+  newestOf,
+  type Row,
+  settled,
+  shown,
+  update,
+} from '../../packages/holdfast/src/pieces/pieces.ts'
+import {
+  encodeOutcome,
+  encodeUpdate,
+  readBody,
+  readNews,
+} from '../../packages/holdfast/src/pieces/messages.ts'
+import { piecesRules } from '../twists.ts'
+import { amiss } from './pieces-holds.ts'
+import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
+import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
+
+/** The player for whom others update. */
+export const OTHERS = 9
+const part = piecesPart(TYPES)
+const silent = { send: () => 0, emit: () => {} }
+// The body of what has none.
+const NONE = new Uint8Array(0)
+const SEED = Uint8Array.of(1, 2, 3, 4)
+
+/** All have the table, and nothing was done. */
+export function begin(scope: Scope): Scene {
+  const core: Core = {
+    pieces: create(SEED),
+    last: {},
+    outcomes: {},
+    history: [],
+    discarded: [],
+    index: 0,
+  }
+  lead(scope, core, 1)
+  deal(core, scope)
+  const hands = Array.from({ length: scope.hands ?? 1 }, (_, i) => handOf(scope, i + 1))
+  const { failovers = 0, absences = 0, recoveries = 0, others = {} } = scope
+  const { takes = [], frees = 0 } = scope
+  const scene: Scene = {
+    core,
+    backup: null,
+    log: [],
+    held: [],
+    hands,
+    others: { ...others },
+    left: { failovers, absences, recoveries, takes: [...takes], frees },
+    lost: [],
+  }
+  for (const hand of hands) {
+    follow(scope, scene, hand, true)
+    while (hand.up.length > 0) arriveUp(scope, scene, hand)
+    while (hand.down.length > 0) arriveDown(scope, scene, hand)
+  }
+  return scene
+}
+
+function deal(core: Core, { cards = 1, released }: Scope): void {
+  const made = draft(core.pieces, TYPES, part.channel, 0)
+  for (let i = 0; i < cards; i++) made.face.create(0, 7, fieldsOf(0, false, FACE), `a${i}`)
+  const { changes } = made.done()
+  for (const change of changes) part.apply!(core.pieces, change)
+  for (const row of core.pieces.kept.rows.values()) {
+    if (released) row.lastReleased = 1
+    core.history.push({ ...recordedOf(row, `g${row.gen}`, 0), raises: true })
+  }
+}
+
+function handOf(scope: Scope, player: number): Hand {
+  return {
+    player,
+    pieces: create(undefined, piecesRules(scope.variant ?? null)),
+    nextSeq: 1,
+    pending: [],
+    link: false,
+    waiting: true,
+    up: [],
+    down: [],
+    told: { index: 0, seqs: {}, coming: [] },
+    left: { ...scope.does },
+    made: {},
+    fates: {},
+    seen: {},
+    amiss: '',
+  }
+}
+
+function lead(scope: Scope, core: Core, epoch: number): void {
+  core.pieces.rules = piecesRules(scope.variant ?? null)
+  const me = 100 + epoch
+  part.view!(core.pieces, 0, viewOf(me, me, epoch, 99), silent)
+}
+
+function viewOf(me: number, primary: number, epoch: number, player: number) {
+  const members = [{ inc: me, player }]
+  return { session: 'a', me, primary, epoch, mesh: false, members, left: false }
+}
+
+/** A machine that has what that one has: its bytes, and the accounts. */
+function copyOf(core: Core): Core {
+  const pieces = create()
+  part.restore!(pieces, part.snapshot!(core.pieces))
+  const { last, outcomes, history, discarded, index } = core
+  return {
+    pieces,
+    last: { ...last },
+    outcomes: { ...outcomes },
+    history: [...history],
+    discarded: [...discarded],
+    index,
+  }
+}
+
+function recordedOf(row: Row, id: string, index: number): Recorded {
+  return {
+    gen: newestOf(row),
+    piece: row.id,
+    id,
+    by: 0,
+    tag: 0,
+    actor: row.by,
+    heldBy: row.heldBy,
+    re: '',
+    why: 'table',
+    raises: false,
+    index,
+  }
+}
+
+/** A hand follows who leads now: all that it asked for goes up again, and it wants the table. */
+export function follow(scope: Scope, scene: Scene, hand: Hand, asksFirst: boolean): void {
+  const { me, epoch } = scene.core.pieces
+  part.view!(hand.pieces, 0, viewOf(hand.player, me, epoch, hand.player), silent)
+  hand.link = true
+  hand.waiting = true
+  hand.told.coming = []
+  hand.down = []
+  hand.up = hand.pending.map(({ seq, body }) => ({ kind: 'operation', seq, body }))
+  if (asksFirst) hand.up.unshift({ kind: 'resync' })
+  else hand.up.push({ kind: 'resync' })
+  release(scope, scene)
+}
+
+/** What a hand does is shown at once, and asked for. */
+export function act(scene: Scene, hand: Hand, piece: number, doing: Doing): void {
+  const state = hand.pieces
+  const seq = hand.nextSeq++
+  const parent = tip(scene, hand, piece)
+  const inPiece = state.nextSeq
+  const op = opOf(doing, state, (hand.player - 1) * 20 + seq)
+  const loose = isLoose(doing)
+  const body = update(state, TYPES, state.published.get(piece)!, op, loose)
+  const said = readBody(body)
+  const tag = said && 'tag' in said ? said.tag : 0
+  hand.left[doing] = (hand.left[doing] ?? 0) - 1
+  hand.made[`${hand.player}.${seq}`] = { piece, parent, tag, loose }
+  hand.pending.push({ seq, piece, inPiece, body })
+  if (hand.link) hand.up.push({ kind: 'operation', seq, body })
+  look(scene, hand)
+}
+
+/** The update that a hand displays of a piece. */
+export function tip(scene: Scene, hand: Hand, piece: number): string {
+  const last = hand.pieces.pending.get(piece)?.at(-1)
+  const own = last && hand.pending.find((each) => each.inPiece === last.seq)
+  if (own) return `${hand.player}.${own.seq}`
+  const row = hand.pieces.published.get(piece)
+  if (!row) return 'none'
+  const newest = newestFor(row, hand.player)
+  const all = [...scene.core.history, ...scene.lost]
+  return all.find(({ gen, piece: of }) => gen === newest && of === piece)?.id ?? `?${newest}`
+}
+
+/** The generation of the newest update of the line as that player has it. */
+export function newestFor({ gen, refused }: Row, player: number): number {
+  return refused.find(({ by }) => by === player)?.gen ?? gen
+}
+
+function look(scene: Scene, hand: Hand): void {
+  for (const piece of hand.pieces.published.keys()) {
+    const seen = (hand.seen[piece] ??= [])
+    const now = tip(scene, hand, piece)
+    if (seen.at(-1) !== now) seen.push(now)
+  }
+}
+
+/** Somebody else updates, at the primary itself, who has seen all. */
+export function others(scope: Scope, scene: Scene, piece: number, doing: Doing): void {
+  const { core } = scene
+  scene.others[doing] = (scene.others[doing] ?? 0) - 1
+  const view = { ...create(), told: core.pieces.kept.rows, player: OTHERS }
+  const seq = (core.last[OTHERS] ?? 0) + 1
+  const op = opOf(doing, view, 150 + seq)
+  const tag = core.pieces.kept.gen
+  const body = encodeUpdate(TYPES, 0, { seq: 1, id: piece, tag, loose: isLoose(doing), op })
+  perform(scope, scene, OTHERS, seq, body, null)
+}
+
+/** The next word of a hand reaches the primary. */
+export function arriveUp(scope: Scope, scene: Scene, hand: Hand): void {
+  const word = hand.up.shift()!
+  const { core } = scene
+  if (word.kind === 'resync') {
+    for (const bytes of part.welcome!(core.pieces)) {
+      const seen = part.show!(core.pieces, bytes, hand.player)
+      hold(scope, scene, hand, { kind: 'table', bytes: seen })
+    }
+    const seqs = { ...core.last }
+    return hold(scope, scene, hand, { kind: 'standing', index: core.index, seqs })
+  }
+  const { seq, body } = word
+  const last = core.last[hand.player] ?? 0
+  if (seq > last + 1) return
+  if (seq === last + 1) return perform(scope, scene, hand.player, seq, body, hand)
+  const outcome = core.outcomes[`${hand.player} ${seq}`] ?? new Uint8Array(0)
+  hold(scope, scene, hand, { kind: 'done', seq, outcome })
+}
+
+function perform(
+  scope: Scope,
+  scene: Scene,
+  player: number,
+  seq: number,
+  body: Uint8Array,
+  from: Hand | null,
+): void {
+  const { core } = scene
+  carryOut(scope, scene, player, seq, body, part.perform!(core.pieces, 0, body, player, player))
+  if (from)
+    hold(scope, scene, from, { kind: 'done', seq, outcome: core.outcomes[`${player} ${seq}`]! })
+}
+
+/** An action of that player takes all cards out of hands, at the primary itself. */
+export function takeAway(scope: Scope, scene: Scene): void {
+  const { core, left } = scene
+  const player = left.takes.shift()!
+  const made = draft(core.pieces, TYPES, part.channel, player)
+  for (const { id } of made.face.rows()) made.face.hold(id, 0)
+  const outcome = encodeOutcome({ kind: 'recorded', gen: core.pieces.kept.gen })
+  carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, NONE, { outcome, ...made.done() })
+}
+
+/** Who serves lets go of what a hand holds that is away. */
+export function letGo(scope: Scope, scene: Scene, player: number): void {
+  const { core } = scene
+  scene.left.frees--
+  const body = encodeFree([player])
+  const effected = part.perform!(core.pieces, 0, body, core.pieces.me, 0)
+  carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, body, effected)
+}
+
+function carryOut(
+  scope: Scope,
+  scene: Scene,
+  player: number,
+  seq: number,
+  body: Uint8Array,
+  { outcome, changes, news }: Effected,
+): void {
+  const { core } = scene
+  const accounts = accountsOf(core, body, `${player}.${seq}`, player, outcome, news)
+  const entry: Logged = { player, seq, outcome, changes, ...accounts }
+  if (scope.lags || scope.around) scene.backup ??= copyOf(core)
+  take(core, entry, true)
+  if (scene.backup) scene.log.push(entry)
+  if (!scope.lags) replicate(scope, scene)
+  if (news) {
+    const gens = accounts.history.map(({ piece, gen }): [number, number] => [piece, gen])
+    for (const hand of scene.hands) {
+      const bytes = part.show!(core.pieces, news, hand.player)
+      hold(scope, scene, hand, { kind: 'news', index: core.index, player, seq, bytes, gens })
+    }
+  }
+}
+
+function accountsOf(
+  core: Core,
+  body: Uint8Array,
+  id: string,
+  player: number,
+  outcome: Uint8Array,
+  news: Uint8Array | null,
+): Pick<Logged, 'history' | 'discarded'> {
+  const said = readBody(body)
+  const [tag, piece] = said && 'tag' in said ? [said.tag, said.id] : [0, 0]
+  const raises = said !== null && 'tag' in said && said.hasZ
+  const entries = news ? readNews(news, TYPES) : []
+  const history: Recorded[] = []
+  for (const { row, why } of Array.isArray(entries) ? entries : []) {
+    if (!row) continue
+    const own = why === 'recorded'
+    const known = recordedOf(row, own ? id : `g${newestOf(row)}`, core.index + 1)
+    const re = row.id === piece ? id : ''
+    const done = raises && why !== 'inapplicable'
+    history.push({ ...known, by: own ? player : 0, tag, why, re, raises: done })
+  }
+  const kind = decodeOutcome(outcome)?.kind ?? 'silent'
+  const isDone = kind === 'recorded' || kind === 'clamped'
+  return {
+    history,
+    discarded: isDone ? [] : [{ id, player, piece, tag, kind, index: core.index + 1 }],
+  }
+}
+
+function take(core: Core, entry: Logged, numbered: boolean): void {
+  for (const change of entry.changes) part.apply!(core.pieces, change)
+  core.index++
+  core.history.push(...entry.history)
+  core.discarded.push(...entry.discarded)
+  if (!numbered) return
+  core.last[entry.player] = entry.seq
+  core.outcomes[`${entry.player} ${entry.seq}`] = entry.outcome
+}
+
+/** The backup takes the next entry of the log, and what waited for that leaves. */
+export function replicate(scope: Scope, scene: Scene): void {
+  const entry = scene.log.shift()
+  const { around, variant } = scope
+  if (entry && scene.backup) take(scene.backup, entry, around !== 'numbers-not-replicated')
+  // Where a hand is the backup, its own copy is ahead of what it was told.
+  const { kept } = (scene.backup ?? scene.core).pieces
+  if (variant === 'tag-newer') scene.hands[0]!.pieces.kept.gen = kept.gen
+  if (scene.log.length === 0 && around !== 'numbers-not-replicated') scene.backup = null
+  release(scope, scene)
+}
+
+function hold(scope: Scope, scene: Scene, { player }: Hand, word: Word): void {
+  scene.held.push({ index: scene.core.index, to: player, word })
+  release(scope, scene)
+}
+
+function release(scope: Scope, scene: Scene): void {
+  const { core, backup } = scene
+  const safe = backup && scope.around !== 'release-early' ? backup.index : core.index
+  while (scene.held.length > 0 && scene.held[0]!.index <= safe) {
+    const { to, word } = scene.held.shift()!
+    const hand = scene.hands.find(({ player }) => player === to)!
+    if (hand.link) hand.down.push(word)
+  }
+}
+
+/** The next word from the primary reaches a hand. */
+export function arriveDown(scope: Scope, scene: Scene, hand: Hand): void {
+  const word = hand.down.shift()!
+  if (word.kind === 'standing') {
+    hear(scene, hand, hand.told.coming)
+    hand.told = { index: word.index, seqs: { ...word.seqs }, coming: [] }
+    hand.waiting = false
+  } else if (word.kind === 'table') hand.told.coming.push(word.bytes)
+  else if (hand.waiting) return
+  else if (word.kind === 'news') {
+    const { index, player, seq } = word
+    hand.told.index = Math.max(hand.told.index, index)
+    hand.told.seqs[player] = Math.max(hand.told.seqs[player] ?? 0, seq)
+    hear(scene, hand, [word.bytes])
+  } else done(scope, hand, word)
+  look(scene, hand)
+}
+
+function hear(scene: Scene, hand: Hand, all: readonly Uint8Array[]): void {
+  const before = new Map(hand.pieces.published)
+  const events: PieceEvent[] = []
+  const out = { send: () => 0, emit: (event: unknown) => void events.push(event as PieceEvent) }
+  for (const bytes of all) part.receive!(hand.pieces, 0, scene.core.pieces.me, bytes, out)
+  hand.amiss ||= amiss(scene, hand, before, events)
+}
+
+function done({ variant }: Scope, hand: Hand, { seq, outcome }: Word & { kind: 'done' }): void {
+  const at = hand.pending.findIndex((each) => each.seq === seq)
+  if (at < 0) return
+  const [{ piece, inPiece }] = hand.pending.splice(at, 1) as [Hand['pending'][number]]
+  // The source tells nothing of what it refuses in silence.
+  if (variant === 'silent-loose' && outcome.length === 0) return
+  hand.fates[`${hand.player}.${seq}`] = decodeOutcome(outcome)?.kind ?? 'unknown'
+  settled(hand.pieces, piece, inPiece, silent)
+}
+
+/** What was asked for goes up again. */
+export function again(hand: Hand): void {
+  hand.up = hand.pending.map(({ seq, body }) => ({ kind: 'operation', seq, body }))
+}
+
+/** The link of a hand breaks; what was under way is lost. */
+export function cut(hand: Hand): void {
+  hand.link = false
+  hand.up = []
+  hand.down = []
+}
+
+/** The backup leads; what the primary alone had is lost. */
+export function failOver(scope: Scope, scene: Scene): void {
+  scene.left.failovers--
+  const { core, backup } = scene
+  term(scope, scene, backup ?? copyOf(core), core.pieces.epoch + 1)
+}
+
+function term(scope: Scope, scene: Scene, core: Core, epoch: number): void {
+  const gone = scene.core.history.filter(({ gen }) => core.history.every((at) => at.gen !== gen))
+  scene.lost.push(...gone)
+  lead(scope, core, epoch)
+  Object.assign(scene, { core, backup: null, log: [], held: [] })
+  for (const hand of scene.hands) cut(hand)
+}
+
+/** Primary and backup are gone: what the hand was told who was told most is the session. */
+export function recover(scope: Scope, scene: Scene): void {
+  scene.left.recoveries--
+  const witness = scene.hands.reduce((one, other) =>
+    other.told.index > one.told.index ? other : one,
+  )
+  const { core: before } = scene
+  const pieces = create(Uint8Array.of(9))
+  part.restore!(pieces, part.published!(witness.pieces))
+  const { index, seqs } = witness.told
+  const core: Core = {
+    pieces,
+    last: { ...seqs },
+    outcomes: {},
+    history: before.history.filter(({ gen }) => gen <= pieces.kept.gen),
+    discarded: [],
+    index,
+  }
+  for (const { player, pending, nextSeq } of scene.hands) {
+    const settledUpTo = (pending[0]?.seq ?? nextSeq) - 1
+    core.last[player] = Math.max(core.last[player] ?? 0, settledUpTo)
+  }
+  core.discarded = before.discarded.filter(({ id, player }) => {
+    return Number(id.split('.')[1]) <= (core.last[player] ?? 0)
+  })
+  term(scope, scene, core, before.pieces.epoch + 1)
+}
+
+/** A piece as a hand shows it. */
+export function shownBy(hand: Hand, piece: number): Row | null {
+  return shown(hand.pieces, TYPES, piece)
+}

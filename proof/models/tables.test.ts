@@ -1,0 +1,31 @@
+// Goal: a timer runs once and on time, a lot is told once, whoever takes over.
+// Method: the checker over the shipped table, every interleaving of small scopes; each planted bug
+// is found.
+// Slow: every order of events is gone through, in several scopes and with each planted bug.
+import { describe, expect, test } from 'vitest'
+import { check } from '../../packages/sim/src/checker.ts'
+import { tablesModel } from './tables.ts'
+import { GOOD, PLANTED } from './tables-scopes.ts'
+
+const STATES_MAX = 100_000
+
+describe('timers and lots, in every interleaving', () => {
+  for (const [name, { scope, says, states, deep }] of Object.entries(GOOD)) {
+    if (deep) continue
+    test(`${name}: ${says}`, () => {
+      const report = check(tablesModel(name, scope), { statesMax: STATES_MAX })
+      expect(report.violation).toBe(null)
+      expect(report.complete).toBe(true)
+      expect(report.states).toBeGreaterThanOrEqual(states)
+      expect(Object.values(report.sometimes)).not.toContain(false)
+    })
+  }
+
+  for (const [name, { scope, says, violates, steps }] of Object.entries(PLANTED)) {
+    test(`${name} is found: ${says}`, () => {
+      const { violation } = check(tablesModel(name, scope), { statesMax: STATES_MAX })
+      expect(violation?.property).toBe(violates)
+      expect(violation?.trace.length).toBe(steps)
+    })
+  }
+})

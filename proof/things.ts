@@ -1,0 +1,144 @@
+/**
+ * What the members of a simulated run do with objects: create, change, take, give and destroy
+ * them; and what must be true of those at every instant and in the end (docs/protocols/objects.md).
+ */
+
+import * as prng from '../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
+import type { GiveOutcome, TakeOutcome } from '../packages/holdfast/src/faces/outcomes.ts'
+import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
+import type { Member } from '../packages/holdfast/src/member/state.ts'
+import {
+  leads,
+  type Objects,
+  OBJECTS_CHANNEL,
+  type Replica,
+} from '../packages/holdfast/src/objects/objects.ts'
+import { count, type Trial } from './diary.ts'
+import { isIn, type Life, type Sighting, Thing } from './lives.ts'
+
+/** What a member may do with things in one turn. */
+export function play(trial: Trial, life: Life, chance: Prng): void {
+  if (!isIn(life)) return
+  const { things = 0 } = trial.drawing
+  const { session } = life
+  const all = session.all(Thing)
+  const share = Math.ceil(things / trial.drawing.actors.length)
+  for (let made = all.length; made < things && life.made < share; life.made++, made++) {
+    session.create(Thing, { face: prng.below(chance, 256) })
+  }
+  for (let turn = 0; turn < 1 + things / 20; turn++) {
+    const one = all[prng.below(chance, Math.max(1, all.length))]
+    if (!one?.alive) continue
+    if (!one.mine) void wait(trial, life, 'take', one.take())
+    else if (prng.chance(chance, 0.02)) one.destroy()
+    else if (prng.chance(chance, 0.1)) {
+      const to = session.members[prng.below(chance, session.members.length)]!
+      void wait(trial, life, 'give', one.give(to))
+    } else {
+      one.set({ turns: (one.state.turns + 1) % 65_536 })
+      if (prng.chance(chance, 0.3)) one.set({ side: prng.below(chance, 256) })
+    }
+  }
+}
+
+async function wait(
+  trial: Trial,
+  life: Life,
+  what: string,
+  answer: Promise<TakeOutcome | GiveOutcome>,
+): Promise<void> {
+  life.waiting++
+  try {
+    const outcome = await answer
+    count(trial, `${what} ${outcome.ok ? 'granted' : outcome.code}`)
+  } catch {
+    // The session ended first.
+  }
+  life.waiting--
+}
+
+/** obj.unique and obj.forward: looked at after each event of the world that may matter. */
+export function watchThings(trial: Trial): void {
+  for (const life of trial.lives) {
+    const own = isIn(life) ? life.session.member : null
+    if (!own) continue
+    const state = objectsOf(own)
+    const { id, me } = own.session
+    const who = `${id} ${me}`
+    for (const replica of state.replicas.values()) {
+      const seen = forward(trial, life, who, replica)
+      if (!replica.dead && replica.owner === state.me) unique(trial, id, state.me, replica, seen)
+    }
+  }
+}
+
+// One version is written down once for each who owns it: a second time adds nothing.
+function unique(trial: Trial, session: string, me: number, replica: Replica, seen: Sighting): void {
+  if (seen.owned === me) return
+  seen.owned = me
+  const { owners, wrong } = trial.account
+  const { epoch, count: number } = replica.version
+  const version = `${session} ${replica.key} ${epoch}.${number}`
+  const other = owners.get(version)
+  if (other === undefined) owners.set(version, me)
+  else if (other !== me) wrong.add(`obj.unique: ${other} and ${me} both owned ${version}`)
+}
+
+function forward(trial: Trial, life: Life, who: string, replica: Replica): Sighting {
+  const { key, dead, oseq } = replica
+  const { epoch, count: number } = replica.version
+  const seen = life.seen.get(key)
+  if (!seen || seen.who !== who) {
+    const first = { who, epoch, count: number, oseq, owned: 0 }
+    life.seen.set(key, first)
+    return first
+  }
+  const back = epoch - seen.epoch || number - seen.count || (dead ? 0 : oseq - seen.oseq)
+  if (back < 0) trial.account.wrong.add(`obj.forward: ${life.name} went back with ${key}`)
+  if (epoch !== seen.epoch || number !== seen.count) {
+    seen.epoch = epoch
+    seen.count = number
+    seen.owned = 0
+  }
+  seen.oseq = oseq
+  return seen
+}
+
+/** obj.converge: what a session shows of its things, in one order. */
+export function thingsOf(session: Session): string[] {
+  const state = objectsOf(session.member!)
+  return [...state.replicas.values()]
+    .filter((replica) => !replica.dead && isShared(replica.type))
+    .map(({ key, version, owner, former, fields }) => {
+      return `${key} ${version.epoch}.${version.count} of ${owner}/${former}: ${fields.join()}`
+    })
+    .sort()
+}
+
+/** What a member knows of the objects. */
+function objectsOf({ slots }: Member): Objects {
+  return slots.find(({ part }) => part.channel === OBJECTS_CHANNEL)!.state as Objects
+}
+
+// They are dot, ghost, prize, relic and thing. Dots are looked at by themselves, and not all may
+// see ghosts.
+function isShared(type: number): boolean {
+  return type >= 2
+}
+
+/** What is not in order with the things of one member, in peace. */
+export function unsettled(life: Life & { session: Session }): string[] {
+  const { members, member } = life.session
+  const state = objectsOf(member!)
+  const found: string[] = []
+  const here = new Set(members.map(({ inc }) => inc))
+  for (const { key, owner, dead, hidden } of state.replicas.values()) {
+    // Of what we may not see we do not hear whose it is.
+    if (!dead && !hidden && !here.has(owner))
+      found.push(`${life.name}: ${key} is owned by ${owner}, who is not here`)
+  }
+  if (state.requests.size > 0) found.push(`${life.name} waits for ${state.requests.size} answers`)
+  if (leads(state) && state.asked.size > 0) found.push(`${life.name} has asked ${state.asked.size}`)
+  return found
+}

@@ -1,0 +1,265 @@
+/**
+ * One seeded run: all come in, then there is trouble for ten seconds, then peace, and at the
+ * end the accounts are looked into (judge.ts). What must hold at every instant is looked at
+ * after each event of the world.
+ */
+
+import * as prng from '../packages/holdfast/src/faults/prng.ts'
+import { tell as tellFault } from '../packages/holdfast/src/faults/schedule.ts'
+import { format } from '../packages/holdfast/src/faults/conditions.ts'
+import type { Millis } from '../packages/holdfast/src/machine.ts'
+import type { Counters } from '../packages/sim/src/ground.ts'
+import { hash } from '../packages/sim/src/hash.ts'
+import type { SimNode } from '../packages/sim/src/world.ts'
+import { metCalls } from './callers.ts'
+import { bareFaces } from './cards.ts'
+import { hasRung } from './clocks.ts'
+import { count, tell, type Trial } from './diary.ts'
+import { comeHome } from './homecoming.ts'
+import { endings, judge, settled, unserved } from './judge.ts'
+import {
+  ask,
+  call,
+  clock,
+  gamble,
+  handle,
+  handOver,
+  isIn,
+  leave,
+  live,
+  move,
+  serving,
+} from './lives.ts'
+import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
+import { watchRequests } from './prizes.ts'
+import { play, watchThings } from './things.ts'
+import { watch } from './roles.ts'
+import type { SessionBug } from './twists.ts'
+import { world } from '../packages/sim/src/session-world.ts'
+
+/** All must be in by then. */
+export const ENTRY_MS: Millis = 30_000
+/** Peace lasts so long at most; what is not in order by then stays so. */
+export const PEACE_MS: Millis = 45_000
+/** After peace has settled in the network somebody must serve within this. */
+export const SERVE_MS: Millis = 5_000
+const TICK_MS: Millis = 100
+const LOOK_MS: Millis = 50
+
+/** What came of a run. */
+export interface Result {
+  seed: number
+  /** What does not hold, in sentences; empty if all does. */
+  wrong: string[]
+  /** What happened at least once. */
+  reached: Record<string, number>
+  faults: Counters['faults']
+  /** Time from peace until all was in order; Infinity if never. */
+  settledMs: Millis
+  virtualMs: Millis
+  events: number
+  /** Of how it went: its story, faults, times; and of what each member shows at the end. */
+  digests: { course: string; ending: string }
+  /** What a person wants to know, in order. */
+  story: string[]
+}
+
+/** Runs what a seed stands for. @param plant a bug for all members, to see whether it is found */
+export async function run(drawing: Drawing, plant: SessionBug | null = null): Promise<Result> {
+  const trial = start(drawing, plant)
+  const { world: w } = trial
+  const first = Math.max(...drawing.actors.map(({ at }) => at))
+  await w.run(first + 1)
+  const entered = await w.runUntil(() => watch(trial) && allIn(trial), ENTRY_MS)
+  if (!entered) trial.account.wrong.add(`not all are in after ${ENTRY_MS} ms`)
+  trouble(trial)
+  await w.runUntil(() => watch(trial) && false, TROUBLE_MS)
+  const peace = w.now()
+  tell(trial, 'world', 'peace')
+  w.heal()
+  w.conditions('*', '*', 'rtt=20')
+  const done = await w.runUntil(() => watch(trial) && isSettled(trial), PEACE_MS)
+  judge(trial)
+  const settledMs = done ? w.now() - peace : Infinity
+  const ending = hash(endings(trial)).toString(36)
+  if (done && trial.account.wrong.size === 0) await comeHome(trial)
+  return conclude(trial, settledMs, ending)
+}
+
+// Who was not let in in time, as in bad weather, asks once more, as people do.
+function allIn(trial: Trial): boolean {
+  const { drawing, newest, world: w } = trial
+  let all = true
+  for (const { name } of drawing.actors) {
+    const life = newest.get(name)!
+    all &&= isIn(life)
+    const { node, failed } = life
+    if (failed === '' || !/within \d+ s$/.test(failed) || !node.alive()) continue
+    count(trial, 'came in at the second try')
+    w.crash(node.name)
+    w.sim.restart(node.name)
+  }
+  return all
+}
+
+function start(drawing: Drawing, plant: SessionBug | null): Trial {
+  const { seed, conditions, actors, topology = 'star' } = drawing
+  const w = world({ seed, conditions, linesMax: 0 })
+  const trial: Trial = {
+    drawing,
+    plant,
+    world: w,
+    lives: [],
+    newest: new Map(),
+    account: {
+      wrong: new Set(),
+      reached: {},
+      primaries: new Map(),
+      roles: new Map(),
+      backups: new Map(),
+      owners: new Map(),
+      outage: null,
+      calmAt: Infinity,
+      lookedAt: -Infinity,
+    },
+    story: [],
+  }
+  const weather = format(conditions) || 'quiet weather'
+  tell(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
+  if (topology === 'mesh') count(trial, 'a mesh')
+  for (const { name, kind, at } of actors) {
+    w.at(at, () => w.sim.node(name, (node) => begin(trial, node, { kind, topology })))
+  }
+  return trial
+}
+
+// A machine starts, which begins one more life of it.
+function begin(trial: Trial, node: SimNode, as: Parameters<typeof live>[1]): void {
+  const { drawing, lives, newest } = trial
+  const { name } = node
+  const count = lives.filter((life) => life.node.name === name).length + 1
+  const who = `${name}.${count}`
+  tell(trial, who, `starts (${as.kind})`)
+  const before = drawing.keepsTokens ? (newest.get(name) ?? null) : null
+  const life = live(node, as, count, (what) => tell(trial, who, what), before)
+  lives.push(life)
+  newest.set(name, life)
+}
+
+// The schedule, and meanwhile everybody acts.
+function trouble(trial: Trial): void {
+  const { world: w, drawing } = trial
+  const begun = w.now()
+  w.follow(drawing.schedule)
+  for (const { at, fault } of drawing.schedule) {
+    w.at(begun + at, () => tell(trial, 'world', tellFault(fault)))
+    if (fault.kind !== 'outage') continue
+    w.at(begun + at - 1, () => (trial.account.outage = epochs(trial)))
+    w.at(begun + at + fault.ms + 3_000, () => survived(trial))
+  }
+  for (const each of drawing.turns ?? []) w.at(begun + each.at, () => turn(trial, each))
+  const chance = prng.fork(prng.create(drawing.seed), 'acts')
+  const hands = prng.fork(prng.create(drawing.seed), 'hands')
+  const calling = prng.fork(prng.create(drawing.seed), 'calls')
+  const playing = prng.fork(prng.create(drawing.seed), 'plays')
+  const gambling = prng.fork(prng.create(drawing.seed), 'gambles')
+  const winding = prng.fork(prng.create(drawing.seed), 'winds')
+  for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
+    w.at(begun + at, () => {
+      for (const life of trial.lives) {
+        move(life)
+        if (prng.chance(chance, 0.3)) ask(life)
+        play(trial, life, hands)
+        if (drawing.cards) handle(life, drawing.cards, playing)
+        if (drawing.prizes) gamble(life, drawing.prizes, gambling, () => w.now())
+        if (drawing.clocks) clock(life, winding)
+        if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
+      }
+      watchThings(trial)
+      watchFaces(trial)
+      watchAsks(trial)
+    })
+  }
+}
+
+// request.ends: no answer is waited for longer than the docs say.
+function watchAsks({ lives, account, world: w }: Trial): void {
+  for (const life of lives) {
+    if (!isIn(life)) continue
+    for (const fault of watchRequests(life.purse, life.name, w.now())) account.wrong.add(fault)
+  }
+}
+
+// secret: what came to a member and is not for its eyes.
+function watchFaces({ lives, account }: Trial): void {
+  for (const life of lives) {
+    if (!isIn(life) || life.anew) continue
+    for (const fault of bareFaces(life.session)) account.wrong.add(fault)
+  }
+}
+
+function turn(trial: Trial, { kind, who }: Turn): void {
+  const here = trial.lives.filter((life) => isIn(life))
+  const heads = here.filter((life) => {
+    return ['backedup', 'backup'].includes(life.session!.member!.session.server.role)
+  })
+  tell(trial, 'world', kind)
+  if (kind === 'leave')
+    return here.length > 1 ? leave(here[Math.floor(who * here.length)]!) : undefined
+  if (kind === 'hand-over') return heads.forEach((life) => handOver(life))
+  if (heads.length !== 2) return
+  for (const { node } of heads) trial.world.sim.crash(node.name, { silent: true })
+  count(trial, 'server and backup died at once')
+}
+
+function epochs(trial: Trial): string {
+  return trial.lives.map((life) => `${serving(life)?.session}/${serving(life)?.epoch}`).join(' ')
+}
+
+function survived(trial: Trial): void {
+  const { account } = trial
+  if (account.outage !== null && account.outage === epochs(trial)) {
+    if (/\d/.test(account.outage)) count(trial, 'hub outage survived in the same epoch')
+  }
+  account.outage = null
+}
+
+function isSettled(trial: Trial): boolean {
+  const { account, world: w, lives } = trial
+  // A look at everything costs much: some times in a second is enough.
+  if (w.now() - account.lookedAt < LOOK_MS) return false
+  account.lookedAt = w.now()
+  watchAsks(trial)
+  const calm = lives.every((life) => !isIn(life) || life.session.member!.hub === 'attached')
+  if (calm) account.calmAt = Math.min(account.calmAt, w.now())
+  if (w.now() > account.calmAt + SERVE_MS && unserved(trial)) {
+    account.wrong.add(`role.live: nobody serves ${SERVE_MS} ms after all reach the hub again`)
+  }
+  return settled(trial)
+}
+
+function conclude(trial: Trial, settledMs: Millis, ending: string): Result {
+  const { world: w, account, story, drawing } = trial
+  for (const life of trial.lives) {
+    const returns = life.session?.member?.counters.returns ?? 0
+    if (life.served && returns > 0) count(trial, 'deposed primary returned')
+    const back = life.former?.home === life.home && life.former.player === life.player
+    if (back) count(trial, 'the same player in a new process')
+  }
+  const met = new Set(trial.lives.flatMap(({ hand, purse }) => [...hand.met, ...purse.met]))
+  for (const what of met) count(trial, what)
+  if (trial.lives.some((life) => isIn(life) && hasRung(life.session))) count(trial, 'a timer ran')
+  for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
+  const result = {
+    seed: drawing.seed,
+    wrong: [...account.wrong],
+    reached: account.reached,
+    faults: w.counters.faults,
+    settledMs,
+    virtualMs: w.now(),
+    events: w.counters.events,
+    story,
+  }
+  const course = hash([result, w.counters.print]).toString(36)
+  return { ...result, digests: { course, ending } }
+}
