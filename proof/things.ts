@@ -5,7 +5,7 @@
 
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import type { GiveOutcome, TakeOutcome } from '../packages/holdfast/src/faces/outcomes.ts'
+import type { GiveOutcome, TakeOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
 import type { Member } from '../packages/holdfast/src/member/state.ts'
 import {

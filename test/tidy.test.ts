@@ -201,10 +201,10 @@ describe('a broken rule about imports is seen', () => {
   test('a session behind a door of mailboxes, unless only its type is named', () => {
     const door = parse(
       'packages/mailbox/src/index.ts',
-      `export * from '../../holdfast/src/faces/a.ts'`,
+      `export * from '../../holdfast/src/runtime/a.ts'`,
     )
     const reached = (text: string): string[] => {
-      const inner = parse('packages/holdfast/src/faces/a.ts', text)
+      const inner = parse('packages/holdfast/src/runtime/a.ts', text)
       return said(floors.sessionReached('packages/mailbox/src/index.ts', [door, inner]))
     }
     const why = [

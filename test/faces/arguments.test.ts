@@ -4,7 +4,7 @@
 // so it is let in, and neither checks what it gives nor gives what it promised.
 import { describe, expect, test } from 'vitest'
 import { ANY } from '../../packages/holdfast/src/runtime/arguments.ts'
-import type { Kind } from '../../packages/holdfast/src/faces/kind.ts'
+import type { Kind } from '../../packages/holdfast/src/kind/kind.ts'
 import {
   action,
   bool,

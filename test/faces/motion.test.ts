@@ -12,7 +12,7 @@ import {
   u8,
   vec2,
 } from '../../packages/holdfast/src/index.ts'
-import { sortDefinitions } from '../../packages/holdfast/src/faces/definitions.ts'
+import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const fields = {

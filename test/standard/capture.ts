@@ -4,7 +4,7 @@
  * takeover, an outage of the hub, a member that was cut off and comes back, goodbyes, strangers.
  */
 
-import type { GiveOutcome, TakeOutcome } from '../../packages/holdfast/src/faces/outcomes.ts'
+import type { GiveOutcome, TakeOutcome } from '../../packages/holdfast/src/kind/outcomes.ts'
 import { HubServer, SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
 import type { Session } from '../../packages/holdfast/src/faces/session.ts'
@@ -13,7 +13,7 @@ import { near } from '../../packages/holdfast/src/faces/rules.ts'
 import { procedure } from '../../packages/holdfast/src/faces/procedures.ts'
 import { action } from '../../packages/holdfast/src/faces/actions.ts'
 import { slots } from '../../packages/holdfast/src/faces/slots.ts'
-import type { Definition } from '../../packages/holdfast/src/faces/kind.ts'
+import type { Definition } from '../../packages/holdfast/src/kind/kind.ts'
 import { object } from '../../packages/holdfast/src/faces/objects.ts'
 import type { Datagrams, Environment, Stream } from '../../packages/holdfast/src/ports.ts'
 import { environmentOf, HUB_URL } from '../../packages/sim/src/session-world.ts'

@@ -7,7 +7,7 @@
  */
 
 import dgram from 'node:dgram'
-import type { Definition, Kind } from '../../packages/holdfast/src/faces/kind.ts'
+import type { Definition, Kind } from '../../packages/holdfast/src/kind/kind.ts'
 import { framesHere, type Sight } from './stacks.ts'
 
 type Verb = (...args: unknown[]) => unknown

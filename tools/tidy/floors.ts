@@ -25,6 +25,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['runtime'],
   ['hub/server', 'mailbox/runtime'],
   ['hub', 'mailbox'],
+  ['kind'],
   ['faces'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
   ['sim', 'cli'],
@@ -86,12 +87,12 @@ export function resolve(from: string, to: string): string | null {
 /** The layer of a path in packages/ and its module there; null if it is on none. */
 export function place(path: string): { floor: number; room: string } | null {
   const [, owner = '', inner = ''] = /^packages\/(\w+)\/src\/(.+)$/.exec(path) ?? []
-  const [top = ''] = inner.split('/')
-  const own = owner === 'holdfast' ? top : top.endsWith('.ts') ? owner : `${owner}/${top}`
-  // A package without layers of its own is one module.
-  const room = FLOORS.some((rooms) => rooms.includes(own)) ? own : owner
+  const [top = '', second = ''] = inner.split('/')
+  // Files of another package, or of one without layers of its own, are one module.
+  const names = owner === 'holdfast' ? [`${top}/${second}`, top] : [`${owner}/${top}`, owner]
+  const room = names.find((name) => FLOORS.some((rooms) => rooms.includes(name)))
+  if (room === undefined) return null
   const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
-  if (floor < 0) return null
   // The files of the lowest layer belong together, and so do the entry points.
   return { floor, room: room.endsWith('.ts') ? `layer ${floor}` : room }
 }
@@ -152,16 +153,16 @@ function games(source: Source): Complaint[] {
   return complaints
 }
 
-/** What members do: hubs and mailboxes know nothing of it, and it nothing of them. */
-const OF_MEMBERS = ['session', 'objects', 'actions', 'pieces', 'slots', 'rpc', 'custom', 'member']
+/** What members, hubs and mailboxes may all use. */
+const SHARED = /^(layer 0|wire|motion|faults|link|seal|replication|drivers|runtime)$/
 
-/** Which of them a module is of; `any` for what all have to agree on, or may use. */
+/** Which of them a module is of; `any` for what all may use. */
 function side(path: string): 'hub' | 'mailbox' | 'member' | 'hub-protocol' | 'any' {
   const room = place(path)?.room ?? ''
   if (/^hub(\/|$)/.test(room)) return 'hub'
   if (/^mailbox(\/|$)/.test(room)) return 'mailbox'
-  if (OF_MEMBERS.includes(room)) return 'member'
-  return room === 'hub-protocol' ? room : 'any'
+  if (room === 'hub-protocol') return room
+  return room === '' || SHARED.test(room) ? 'any' : 'member'
 }
 
 /** Imports by which a member would know the hub, the hub members, or a mailbox either. */
@@ -215,39 +216,27 @@ export function nodeReached(door: string, sources: readonly Source[]): Complaint
   })
 }
 
-/** Modules that a mailbox does without: it needs no session. */
-const OF_SESSIONS = [
-  ...[
-    'link',
-    'seal',
-    'replication',
-    'hub-protocol',
-    'hub/machine',
-    'motion',
-    'session',
-    'objects',
-    'actions',
-  ],
-  ...['pieces', 'slots', 'rpc', 'custom', 'member'],
-]
+/** Modules that a mailbox does without, besides those of members: it needs no session. */
+const OF_SESSIONS = ['link', 'seal', 'replication', 'hub-protocol', 'motion']
 
 /** What of sessions is loaded with an entry point of mailboxes; types alone load nothing. */
 export function sessionReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
-    const room = aim === null ? '' : (place(aim)?.room ?? '')
-    if (!OF_SESSIONS.includes(room)) return []
+    if (aim === null) return []
+    const isOfSession = ['hub', 'member'].includes(side(aim))
+    if (!isOfSession && !OF_SESSIONS.includes(place(aim)?.room ?? '')) return []
     return complain(source, at, `${aim} is loaded by ${door}, and a mailbox needs no session`)
   })
 }
 
 /** Parts of sessions: each comes with the definitions that need it. */
-const PARTS = ['objects', 'actions', 'pieces', 'slots', 'rpc', 'custom', 'motion']
+const PARTS = /^(objects|actions|pieces|slots|rpc|calls|custom|motion)(\/|$)/
 
 /** What of parts is loaded with a file that is to know none. @param door such as `join.ts` */
 export function partReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
     const room = aim === null ? '' : (place(aim)?.room ?? '')
-    if (!PARTS.includes(room)) return []
+    if (!PARTS.test(room)) return []
     return complain(source, at, `${aim} is loaded by ${door}: parts come by definitions`)
   })
 }

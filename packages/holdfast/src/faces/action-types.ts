@@ -2,7 +2,7 @@
 
 import type { Actor } from '../actions/actions.ts'
 import type { Signature } from '../runtime/arguments.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../kind/kind.ts'
 import type { GameTable } from './table.ts'
 
 /** An action. */

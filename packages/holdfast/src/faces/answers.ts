@@ -3,7 +3,7 @@
 import { decodeAnswer } from '../actions/actions.ts'
 import type { ActionType } from './action-types.ts'
 import { fitAnswer } from '../runtime/arguments.ts'
-import { type ActionOutcome, refused } from './outcomes.ts'
+import { type ActionOutcome, refused } from '../kind/outcomes.ts'
 
 const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
 

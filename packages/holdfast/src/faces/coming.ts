@@ -1,6 +1,6 @@
 /** How much of what there was before us has come. */
 
-import type { Face } from './kind.ts'
+import type { Face } from '../kind/kind.ts'
 
 /** See the head of this file. */
 export class Coming {

@@ -14,9 +14,9 @@ import {
 import { shown } from '../wire/fields.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { named } from '../wire/plain.ts'
-import type { MemberInfo } from './member-info.ts'
-import { type Outcome, refused } from './outcomes.ts'
-import type { Question } from './questions.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import { type Outcome, refused } from '../kind/outcomes.ts'
+import type { Question } from '../kind/questions.ts'
 import type { Roster } from './roster.ts'
 
 /** A player: a member, or the number of one who may be away. */

@@ -4,11 +4,11 @@ import * as actions from '../actions/actions.ts'
 import { outcomeOf } from './answers.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from '../runtime/arguments.ts'
-import { placeOf } from './definitions.ts'
+import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../runtime/emitter.ts'
-import type { Face, Host } from './kind.ts'
-import { type ActionOutcome, refused, unfit } from './outcomes.ts'
-import type { TableEvents, TableView } from './table-view.ts'
+import type { Face, Host } from '../kind/kind.ts'
+import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
+import type { TableEvents, TableView } from '../kind/table-view.ts'
 
 type AnyAction = ActionType<never, unknown>
 

@@ -6,7 +6,7 @@ import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from '../runtime/reports.ts'
 import type { ByteRates } from '../runtime/member/traffic.ts'
 import type { Ballot, Banned } from './conduct.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
 
 export type { Listen } from '../runtime/emitter.ts'
 export type { JoinProgress } from './progress.ts'

@@ -17,11 +17,12 @@ import {
 import type { Stop } from '../runtime/disposing.ts'
 import { type Emitter, type Listen, Listeners } from '../runtime/emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
-import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
+import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
 import type { Reports } from '../runtime/reports.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { Listing } from '../kind/listing.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
 import type { ObjectType, Patch } from './object-types.ts'
-import type { Viewer } from './viewer.ts'
+import type { Viewer } from '../kind/viewer.ts'
 
 /** What an object tells, and what the listener gets. */
 export interface ObjectEvents {
@@ -414,3 +415,15 @@ export function quantised<F extends Fields>(
     throw within(type.name, error)
   }
 }
+
+/**
+ * All objects of a type that are here, oldest first, as they are now: an array that never changes.
+ * The same one is returned until an object of the type comes, changes, changes hands or goes; so it
+ * may be compared, as React and Preact do.
+ *
+ *     for (const pot of session.all(Pot)) draw(pot.view())
+ *     session.all(Pot).on('removed', (pot) => forget(pot.id))
+ *     const { subscribe, snapshot } = session.all(Card)
+ *     const cards = useSyncExternalStore(subscribe, snapshot, snapshot) // the third: on a server
+ */
+export type Collection<F extends Fields> = Listing<ObjectHandle<F>>

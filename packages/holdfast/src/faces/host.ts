@@ -5,9 +5,9 @@ import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { Runner } from '../runtime/member/runner.ts'
-import type { Companion, Host } from './kind.ts'
-import type { MemberInfo } from './member-info.ts'
-import type { Question } from './questions.ts'
+import type { Companion, Host } from '../kind/kind.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import type { Question } from '../kind/questions.ts'
 import type { Roster } from './roster.ts'
 
 /** What all hosts of one session share. */

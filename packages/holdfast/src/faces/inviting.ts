@@ -9,7 +9,7 @@ import { checkFlag, checkOptions } from '../runtime/options.ts'
 import { digest } from '../wire/digest.ts'
 import { shown } from '../wire/fields.ts'
 import { toHex } from '../wire/hex.ts'
-import { type Outcome, refused } from './outcomes.ts'
+import { type Outcome, refused } from '../kind/outcomes.ts'
 import { withKey } from '../hub-protocol/ticket-text.ts'
 
 // An invitation waits so long for the hub to take us for a member.

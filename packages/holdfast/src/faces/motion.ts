@@ -5,6 +5,7 @@
  *     object('pot', fields, { motion: { follow: { pos: 'vel', aim: 'spin' }, snap: 20 } })
  */
 
+import { checkFactor } from '../kind/viewer.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
@@ -164,12 +165,6 @@ const VELOCITIES: Readonly<Record<TrackKind, FieldKind>> = {
   rotation: 'vec3',
   line: 'ranged',
   turn: 'ranged',
-}
-
-/** The factor, if it is one. @throws HoldfastError code `bad-value` */
-export function checkFactor(what: string, factor: number): number {
-  if (factor >= 0 && factor < 1) return factor
-  throw bad(`${what} is from 0 to below 1: ${String(factor)}`)
 }
 
 function bad(message: string): HoldfastError {

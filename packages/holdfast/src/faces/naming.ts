@@ -3,7 +3,7 @@
 export { newRoomKey } from '../drivers/crypto/room-keys.ts'
 export { action } from './actions.ts'
 export type { ActionType } from './action-types.ts'
-export type { Definition } from './kind.ts'
+export type { Definition } from '../kind/kind.ts'
 export { object } from './objects.ts'
 export type { ObjectOptions, ObjectType } from './object-types.ts'
 export { was } from '../runtime/migrations.ts'

@@ -7,13 +7,20 @@ import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
 import * as objects from '../objects/objects.ts'
 import type { Answer, ObjectEvent } from '../objects/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
-import { type Collection, Gatherings } from './collection.ts'
-import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
-import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from './outcomes.ts'
-import { placeOf } from './definitions.ts'
-import type { Face, Host } from './kind.ts'
+import { Gatherings } from '../kind/listing.ts'
+import {
+  checkPatch,
+  type Collection,
+  Handle,
+  type HandleHost,
+  type ObjectHandle,
+  quantised,
+} from './handles.ts'
+import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from '../kind/outcomes.ts'
+import { placeOf } from '../kind/definitions.ts'
+import type { Face, Host } from '../kind/kind.ts'
 import type { ObjectType } from './object-types.ts'
-import { Viewer } from './viewer.ts'
+import { Viewer } from '../kind/viewer.ts'
 
 type RequestOutcome = TakeOutcome & GiveOutcome
 

@@ -2,7 +2,7 @@
 
 import { checkSize, type Fields, type Schema, type StateOf } from '../wire/schema.ts'
 import { type Keeper, STATE_MAX, type TypeRules } from '../objects/objects.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../kind/kind.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { checkName, checkOptions, fieldsOf } from '../runtime/options.ts'
 import type { Report } from '../runtime/reports.ts'

@@ -5,7 +5,7 @@ import * as objects from '../objects/objects.ts'
 import type { Part } from '../machine.ts'
 import { type Fields, shown } from '../wire/schema.ts'
 import { ObjectRegistry } from './object-registry.ts'
-import type { Host, Kind, Opened } from './kind.ts'
+import type { Host, Kind, Opened } from '../kind/kind.ts'
 import {
   compileObject,
   keptTextOf,

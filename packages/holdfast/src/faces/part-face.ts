@@ -5,10 +5,10 @@ import { HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../runtime/emitter.ts'
-import type { Face, Host } from './kind.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { Face, Host } from '../kind/kind.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
 import { bounded } from './part-author.ts'
-import { refused, unfit } from './outcomes.ts'
+import { refused, unfit } from '../kind/outcomes.ts'
 import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './part-types.ts'
 
 /** A definition as its author gave it. */

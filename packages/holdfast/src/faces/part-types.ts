@@ -2,9 +2,9 @@
 
 import type { Asker } from '../custom/custom.ts'
 import type { Emitter } from '../runtime/emitter.ts'
-import type { Kind } from './kind.ts'
-import type { MemberInfo } from './member-info.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Kind } from '../kind/kind.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import type { Outcome } from '../kind/outcomes.ts'
 
 export type { Asker } from '../custom/custom.ts'
 

@@ -2,4 +2,4 @@
 
 export type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 export type { InviteOptions, InviteOutcome } from './inviting.ts'
-export type { MemberInfo } from './member-info.ts'
+export type { MemberInfo } from '../kind/member-info.ts'

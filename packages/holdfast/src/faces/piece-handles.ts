@@ -8,8 +8,8 @@ import type { Stop } from '../runtime/disposing.ts'
 import { type Emitter, type Listen, Listeners } from '../runtime/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from '../runtime/reports.ts'
-import type { MemberInfo } from './member-info.ts'
-import { type PieceOutcome, type Refused, refused, unfit } from './outcomes.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
 /** A hold of ours that ended, though we did not let go. */
 export interface LostHold {

@@ -4,7 +4,7 @@
  */
 
 import { HoldfastError, within } from '../machine.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../kind/kind.ts'
 import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
 import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'

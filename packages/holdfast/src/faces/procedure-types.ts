@@ -1,8 +1,8 @@
 /** A procedure as a game names it. */
 
 import type { Signature } from '../runtime/arguments.ts'
-import type { Kind } from './kind.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { Kind } from '../kind/kind.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
 
 /** What a procedure does where it is called: its answer, or a promise of that. */
 export type Procedure<Args = never, Answer = unknown> = (

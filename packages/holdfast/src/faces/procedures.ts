@@ -7,7 +7,7 @@ import { create } from '../rpc/state.ts'
 import { checkFunction, checkName } from '../runtime/options.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../runtime/arguments.ts'
 import { Calls } from './calls.ts'
-import type { Host, Kind, Opened } from './kind.ts'
+import type { Host, Kind, Opened } from '../kind/kind.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 

@@ -19,7 +19,7 @@ import type { Way } from '../../../mailbox/src/runtime/connections.ts'
 import { type Stop, stopping } from '../runtime/disposing.ts'
 import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
 import type { Session } from './session.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
 import { procedure } from './procedures.ts'
 import type { ProcedureType } from './procedure-types.ts'
 

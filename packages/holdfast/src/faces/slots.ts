@@ -8,8 +8,8 @@ import * as machine from '../slots/slots.ts'
 import type { Stop } from '../runtime/disposing.ts'
 import { type Emitter, type Listen, Listeners } from '../runtime/emitter.ts'
 import { checkName, checkOptions } from '../runtime/options.ts'
-import { placeOf } from './definitions.ts'
-import type { Face, Host, Kind } from './kind.ts'
+import { placeOf } from '../kind/definitions.ts'
+import type { Face, Host, Kind } from '../kind/kind.ts'
 
 /** What `slots` takes besides its name. The same in every build that shall fit. */
 export interface SlotsOptions<World, Act> {

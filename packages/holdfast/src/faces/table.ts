@@ -13,8 +13,8 @@ import {
   type PieceTypes,
   type Row,
 } from '../pieces/pieces.ts'
-import { placeOf } from './definitions.ts'
-import type { Companion, Kind } from './kind.ts'
+import { placeOf } from '../kind/definitions.ts'
+import type { Companion, Kind } from '../kind/kind.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { type Face, idOf, numberOf, patched, type PieceType, stateOf } from './piece-types.ts'
 

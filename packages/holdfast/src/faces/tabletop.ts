@@ -6,12 +6,12 @@
 import { HoldfastError } from '../machine.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
-import { Gatherings, type Listing } from './collection.ts'
+import { Gatherings, type Listing } from '../kind/listing.ts'
 import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './piece-handles.ts'
 import { idOf, type PieceType } from './piece-types.ts'
-import { placeOf } from './definitions.ts'
-import { type PieceOutcome, refused } from './outcomes.ts'
-import type { Face, Host } from './kind.ts'
+import { placeOf } from '../kind/definitions.ts'
+import { type PieceOutcome, refused } from '../kind/outcomes.ts'
+import type { Face, Host } from '../kind/kind.ts'
 
 // Nobody guesses what is drawn by a seed of so many.
 const SEED_BYTES = 32

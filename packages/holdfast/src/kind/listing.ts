@@ -1,23 +1,9 @@
-/** All objects of one type, as they come and go. */
+/** What there is of one type, as it comes and goes. */
 
-import type { Fields } from '../wire/schema.ts'
 import { guarded } from '../runtime/guarded.ts'
-import type { ObjectHandle } from './handles.ts'
 import { checkFunction } from '../runtime/options.ts'
 import { type Emitter, Listeners } from '../runtime/emitter.ts'
 import type { Reports } from '../runtime/reports.ts'
-
-/**
- * All objects of a type that are here, oldest first, as they are now: an array that never changes.
- * The same one is returned until an object of the type comes, changes, changes hands or goes; so it
- * may be compared, as React and Preact do.
- *
- *     for (const pot of session.all(Pot)) draw(pot.view())
- *     session.all(Pot).on('removed', (pot) => forget(pot.id))
- *     const { subscribe, snapshot } = session.all(Card)
- *     const cards = useSyncExternalStore(subscribe, snapshot, snapshot) // the third: on a server
- */
-export type Collection<F extends Fields> = Listing<ObjectHandle<F>>
 
 /** What a listing tells: of each handle, before the listeners of `subscribe` hear. */
 export interface ListingEvents<Item> {

@@ -1,8 +1,7 @@
 /** How one member sees what moves: at what time, how warped, and how old it is. */
 
-import type { Millis } from '../machine.ts'
+import { badValue, type Millis } from '../machine.ts'
 import * as ages from '../motion/ages.ts'
-import { checkFactor } from './motion.ts'
 
 /** One viewer of a session. */
 export class Viewer {
@@ -39,4 +38,10 @@ export class Viewer {
   warp(factor: number | null): void {
     this.factor = factor === null ? null : checkFactor('the warping factor', factor)
   }
+}
+
+/** The factor, if it is one. @throws HoldfastError code `bad-value` */
+export function checkFactor(what: string, factor: number): number {
+  if (factor >= 0 && factor < 1) return factor
+  throw badValue(`${what} is from 0 to below 1: ${String(factor)}`)
 }
