@@ -13,7 +13,7 @@ import {
   customPart,
   customSnapshot,
   say,
-} from '../../packages/holdfast/src/custom/custom.ts'
+} from '../../packages/holdfast/src/custom/protocol/custom.ts'
 import type { Effected, PartOut } from '../../packages/holdfast/src/machine.ts'
 import type { Charge } from '../../packages/holdfast/src/machine.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'

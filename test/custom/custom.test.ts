@@ -10,7 +10,7 @@ import {
   customPart,
   type CustomEvent,
   say,
-} from '../../packages/holdfast/src/custom/custom.ts'
+} from '../../packages/holdfast/src/custom/protocol/custom.ts'
 import type { PartOut } from '../../packages/holdfast/src/machine.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 

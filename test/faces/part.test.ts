@@ -7,7 +7,7 @@ import {
   customMessage,
   customPart,
   type CustomEvent,
-} from '../../packages/holdfast/src/custom/custom.ts'
+} from '../../packages/holdfast/src/custom/protocol/custom.ts'
 import type { PartOut } from '../../packages/holdfast/src/machine.ts'
 import { object, u8 } from '../../packages/holdfast/src/index.ts'
 import {

@@ -142,7 +142,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Who is asking already does not ask once more.',
   ),
   equivalent(
-    'custom/custom.ts restored',
+    'custom/protocol/custom.ts restored',
     'said && state !== null',
     'state !== null',
     'Of what cannot be read there is no state.',

@@ -1,9 +1,9 @@
 /** @module The entry point for authors of parts: state that a game shares beside Holdfast's own. */
 
-export { definePart, type PartMaker } from './faces/part.ts'
-export { refuse } from './faces/part-author.ts'
-export type { Asker, OperationOutcome, PartHost, PartPlan } from './faces/part-types.ts'
-export type { PartEvents, PartType, Performance, Teller } from './faces/part-types.ts'
+export { definePart, type PartMaker } from './custom/part.ts'
+export { refuse } from './custom/author.ts'
+export type { Asker, OperationOutcome, PartHost, PartPlan } from './custom/types.ts'
+export type { PartEvents, PartType, Performance, Teller } from './custom/types.ts'
 export type { Stop } from './runtime/disposing.ts'
 export type { Emitter, Listen } from './runtime/emitter.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'

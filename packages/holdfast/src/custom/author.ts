@@ -1,10 +1,10 @@
 /** The author of a part as its machine meets them: what they throw costs that one call. */
 
-import * as machine from '../custom/custom.ts'
+import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
 import { atOnce, type Report, type Reports, ruled } from '../runtime/reports.ts'
 import { shown } from '../wire/fields.ts'
-import type { PartPlan, Performance } from './part-types.ts'
+import type { PartPlan, Performance } from './types.ts'
 
 type AnyPlan = PartPlan<unknown, object, unknown>
 

@@ -1,12 +1,12 @@
 /** What authors of parts are given and give. */
 
-import type { Asker } from '../custom/custom.ts'
+import type { Asker } from './protocol/custom.ts'
 import type { Emitter } from '../runtime/emitter.ts'
 import type { Kind } from '../kind/kind.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
 import type { Outcome } from '../kind/outcomes.ts'
 
-export type { Asker } from '../custom/custom.ts'
+export type { Asker } from './protocol/custom.ts'
 
 /** A definition of a part, for `types` of `join` and for `session.part`. */
 export interface PartType<Name extends string = string, Face = unknown> {

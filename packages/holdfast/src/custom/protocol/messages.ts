@@ -1,6 +1,6 @@
 /** The messages of a part by another author: the same around whatever bytes the author uses. */
 
-import { blob, list, maybe, message, record, text, u16, varint } from '../wire/layout.ts'
+import { blob, list, maybe, message, record, text, u16, varint } from '../../wire/layout.ts'
 
 /** Most bytes of an operation, of one change and of an answer. */
 export const CUSTOM_BYTES_MAX: number = 16 * 1024 - 64

@@ -9,11 +9,11 @@
  * which are not kept.
  */
 
-import * as buckets from '../bucket.ts'
-import type { Bucket, Rate } from '../bucket.ts'
-import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import * as chunks from '../wire/chunks.ts'
-import { decode, encode } from '../wire/layout.ts'
+import * as buckets from '../../bucket.ts'
+import type { Bucket, Rate } from '../../bucket.ts'
+import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import * as chunks from '../../wire/chunks.ts'
+import { decode, encode } from '../../wire/layout.ts'
 import {
   customAnswer,
   customMessage,

@@ -1,15 +1,15 @@
 /** A part by others in one session: what its face is given, and what its session does by it. */
 
-import * as machine from '../custom/custom.ts'
+import * as machine from './protocol/custom.ts'
 import { HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../runtime/emitter.ts'
 import type { Face, Host } from '../kind/kind.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
-import { bounded } from './part-author.ts'
+import { bounded } from './author.ts'
 import { refused, unfit } from '../kind/outcomes.ts'
-import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './part-types.ts'
+import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './types.ts'
 
 /** A definition as its author gave it. */
 interface Given {

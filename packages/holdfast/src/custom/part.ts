@@ -1,13 +1,13 @@
 /** Parts by others: what an author names, and what a session makes of it. */
 
-import * as machine from '../custom/custom.ts'
+import * as machine from './protocol/custom.ts'
 import { badValue, type Part } from '../machine.ts'
 import { checkAtOnce, checkName, checkOptions } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'
-import { authorOf } from './part-author.ts'
-import { Brought } from './part-face.ts'
-import type { PartPlan, PartType } from './part-types.ts'
+import { authorOf } from './author.ts'
+import { Brought } from './face.ts'
+import type { PartPlan, PartType } from './types.ts'
 
 /** The lowest and the highest channel of parts by others. */
 export const CHANNELS: readonly [number, number] = [64, 255]
