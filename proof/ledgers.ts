@@ -8,7 +8,7 @@
  */
 
 import type { Session } from '../packages/holdfast/src/faces/session.ts'
-import { slots, type SlotsHandle } from '../packages/holdfast/src/faces/slots.ts'
+import { slots, type SlotsHandle } from '../packages/holdfast/src/slots/slots.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { fingerprint } from '../packages/holdfast/src/wire/digest.ts'

@@ -6,7 +6,7 @@
  */
 
 import type { Session } from '../packages/holdfast/src/faces/session.ts'
-import { slots, type SlotsHandle, type SlotsType } from '../packages/holdfast/src/faces/slots.ts'
+import { slots, type SlotsHandle, type SlotsType } from '../packages/holdfast/src/slots/slots.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { u8 } from '../packages/holdfast/src/wire/schema.ts'

@@ -8,8 +8,8 @@ import { type Deed, step } from '../../games/mazewar/rules/step.ts'
 import { EMPTY, type World } from '../../games/mazewar/rules/world.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { PartOut } from '../../packages/holdfast/src/machine.ts'
-import { seal, settle, shown } from '../../packages/holdfast/src/slots/fold.ts'
-import * as slots from '../../packages/holdfast/src/slots/slots.ts'
+import { seal, settle, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
+import * as slots from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { decodeState, encodeState, schema } from '../../packages/holdfast/src/wire/schema.ts'
 
 /** What was measured, in milliseconds of one processor. */

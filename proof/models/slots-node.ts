@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
-import { seal, settle, shown } from '../../packages/holdfast/src/slots/fold.ts'
+import { seal, settle, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import {
   create,
   createPeer,
@@ -16,7 +16,7 @@ import {
   type Slots,
   type SlotsOut,
   slotsPart,
-} from '../../packages/holdfast/src/slots/slots.ts'
+} from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { type SlotsBug, slotsRules } from '../twists.ts'
 
 /** What is explored. */

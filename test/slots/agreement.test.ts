@@ -1,8 +1,16 @@
 // Goal: no act is void that may yet count, and rules that differ are told (slot.told).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { diverging, hear, hearDiffers } from '../../packages/holdfast/src/slots/agreement.ts'
-import { type Game, type Slots, slotsPart } from '../../packages/holdfast/src/slots/slots.ts'
+import {
+  diverging,
+  hear,
+  hearDiffers,
+} from '../../packages/holdfast/src/slots/protocol/agreement.ts'
+import {
+  type Game,
+  type Slots,
+  slotsPart,
+} from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 let out: Heard

@@ -2,10 +2,10 @@
 // for it in the end (what the drawn runs cannot tell).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { owe } from '../../packages/holdfast/src/slots/carry.ts'
-import { digestOf, find } from '../../packages/holdfast/src/slots/events.ts'
-import { ahead, seal, shown } from '../../packages/holdfast/src/slots/fold.ts'
-import { referenceOf } from '../../packages/holdfast/src/slots/reference.ts'
+import { owe } from '../../packages/holdfast/src/slots/protocol/carry.ts'
+import { digestOf, find } from '../../packages/holdfast/src/slots/protocol/events.ts'
+import { ahead, seal, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
+import { referenceOf } from '../../packages/holdfast/src/slots/protocol/reference.ts'
 import {
   ACTS_PER_SLOT,
   type Game,
@@ -16,7 +16,7 @@ import {
   tick,
   UNSURE_MAX,
   UNSURE_SLOTS,
-} from '../../packages/holdfast/src/slots/slots.ts'
+} from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { frameOf, game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 const WORLD_PLAYERS_MAX = 256

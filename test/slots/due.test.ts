@@ -2,9 +2,9 @@
 // heard until all agree.
 // Method: members by hand, asked at instants just before and at the bound.
 import { expect, test } from 'vitest'
-import { insert } from '../../packages/holdfast/src/slots/events.ts'
-import { slotsLayout } from '../../packages/holdfast/src/slots/messages.ts'
-import { UNSURE_SLOTS } from '../../packages/holdfast/src/slots/slots.ts'
+import { insert } from '../../packages/holdfast/src/slots/protocol/events.ts'
+import { slotsLayout } from '../../packages/holdfast/src/slots/protocol/messages.ts'
+import { UNSURE_SLOTS } from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameOf, game, hands, hearing, member, NOW, part } from './machine.ts'
 

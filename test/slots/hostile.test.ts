@@ -2,9 +2,9 @@
 // Method: frames and messages by hand and by chance, to a member of a world of three.
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { insert } from '../../packages/holdfast/src/slots/events.ts'
-import { seal, shown } from '../../packages/holdfast/src/slots/fold.ts'
-import { slotsLayout } from '../../packages/holdfast/src/slots/messages.ts'
+import { insert } from '../../packages/holdfast/src/slots/protocol/events.ts'
+import { seal, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
+import { slotsLayout } from '../../packages/holdfast/src/slots/protocol/messages.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
@@ -16,8 +16,8 @@ import {
   type Slots,
   slotsPart,
   tick,
-} from '../../packages/holdfast/src/slots/slots.ts'
-import { takeVoid, tally } from '../../packages/holdfast/src/slots/tally.ts'
+} from '../../packages/holdfast/src/slots/protocol/slots.ts'
+import { takeVoid, tally } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
 

@@ -2,7 +2,7 @@
 
 import { calmPart } from '../calmly.ts'
 import type { PartOut } from '../../packages/holdfast/src/machine.ts'
-import { seal, settle } from '../../packages/holdfast/src/slots/fold.ts'
+import { seal, settle } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import {
   create,
   createPeer,
@@ -10,7 +10,7 @@ import {
   say,
   type Slots,
   slotsPart,
-} from '../../packages/holdfast/src/slots/slots.ts'
+} from '../../packages/holdfast/src/slots/protocol/slots.ts'
 
 /** Everybody's acts are counted; an act is one byte. */
 export const game: Game = {

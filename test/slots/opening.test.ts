@@ -1,8 +1,8 @@
 // Goal: who wants a world waits for those who may have one, and no longer than is said.
 // Method: a member by hand, who knows nothing of another that is here.
 import { expect, test } from 'vitest'
-import { shown } from '../../packages/holdfast/src/slots/fold.ts'
-import { tick } from '../../packages/holdfast/src/slots/slots.ts'
+import { shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
+import { tick } from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { game, hearing, member, NOW } from './machine.ts'
 
 const BEGIN_MS = 2_000

@@ -2,9 +2,9 @@
 // Method: views by hand.
 import { describe, expect, test } from 'vitest'
 import { type PartView, RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { lookAround } from '../../packages/holdfast/src/slots/reference.ts'
-import type { SlotPeer } from '../../packages/holdfast/src/slots/state.ts'
-import { takeVoid } from '../../packages/holdfast/src/slots/tally.ts'
+import { lookAround } from '../../packages/holdfast/src/slots/protocol/reference.ts'
+import type { SlotPeer } from '../../packages/holdfast/src/slots/protocol/state.ts'
+import { takeVoid } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { hands, hearing, member, NOW, part } from './machine.ts'
 
 const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }

@@ -105,7 +105,7 @@ export const FIXED: readonly Fixed[] = [
     '',
   ),
   fixed('B3', 'mailbox/machine/pump.ts connected', 'acked: -1', 'acked: peer.heard'),
-  fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
+  fixed('S11', 'slots/protocol/carry.ts owe', 'event.held.includes(inc) || ', ''),
   fixed('P2', 'pieces/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',

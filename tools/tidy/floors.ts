@@ -18,7 +18,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['hub-protocol'],
   ['link', 'seal', 'replication', 'drivers', 'hub/machine', 'hub/drivers'],
   [
-    ...['session', 'objects', 'actions', 'pieces', 'slots', 'rpc', 'custom/protocol'],
+    ...['session', 'objects', 'actions', 'pieces', 'slots/protocol', 'rpc', 'custom/protocol'],
     ...['mailbox/machine', 'mailbox/drivers'],
   ],
   ['member'],
@@ -26,7 +26,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['hub/server', 'mailbox/runtime'],
   ['hub', 'mailbox'],
   ['kind'],
-  ['custom'],
+  ['custom', 'slots'],
   ['faces'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
   ['sim', 'cli'],

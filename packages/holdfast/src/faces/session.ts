@@ -30,7 +30,7 @@ import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
-import type { SlotsHandle, SlotsType } from './slots.ts'
+import type { SlotsHandle, SlotsType } from '../slots/slots.ts'
 import type { TableView } from '../kind/table-view.ts'
 
 export type { SimulateOptions, SimulationStep } from './simulating.ts'

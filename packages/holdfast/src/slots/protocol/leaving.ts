@@ -8,7 +8,7 @@
  * has, because members' numbers hold within one session only.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { PeerId } from '../../machine.ts'
 import type { SlotEvent, Slots, Tally } from './state.ts'
 import { tally } from './tally.ts'
 

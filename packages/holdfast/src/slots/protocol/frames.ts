@@ -16,7 +16,7 @@
  * other come by a third.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
 import {
   type ByteReader,
   type ByteWriter,
@@ -31,8 +31,8 @@ import {
   writeU32,
   writeU8,
   writeVarint,
-} from '../wire/bytes.ts'
-import { unwrap } from '../wire/sequence.ts'
+} from '../../wire/bytes.ts'
+import { unwrap } from '../../wire/sequence.ts'
 import { digestOf, rangeOf } from './events.ts'
 import {
   ACT_BYTES_MAX,

@@ -7,7 +7,7 @@
  * up to the horizon; the world behind the horizon is settled.
  */
 
-import type { Millis, PartOut, PeerId } from '../machine.ts'
+import type { Millis, PartOut, PeerId } from '../../machine.ts'
 
 /** Slots that stay open to late acts: 2 s at 200 ms. */
 export const HORIZON_SLOTS = 10

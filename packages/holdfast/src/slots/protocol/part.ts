@@ -2,11 +2,11 @@
  * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
  */
 
-import { mayPlay, type Millis, type Part, type PartView, type PeerId } from '../machine.ts'
-import { RIGHTS } from '../machine.ts'
-import { createReader } from '../wire/bytes.ts'
-import { fingerprint } from '../wire/digest.ts'
-import { decode, encode } from '../wire/layout.ts'
+import { mayPlay, type Millis, type Part, type PartView, type PeerId } from '../../machine.ts'
+import { RIGHTS } from '../../machine.ts'
+import { createReader } from '../../wire/bytes.ts'
+import { fingerprint } from '../../wire/digest.ts'
+import { decode, encode } from '../../wire/layout.ts'
 import { hear, hearDiffers, isNear, look } from './agreement.ts'
 import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'

@@ -8,7 +8,7 @@
  * The reference member decides nothing else.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
 import type { SlotPeer, Slots } from './state.ts'
 
 /** The reference member, and whether we are it or hear it. */

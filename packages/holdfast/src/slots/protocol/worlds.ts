@@ -7,9 +7,9 @@
  * has from then on what the sender has, and knows which acts of its own are not in it.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
-import { MESSAGE_MAX } from '../link/limits.ts'
-import { encode } from '../wire/layout.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import { MESSAGE_MAX } from '../../link/limits.ts'
+import { encode } from '../../wire/layout.ts'
 import { insert, markOf } from './events.ts'
 import type { WireEvent } from './frames.ts'
 import { seal, settle } from './fold.ts'

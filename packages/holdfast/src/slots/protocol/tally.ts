@@ -3,7 +3,7 @@
  * settled, earlier acts of the same member that are not settled will never be.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { PeerId } from '../../machine.ts'
 import { GAPS_MAX, type SlotEvent, type Slots, TALLIES_MAX, type Tally } from './state.ts'
 
 /** Notes that an event is settled. A forged number harms nobody, and undoes nothing. */

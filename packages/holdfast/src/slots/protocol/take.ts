@@ -1,6 +1,6 @@
 /** Takes events in: those of others and our own. */
 
-import type { Millis, PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
 import { oweAll } from './carry.ts'
 import { countOf, find, insert } from './events.ts'
 import type { WireEvent } from './frames.ts'

@@ -3,8 +3,8 @@
  * begins one.
  */
 
-import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
-import { plain } from '../wire/plain.ts'
+import { HoldfastError, type Millis, type PeerId } from '../../machine.ts'
+import { plain } from '../../wire/plain.ts'
 import { speaksTo } from './carry.ts'
 import { seal, settle, sumFrom } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'

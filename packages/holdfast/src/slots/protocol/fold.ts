@@ -5,10 +5,10 @@
  * makes the worlds behind it stale, and they are folded again when somebody looks.
  */
 
-import * as prng from '../faults/prng.ts'
-import { HoldfastError } from '../machine.ts'
-import { fingerprint } from '../wire/digest.ts'
-import { toJson } from '../wire/json.ts'
+import * as prng from '../../faults/prng.ts'
+import { HoldfastError } from '../../machine.ts'
+import { fingerprint } from '../../wire/digest.ts'
+import { toJson } from '../../wire/json.ts'
 import { restart } from './agreement.ts'
 import { markOf } from './events.ts'
 import {

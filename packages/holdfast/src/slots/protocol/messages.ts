@@ -10,7 +10,7 @@ import {
   type ValueOf,
   varint,
   word,
-} from '../wire/layout.ts'
+} from '../../wire/layout.ts'
 import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.ts'
 
 /** The channel of slots. */

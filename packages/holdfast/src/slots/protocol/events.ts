@@ -3,7 +3,7 @@
  * once; a slot's digest does not depend on that order.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { PeerId } from '../../machine.ts'
 import { WORLD_PLAYERS_MAX } from './messages.ts'
 import { keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
 

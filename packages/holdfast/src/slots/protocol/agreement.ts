@@ -9,8 +9,8 @@
  * Frames carry up to which slot all agree.
  */
 
-import type { PeerId } from '../machine.ts'
-import { encode } from '../wire/layout.ts'
+import type { PeerId } from '../../machine.ts'
+import { encode } from '../../wire/layout.ts'
 import { slotsLayout } from './messages.ts'
 import type { Settled, SettledWord, SlotPeer, Slots, SlotsOut } from './state.ts'
 import { takeVoid } from './tally.ts'

@@ -4,8 +4,8 @@
  * mesh everybody owes its own, and the events that digests show to be missing.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
-import type { ByteWriter } from '../wire/bytes.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { ByteWriter } from '../../wire/bytes.ts'
 import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
 import { referenceOf } from './reference.ts'
 import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state.ts'

@@ -1,6 +1,6 @@
 /** The decisions of slots as real worlds use them; tests replace them by injected bugs. */
 
-import { rulesOf } from '../machine.ts'
+import { rulesOf } from '../../machine.ts'
 import { haveAllSaid } from './agreement.ts'
 import { sorted } from './fold.ts'
 import { HORIZON_SLOTS, type Slots, type SlotsRules } from './state.ts'
