@@ -3,8 +3,8 @@
  * run and what it was answered, and at the end the books of all are laid side by side.
  */
 
-import { procedure } from '../packages/holdfast/src/faces/procedures.ts'
-import type { ProcedureType } from '../packages/holdfast/src/faces/procedure-types.ts'
+import { procedure } from '../packages/holdfast/src/calls/procedures.ts'
+import type { ProcedureType } from '../packages/holdfast/src/calls/types.ts'
 import type { Session } from '../packages/holdfast/src/faces/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

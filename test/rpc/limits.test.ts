@@ -2,8 +2,8 @@
 // Method: members whose links are queues.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/rpc/calls.ts'
-import { rpcPart } from '../../packages/holdfast/src/rpc/rpc.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
+import { rpcPart } from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import { Net } from './net.ts'
 
 /** Whether it went, or by which code it was refused. */

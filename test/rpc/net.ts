@@ -1,10 +1,18 @@
 /** Members that call one another, without sockets: links are queues that can be cut anywhere. */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/rpc/calls.ts'
-import { type RpcMessage, rpcLayout, TIMEOUT_MS } from '../../packages/holdfast/src/rpc/messages.ts'
-import { rpcPart as shipped } from '../../packages/holdfast/src/rpc/rpc.ts'
-import { create, type Rpc, type RpcEvent } from '../../packages/holdfast/src/rpc/state.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
+import {
+  type RpcMessage,
+  rpcLayout,
+  TIMEOUT_MS,
+} from '../../packages/holdfast/src/calls/protocol/messages.ts'
+import { rpcPart as shipped } from '../../packages/holdfast/src/calls/protocol/rpc.ts'
+import {
+  create,
+  type Rpc,
+  type RpcEvent,
+} from '../../packages/holdfast/src/calls/protocol/state.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmPart } from '../calmly.ts'
 

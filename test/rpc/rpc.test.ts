@@ -2,15 +2,15 @@
 // Method: the machines by themselves; links are queues that can be cut at any message.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, type PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/rpc/calls.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
 import {
   CALL_BYTES_MAX,
   CALLS_BURST_TAKEN,
   FLIGHT_BYTES_MAX,
   rpcLayout,
   type RpcMessage,
-} from '../../packages/holdfast/src/rpc/messages.ts'
-import { rpcPart } from '../../packages/holdfast/src/rpc/rpc.ts'
+} from '../../packages/holdfast/src/calls/protocol/messages.ts'
+import { rpcPart } from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Net } from './net.ts'
 

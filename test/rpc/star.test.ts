@@ -1,7 +1,10 @@
 // Goal: the primary of a star passes calls on, and knows of which the fate is not known.
 // Method: the machines by themselves, as in rpc.test.ts.
 import { describe, expect, test } from 'vitest'
-import { CALL_BYTES_MAX, FLIGHT_BYTES_MAX } from '../../packages/holdfast/src/rpc/messages.ts'
+import {
+  CALL_BYTES_MAX,
+  FLIGHT_BYTES_MAX,
+} from '../../packages/holdfast/src/calls/protocol/messages.ts'
 import { Net } from './net.ts'
 
 const ROUTES_MAX = 256

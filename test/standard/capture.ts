@@ -10,7 +10,7 @@ import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join
 import type { Session } from '../../packages/holdfast/src/faces/session.ts'
 import type { SlotsHandle } from '../../packages/holdfast/src/slots/slots.ts'
 import { near } from '../../packages/holdfast/src/faces/rules.ts'
-import { procedure } from '../../packages/holdfast/src/faces/procedures.ts'
+import { procedure } from '../../packages/holdfast/src/calls/procedures.ts'
 import { action } from '../../packages/holdfast/src/faces/actions.ts'
 import { slots } from '../../packages/holdfast/src/slots/slots.ts'
 import type { Definition } from '../../packages/holdfast/src/kind/kind.ts'

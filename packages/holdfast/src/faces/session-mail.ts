@@ -20,8 +20,8 @@ import { type Stop, stopping } from '../runtime/disposing.ts'
 import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
 import type { Session } from './session.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
-import { procedure } from './procedures.ts'
-import type { ProcedureType } from './procedure-types.ts'
+import { procedure } from '../calls/procedures.ts'
+import type { ProcedureType } from '../calls/types.ts'
 
 /** One word of a stream. `n` counts the words of one end from 1. */
 interface Word {

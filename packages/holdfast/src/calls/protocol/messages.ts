@@ -1,7 +1,7 @@
 /** The messages of calls; every length and every number has its limit. */
 
-import type { Millis } from '../machine.ts'
-import { message, record, text, type ValueOf, varint, word } from '../wire/layout.ts'
+import type { Millis } from '../../machine.ts'
+import { message, record, text, type ValueOf, varint, word } from '../../wire/layout.ts'
 
 /** The channel of calls. */
 export const RPC_CHANNEL = 6

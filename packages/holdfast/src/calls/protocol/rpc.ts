@@ -12,9 +12,9 @@
  * and nobody can miss it (B7).
  */
 
-import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import { isJson } from '../wire/json.ts'
-import { decode } from '../wire/layout.ts'
+import type { Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import { isJson } from '../../wire/json.ts'
+import { decode } from '../../wire/layout.ts'
 import { landed, send } from './flight.ts'
 import {
   CALLS_BURST_TAKEN,

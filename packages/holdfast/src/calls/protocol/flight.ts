@@ -7,8 +7,8 @@
  * `overloaded`.
  */
 
-import type { PeerId } from '../machine.ts'
-import { encode } from '../wire/layout.ts'
+import type { PeerId } from '../../machine.ts'
+import { encode } from '../../wire/layout.ts'
 import { FLIGHT_BYTES_MAX, FLIGHT_MESSAGES_MAX, type RpcMessage, rpcLayout } from './messages.ts'
 import { refuse, reply, type Rpc, type RpcOut } from './state.ts'
 

@@ -1,9 +1,9 @@
 /** Calls as a user makes and answers them: procedures, promises, and what becomes of both. */
 
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
-import * as calls from '../rpc/calls.ts'
-import { type Answered, type Outcome as Result, TIMEOUT_MS } from '../rpc/messages.ts'
-import type { Rpc, RpcEvent } from '../rpc/state.ts'
+import * as calls from './protocol/calls.ts'
+import { type Answered, type Outcome as Result, TIMEOUT_MS } from './protocol/messages.ts'
+import type { Rpc, RpcEvent } from './protocol/state.ts'
 import { shown } from '../wire/fields.ts'
 import { toJson } from '../wire/json.ts'
 import { checkFunction } from '../runtime/options.ts'
@@ -14,7 +14,7 @@ import { type Stop, stopping } from '../runtime/disposing.ts'
 import type { Face, Host } from '../kind/kind.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
 import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
-import type { Procedure, ProcedureType } from './procedure-types.ts'
+import type { Procedure, ProcedureType } from './types.ts'
 
 /** Who is called: a member, or whoever serves when the call is made. */
 export type CallTarget = MemberInfo | 'primary'

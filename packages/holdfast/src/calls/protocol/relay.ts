@@ -4,7 +4,7 @@
  * caller cannot see that, and the primary notifies it.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { PeerId } from '../../machine.ts'
 import { forgetRoute } from './flight.ts'
 import { ROUTES_MAX, type RpcMessage } from './messages.ts'
 import { refuse, type Rpc } from './state.ts'

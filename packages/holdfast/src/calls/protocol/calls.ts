@@ -1,6 +1,6 @@
 /** The calls of the application: to call a procedure, to send a note, to answer a call. */
 
-import { HoldfastError, misfit, type Millis, type PeerId } from '../machine.ts'
+import { HoldfastError, misfit, type Millis, type PeerId } from '../../machine.ts'
 import { fits } from './flight.ts'
 import {
   type Answered,

@@ -3,8 +3,8 @@
  * that it has passed on.
  */
 
-import * as buckets from '../bucket.ts'
-import type { Millis, PartOut, PeerId } from '../machine.ts'
+import * as buckets from '../../bucket.ts'
+import type { Millis, PartOut, PeerId } from '../../machine.ts'
 import {
   type Answered,
   CALLS_PER_SECOND,

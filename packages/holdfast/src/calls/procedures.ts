@@ -1,14 +1,14 @@
 /** Procedures as a game names them, and what they bring to a session. */
 
 import type { Part } from '../machine.ts'
-import { RPC_CHANNEL } from '../rpc/messages.ts'
-import { rpcPart } from '../rpc/rpc.ts'
-import { create } from '../rpc/state.ts'
+import { RPC_CHANNEL } from './protocol/messages.ts'
+import { rpcPart } from './protocol/rpc.ts'
+import { create } from './protocol/state.ts'
 import { checkFunction, checkName } from '../runtime/options.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../runtime/arguments.ts'
 import { Calls } from './calls.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
-import type { Procedure, ProcedureType } from './procedure-types.ts'
+import type { Procedure, ProcedureType } from './types.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 
 /** The kind of all that `procedure` makes. */
