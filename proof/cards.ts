@@ -8,16 +8,16 @@
  */
 
 import { action } from '../packages/holdfast/src/faces/actions.ts'
-import { piece } from '../packages/holdfast/src/faces/pieces.ts'
+import { piece } from '../packages/holdfast/src/pieces/pieces.ts'
 import type { ActionType } from '../packages/holdfast/src/faces/action-types.ts'
-import { type PieceType, secret } from '../packages/holdfast/src/faces/piece-types.ts'
+import { type PieceType, secret } from '../packages/holdfast/src/pieces/types.ts'
 import type { PieceOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
-import type { PieceHandle } from '../packages/holdfast/src/faces/piece-handles.ts'
+import type { PieceHandle } from '../packages/holdfast/src/pieces/handles.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import { HoldfastError } from '../packages/holdfast/src/machine.ts'
-import { type Pieces, PIECES_CHANNEL } from '../packages/holdfast/src/pieces/pieces.ts'
+import { type Pieces, PIECES_CHANNEL } from '../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { bool, u16, u8 } from '../packages/holdfast/src/wire/schema.ts'
 
 const fields = {

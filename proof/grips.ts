@@ -6,11 +6,15 @@
  * `lost`, and of whom. Each such loss is told once, and no other (docs/protocols/pieces.md, Rules).
  */
 
-import type { LostHold } from '../packages/holdfast/src/faces/piece-handles.ts'
+import type { LostHold } from '../packages/holdfast/src/pieces/handles.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
 import type { Part } from '../packages/holdfast/src/machine.ts'
 import type { Slot } from '../packages/holdfast/src/member/state.ts'
-import { GENERATIONS, type Pieces, PIECES_CHANNEL } from '../packages/holdfast/src/pieces/pieces.ts'
+import {
+  GENERATIONS,
+  type Pieces,
+  PIECES_CHANNEL,
+} from '../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { Card } from './cards.ts'
 
 // A row as somebody wrote it.

@@ -7,7 +7,7 @@
  */
 
 import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
-import type { PieceHandle } from '../../packages/holdfast/src/faces/piece-handles.ts'
+import type { PieceHandle } from '../../packages/holdfast/src/pieces/handles.ts'
 import type { Session } from '../../packages/holdfast/src/node.ts'
 import type { Environment } from '../../packages/holdfast/src/ports.ts'
 import { Counted } from '../objects/counted.ts'

@@ -3,14 +3,23 @@
  * how ours does it, and what stands in its place elsewhere.
  */
 
-import { patched } from '../../packages/holdfast/src/faces/piece-types.ts'
-import { piece } from '../../packages/holdfast/src/faces/pieces.ts'
-import { receive, settled, shown, update } from '../../packages/holdfast/src/pieces/pending.ts'
-import { apply } from '../../packages/holdfast/src/pieces/changes.ts'
-import { perform } from '../../packages/holdfast/src/pieces/decide.ts'
-import { draft } from '../../packages/holdfast/src/pieces/drafts.ts'
-import { decodeOutcome, readNews } from '../../packages/holdfast/src/pieces/messages.ts'
-import { create, type Pieces, type PieceTypes } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { patched } from '../../packages/holdfast/src/pieces/types.ts'
+import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
+import {
+  receive,
+  settled,
+  shown,
+  update,
+} from '../../packages/holdfast/src/pieces/protocol/pending.ts'
+import { apply } from '../../packages/holdfast/src/pieces/protocol/changes.ts'
+import { perform } from '../../packages/holdfast/src/pieces/protocol/decide.ts'
+import { draft } from '../../packages/holdfast/src/pieces/protocol/drafts.ts'
+import { decodeOutcome, readNews } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
+import {
+  create,
+  type Pieces,
+  type PieceTypes,
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { bool, quantise, ranged } from '../../packages/holdfast/src/wire/schema.ts'
 import { peer } from '../processes/peers.ts'
 

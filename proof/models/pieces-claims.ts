@@ -1,7 +1,7 @@
 /** What must hold of the pieces, in the words of docs/protocols/pieces.md. */
 
-import { byLevel, type Row } from '../../packages/holdfast/src/pieces/pieces.ts'
-import { readNews } from '../../packages/holdfast/src/pieces/messages.ts'
+import { byLevel, type Row } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { readNews } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
 import { FACE, SECRET, TYPES } from './pieces-table.ts'
 import { newestFor, shownBy } from './pieces-scene.ts'
 import type { Hand, Recorded, Scene } from './pieces-state.ts'

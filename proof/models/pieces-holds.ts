@@ -1,6 +1,6 @@
 /** What a hand is told about its holds, against what was recorded. */
 
-import type { PieceEvent, Row } from '../../packages/holdfast/src/pieces/pieces.ts'
+import type { PieceEvent, Row } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import type { Hand, Recorded, Scene } from './pieces-state.ts'
 
 type Lost = PieceEvent & { kind: 'piece-lost' }

@@ -12,21 +12,21 @@ import {
   draft,
   encodeFree,
   piecesPart,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
-import type { PieceEvent } from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import type { PieceEvent } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import {
   newestOf,
   type Row,
   settled,
   shown,
   update,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import {
   encodeOutcome,
   encodeUpdate,
   readBody,
   readNews,
-} from '../../packages/holdfast/src/pieces/messages.ts'
+} from '../../packages/holdfast/src/pieces/protocol/messages.ts'
 import { piecesRules } from '../twists.ts'
 import { amiss } from './pieces-holds.ts'
 import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'

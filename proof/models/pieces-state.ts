@@ -1,6 +1,6 @@
 /** What there is in the world of the pieces' model; plain data. */
 
-import type { Pieces } from '../../packages/holdfast/src/pieces/pieces.ts'
+import type { Pieces } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import type { PiecesBug } from '../twists.ts'
 import type { Doing } from './pieces-table.ts'
 

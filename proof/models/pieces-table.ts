@@ -1,15 +1,15 @@
 /** What lies on the table of the pieces' model: cards with a number, and a face that is secret. */
 
-import { reject, secret } from '../../packages/holdfast/src/faces/piece-types.ts'
-import { piece } from '../../packages/holdfast/src/faces/pieces.ts'
+import { reject, secret } from '../../packages/holdfast/src/pieces/types.ts'
+import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
 import {
   between,
   type Op,
   type Pieces,
   type PieceTypes,
   shown,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
-import { above } from '../../packages/holdfast/src/pieces/levels.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { above } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
 import { bool, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 
 /** What a hand may do to a card. */

@@ -16,13 +16,13 @@ import {
   type Table,
 } from '../../packages/holdfast/src/actions/actions.ts'
 import { find } from '../../packages/holdfast/src/actions/timers.ts'
-import { type GameTable, tableOf } from '../../packages/holdfast/src/faces/table.ts'
+import { type GameTable, tableOf } from '../../packages/holdfast/src/pieces/table.ts'
 import type { Effected, Millis, PartView } from '../../packages/holdfast/src/machine.ts'
 import {
   create as createPieces,
   type Pieces,
   piecesPart,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import type { Action, Model } from '../../packages/sim/src/checker.ts'
 import { clone } from '../../packages/sim/src/clone.ts'
 import * as interned from './interned.ts'

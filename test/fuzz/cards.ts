@@ -15,13 +15,13 @@ import {
   encodeNews,
   encodeTable,
   encodeUpdate,
-} from '../../packages/holdfast/src/pieces/messages.ts'
+} from '../../packages/holdfast/src/pieces/protocol/messages.ts'
 import {
   encodeFree,
   type Pieces,
   PIECES_CHANNEL,
   type Row,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { bool, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
 
 /** Its rule throws now and then. */

@@ -1,7 +1,7 @@
 /** What tests of a card table have in common: how its cards are handled, and shuffled. */
 
-import { reject, type Rejection } from '../../packages/holdfast/src/faces/piece-types.ts'
-import type { Hold } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { reject, type Rejection } from '../../packages/holdfast/src/pieces/types.ts'
+import type { Hold } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 
 /** The fields by which a card is handled. */
 interface Handled {

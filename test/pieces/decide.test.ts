@@ -2,14 +2,14 @@
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
 import { bool, piece, reject, secret, text, u8 } from '../../packages/holdfast/src/index.ts'
-import { encodeTable, readBody } from '../../packages/holdfast/src/pieces/messages.ts'
+import { encodeTable, readBody } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
 import {
   draft,
   type PieceTypes,
   REFUSED_MAX,
   settled,
   shown,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
 
 const Card = piece(

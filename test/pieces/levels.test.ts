@@ -3,16 +3,16 @@
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
-import { readLevel, spacedAnew } from '../../packages/holdfast/src/pieces/levels.ts'
-import { draw } from '../../packages/holdfast/src/pieces/draws.ts'
-import { isLost } from '../../packages/holdfast/src/pieces/state.ts'
+import { readLevel, spacedAnew } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
+import { draw } from '../../packages/holdfast/src/pieces/protocol/draws.ts'
+import { isLost } from '../../packages/holdfast/src/pieces/protocol/state.ts'
 import {
   above,
   between,
   byLevel,
   draft,
   type Row,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { createReader } from '../../packages/holdfast/src/wire/bytes.ts'
 import { act, follow, room } from './room.ts'
 

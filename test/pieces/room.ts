@@ -7,14 +7,14 @@ import {
   type Op,
   type PieceEvent,
   type Pieces,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import {
   decodeOutcome,
   type Outcome,
   piecesPart,
   type PieceTypes,
-} from '../../packages/holdfast/src/pieces/pieces.ts'
-import { update } from '../../packages/holdfast/src/pieces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { update } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 
 /** An update that changes nothing, to be filled in. */
 export const NOTHING: Op = { hold: 'keep', mask: 0, fields: [], z: null }

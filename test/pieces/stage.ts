@@ -5,8 +5,17 @@
  */
 
 import { expect } from 'vitest'
-import { decodeOutcome, settled, shown } from '../../packages/holdfast/src/pieces/pieces.ts'
-import type { Hold, Op, PieceEvent, PieceTypes } from '../../packages/holdfast/src/pieces/pieces.ts'
+import {
+  decodeOutcome,
+  settled,
+  shown,
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import type {
+  Hold,
+  Op,
+  PieceEvent,
+  PieceTypes,
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { readPieceBody } from '../standard/pieces.ts'
 import { readWhole } from '../standard/reader.ts'
 import type { Read, Value } from '../standard/values.ts'

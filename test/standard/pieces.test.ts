@@ -4,15 +4,15 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { apply, restore } from '../../packages/holdfast/src/pieces/changes.ts'
+import { apply, restore } from '../../packages/holdfast/src/pieces/protocol/changes.ts'
 import {
   decodeOutcome,
   readBody,
   readNews,
   readOp,
-} from '../../packages/holdfast/src/pieces/messages.ts'
-import { create, type PieceTypes } from '../../packages/holdfast/src/pieces/pieces.ts'
-import { piece, secret } from '../../packages/holdfast/src/faces/pieces.ts'
+} from '../../packages/holdfast/src/pieces/protocol/messages.ts'
+import { create, type PieceTypes } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { piece, secret } from '../../packages/holdfast/src/pieces/pieces.ts'
 import { vec2, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'

@@ -15,7 +15,7 @@ export type { Asking, Healing, JoinProgress, Listen, Recovery } from './faces/ev
 export type { Reported, RolledBack } from './faces/events.ts'
 export type { HubReach, Safety, SessionEvents, SessionFigures, Status } from './faces/events.ts'
 export * from './faces/naming.ts'
-export type * from './faces/pieces.ts'
+export type * from './pieces/pieces.ts'
 export { near, type Near, type Onlooker } from './faces/rules.ts'
 export type * from './faces/people.ts'
 export type { Session, SimulateOptions, SimulationStep } from './faces/session.ts'

@@ -3,7 +3,7 @@
 import type { Actor } from '../actions/actions.ts'
 import type { Signature } from '../runtime/arguments.ts'
 import type { Kind } from '../kind/kind.ts'
-import type { GameTable } from './table.ts'
+import type { GameTable } from '../pieces/table.ts'
 
 /** An action. */
 export interface ActionType<Args = unknown, Answer = unknown> {

@@ -9,7 +9,7 @@ import { ANY, type AnswerOptions, signatureOf, signatureText } from '../runtime/
 import { Decisions } from './decisions.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
 import { runOf } from './runs.ts'
-import type { GameTable } from './table.ts'
+import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 
 type AnyAction = ActionType<never, unknown>

@@ -7,7 +7,7 @@ import type { Run, Table } from '../actions/actions.ts'
 import { HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/json.ts'
 import { atOnce, isMistake, type Report } from '../runtime/reports.ts'
-import type { GameTable } from './table.ts'
+import type { GameTable } from '../pieces/table.ts'
 import type { ActionType } from './action-types.ts'
 import { fitArguments, givenAnswer, givenArguments } from '../runtime/arguments.ts'
 

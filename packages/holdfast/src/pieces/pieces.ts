@@ -1,9 +1,58 @@
-/** @module The operations and types of pieces that other modules use. */
+/** Pieces as a game names them, and what they bring to a session. */
 
-export { settled, shown, update } from './pending.ts'
-export { draft, type PieceDraft } from './drafts.ts'
-export { above, below, between, byLevel } from './levels.ts'
-export { decodeOutcome, encodeFree } from './messages.ts'
-export { piecesPart, PIECES_CHANNEL } from './part.ts'
-export { create, RULES } from './rules.ts'
-export * from './state.ts'
+import type { Part } from '../machine.ts'
+import * as pieces from './protocol/pieces.ts'
+import { checkName } from '../runtime/options.ts'
+import type { Fields } from '../wire/schema.ts'
+import type { Definition, Host, Kind, Opened } from '../kind/kind.ts'
+import { compilePiece, type PieceOptions, type PieceType } from './types.ts'
+import { tableOf } from './table.ts'
+import { Tabletop } from './tabletop.ts'
+
+export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './handles.ts'
+export type { PiecePatch } from './handles.ts'
+export { reject, secret } from './types.ts'
+export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './types.ts'
+export type { GameTable, TablePiece, Timed } from './table.ts'
+
+/** The kind of all that `piece` makes. */
+export const piecesKind: Kind<'piece'> = {
+  word: 'piece',
+  channel: pieces.PIECES_CHANNEL,
+  most: pieces.PIECE_TYPES_MAX,
+  verbs: ['all'],
+  text: textOf,
+  keptText: textOf,
+  hides: (definition) => {
+    return Object.values((definition as PieceType).schema.fields).some((field) => 'sees' in field)
+  },
+  open: (definitions, host) => open(definitions as readonly PieceType[], host),
+}
+
+function textOf(definition: Definition): string {
+  const { name, schema } = definition as PieceType
+  return `${name} ${schema.text} piece`
+}
+
+function open(types: readonly PieceType[], host: Host): Opened {
+  const state = pieces.create()
+  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+  host.companions.push(tableOf(state, types, rules))
+  const part = pieces.piecesPart(rules) as Part<never>
+  return { part, state, face: new Tabletop(types, rules, state, host) }
+}
+
+/**
+ * A type of pieces: what several hands may reach for. The primary decides who was first; what is
+ * done is shown at once, and who was too late is told who was first. Pieces are made by actions.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function piece<F extends Fields>(
+  name: string,
+  fields: F,
+  options: PieceOptions<NoInfer<F>> = {},
+): PieceType<F> {
+  checkName(name)
+  return compilePiece(piecesKind, name, fields, options as PieceOptions<F>)
+}

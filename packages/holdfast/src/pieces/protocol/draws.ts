@@ -5,7 +5,7 @@
  * earlier draws cannot predict the next.
  */
 
-import { digest } from '../wire/digest.ts'
+import { digest } from '../../wire/digest.ts'
 
 /** The draw of that number: 0 to below `sides`, all equally likely. */
 export function draw(seed: Uint8Array, epoch: number, number: number, sides: number): number {

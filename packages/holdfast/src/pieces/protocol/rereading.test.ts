@@ -1,8 +1,8 @@
 // Goal: what another build kept is read by its types or refused by a sentence; nothing throws.
 // Method: a state by hand, its bytes and its types changed one by one.
 import { expect, test } from 'vitest'
-import { calmly } from '../../../../test/calmly.ts'
-import { schema, text, u16, u8 } from '../wire/schema.ts'
+import { calmly } from '../../../../../test/calmly.ts'
+import { schema, text, u16, u8 } from '../../wire/schema.ts'
 import * as changes from './changes.ts'
 import { reread } from './rereading.ts'
 import { create } from './rules.ts'

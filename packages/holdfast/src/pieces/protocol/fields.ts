@@ -1,6 +1,6 @@
 /** The fields of pieces, quantised. */
 
-import { initialState, type Quantised, quantise } from '../wire/schema.ts'
+import { initialState, type Quantised, quantise } from '../../wire/schema.ts'
 import type { PieceRules, Row } from './state.ts'
 
 const initial = new WeakMap<PieceRules, Quantised>()

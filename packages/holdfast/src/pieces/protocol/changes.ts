@@ -1,8 +1,8 @@
 /** Changes of the durable state, and the whole durable state, as bytes. */
 
-import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
-import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../wire/bytes.ts'
-import { writeBytes, writeU8, writeVarint } from '../wire/bytes.ts'
+import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
+import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../../wire/bytes.ts'
+import { writeBytes, writeU8, writeVarint } from '../../wire/bytes.ts'
 import { beginNews, type Entry, readForks, readGen, readId, readRow, readRows } from './messages.ts'
 import { writeForks, writeGen, writeHead, writeRow, writeRows } from './messages.ts'
 import {

@@ -1,12 +1,12 @@
 /** A piece as a user holds it. */
 
 import { HoldfastError } from '../machine.ts'
-import type { LossReason, Op, Row } from '../pieces/pieces.ts'
-import { between, byLevel, GONE, HELD, lastFromOthers } from '../pieces/pieces.ts'
+import type { LossReason, Op, Row } from './protocol/pieces.ts'
+import { between, byLevel, GONE, HELD, lastFromOthers } from './protocol/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
 import type { Stop } from '../runtime/disposing.ts'
 import { type Emitter, type Listen, Listeners } from '../runtime/emitter.ts'
-import { idOf, patched, type PieceType, stateOf } from './piece-types.ts'
+import { idOf, patched, type PieceType, stateOf } from './types.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
 import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'

@@ -12,10 +12,10 @@
  *     table        2:u8 flags newest:generation rows            brings a member up to date
  */
 
-import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
-import { fail, finish, isDone, readText, readU8, readVarint, reset } from '../wire/bytes.ts'
-import { writeText, writeU8, writeVarint } from '../wire/bytes.ts'
-import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
+import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
+import { fail, finish, isDone, readText, readU8, readVarint, reset } from '../../wire/bytes.ts'
+import { writeText, writeU8, writeVarint } from '../../wire/bytes.ts'
+import { allFields, type Quantised, readFields, writeFields } from '../../wire/schema.ts'
 import { initialFields } from './fields.ts'
 import { LEVEL_MAX, readLevel } from './levels.ts'
 import {

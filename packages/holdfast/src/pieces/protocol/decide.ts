@@ -5,8 +5,8 @@
  * the backup has it. The sender of every update gets one outcome.
  */
 
-import type { Effected, PeerId } from '../machine.ts'
-import { differing, type Quantised } from '../wire/schema.ts'
+import type { Effected, PeerId } from '../../machine.ts'
+import { differing, type Quantised } from '../../wire/schema.ts'
 import { effectsOf } from './changes.ts'
 import { take } from './fields.ts'
 import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'

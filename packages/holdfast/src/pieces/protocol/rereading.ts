@@ -3,7 +3,7 @@
  * not fit, nothing is changed, and whoever has the right build finds all of it.
  */
 
-import { converted, placeOf, type Theirs, typesOf } from '../wire/converting.ts'
+import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
 import * as changes from './changes.ts'
 import { create } from './rules.ts'
 import type { PieceRules, PieceTypes, Row } from './state.ts'

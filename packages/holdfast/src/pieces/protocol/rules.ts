@@ -1,6 +1,6 @@
 /** The decisions of pieces as real sessions use them; tests replace them by injected bugs. */
 
-import { rulesOf } from '../machine.ts'
+import { rulesOf } from '../../machine.ts'
 import { server } from './decide.ts'
 import { encodeOutcome } from './messages.ts'
 import { copyRow, goesOnFrom, type Pieces, type PiecesRules, REFUSED_MAX } from './state.ts'

@@ -4,11 +4,11 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import * as pieces from '../pieces/pieces.ts'
-import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
+import * as pieces from './protocol/pieces.ts'
+import type { Op, PieceEvent, Row } from './protocol/pieces.ts'
 import { Gatherings, type Listing } from '../kind/listing.ts'
-import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './piece-handles.ts'
-import { idOf, type PieceType } from './piece-types.ts'
+import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './handles.ts'
+import { idOf, type PieceType } from './types.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type PieceOutcome, refused } from '../kind/outcomes.ts'
 import type { Face, Host } from '../kind/kind.ts'

@@ -1,8 +1,8 @@
 // Goal: of pieces nothing that comes off the network throws, and nothing has two forms.
 // Method: what is written is read; spoilt, it is refused or is written as it came.
 import { describe, expect, test } from 'vitest'
-import * as prng from '../faults/prng.ts'
-import * as schema from '../wire/schema.ts'
+import * as prng from '../../faults/prng.ts'
+import * as schema from '../../wire/schema.ts'
 import { apply, effectsOf, encodeDraws, restore, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'

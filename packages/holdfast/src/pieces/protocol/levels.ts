@@ -7,7 +7,7 @@
  */
 
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
-import { type ByteReader, createReader, fail, readText, readVarint } from '../wire/bytes.ts'
+import { type ByteReader, createReader, fail, readText, readVarint } from '../../wire/bytes.ts'
 import type { Row } from './state.ts'
 
 /** Longest level, in bytes. */
