@@ -3,8 +3,8 @@
  * before their time, whoever dies meanwhile.
  */
 
-import { action } from '../packages/holdfast/src/faces/actions.ts'
-import type { ActionType } from '../packages/holdfast/src/faces/action-types.ts'
+import { action } from '../packages/holdfast/src/actions/actions.ts'
+import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
 import type { Session } from '../packages/holdfast/src/faces/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

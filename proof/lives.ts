@@ -3,9 +3,9 @@
  * and remembers what it was answered and what it was shown.
  */
 
-import { action } from '../packages/holdfast/src/faces/actions.ts'
+import { action } from '../packages/holdfast/src/actions/actions.ts'
 import { object } from '../packages/holdfast/src/faces/objects.ts'
-import type { ActionType } from '../packages/holdfast/src/faces/action-types.ts'
+import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
 import type { ObjectType } from '../packages/holdfast/src/faces/object-types.ts'
 import { joinIn } from '../packages/holdfast/src/faces/join.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'

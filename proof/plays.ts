@@ -3,8 +3,8 @@
  * was answered. No lot is told twice, and what was answered stands in the table.
  */
 
-import { action } from '../packages/holdfast/src/faces/actions.ts'
-import type { ActionType } from '../packages/holdfast/src/faces/action-types.ts'
+import { action } from '../packages/holdfast/src/actions/actions.ts'
+import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

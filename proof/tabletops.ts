@@ -8,8 +8,8 @@
  * them once.
  */
 
-import { keeps } from '../packages/holdfast/src/actions/keeping.ts'
-import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/actions.ts'
+import { keeps } from '../packages/holdfast/src/actions/protocol/keeping.ts'
+import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/protocol/actions.ts'
 import { joinIn } from '../packages/holdfast/src/faces/join.ts'
 import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'

@@ -1,6 +1,6 @@
 /** The game of the bench: cards that anybody may move. */
 
-import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
 import { ranged, u32 } from '../../packages/holdfast/src/wire/schema.ts'
 import { PIECES } from './words.ts'

@@ -14,8 +14,8 @@ import {
   encodeFire,
   type Run,
   type Table,
-} from '../../packages/holdfast/src/actions/actions.ts'
-import { find } from '../../packages/holdfast/src/actions/timers.ts'
+} from '../../packages/holdfast/src/actions/protocol/actions.ts'
+import { find } from '../../packages/holdfast/src/actions/protocol/timers.ts'
 import { type GameTable, tableOf } from '../../packages/holdfast/src/pieces/table.ts'
 import type { Effected, Millis, PartView } from '../../packages/holdfast/src/machine.ts'
 import {

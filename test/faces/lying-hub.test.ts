@@ -4,7 +4,7 @@
 // random, by a seed, about all that it carries and about whose key is whose.
 import { describe, expect, test } from 'vitest'
 import { fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
 import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { object } from '../../packages/holdfast/src/faces/objects.ts'

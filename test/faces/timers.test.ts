@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { action, type ActionOutcome, piece, u8 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { answered, settled } from './crew.ts'
-import * as actions from '../../packages/holdfast/src/actions/actions.ts'
+import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
 
 const Die = piece('die', { pips: u8 })
 

@@ -3,10 +3,10 @@
  * claims that must hold of the good ones whatever the others do.
  */
 
-import * as actions from '../../packages/holdfast/src/actions/actions.ts'
+import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
 import { Runner } from '../../packages/holdfast/src/runtime/member/runner.ts'
-import { runOf } from '../../packages/holdfast/src/faces/runs.ts'
-import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { runOf } from '../../packages/holdfast/src/actions/runs.ts'
+import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
 import { fork, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../packages/holdfast/src/faults/prng.ts'

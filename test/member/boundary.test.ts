@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time, in which a verb of a part is made to throw.
 import { describe, expect, test } from 'vitest'
 import { action, type Reported } from '../../packages/holdfast/src/index.ts'
-import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/actions.ts'
+import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/protocol/actions.ts'
 import type { Part } from '../../packages/holdfast/src/machine.ts'
 import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'

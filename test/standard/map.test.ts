@@ -3,7 +3,7 @@
 // own reader and compared with the table. Who changes bytes runs with UPDATE=1.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { action } from '../../packages/holdfast/src/faces/actions.ts'
+import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { object } from '../../packages/holdfast/src/faces/objects.ts'
 import { u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import { read, written } from '../../tools/tidy/house.ts'

@@ -173,7 +173,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Later than that a request waits for no member; only a proof has the rule say otherwise.',
   ),
   equivalent(
-    'actions/actions.ts receive',
+    'actions/protocol/actions.ts receive',
     'row.value === null || isJson(row.value)',
     'isJson(row.value)',
     'null is the same text as JSON, and is read as that.',

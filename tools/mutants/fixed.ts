@@ -95,9 +95,9 @@ export const FIXED: readonly Fixed[] = [
   fixed('H7', 'hub/machine/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
   fixed('O6', 'objects/accept.ts maySay', 'if (said.owner !== from) return false', ''),
   fixed('O12', 'objects/interest.ts maySee', 'if (replica.hidden) return false', ''),
-  fixed('A1', 'actions/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
-  fixed('A2', 'actions/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
-  fixed('A3', 'actions/actions.ts receive', 'state.published = new Map()', ''),
+  fixed('A1', 'actions/protocol/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
+  fixed('A2', 'actions/protocol/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
+  fixed('A3', 'actions/protocol/actions.ts receive', 'state.published = new Map()', ''),
   fixed(
     'B1',
     'mailbox/machine/inbox.ts take',

@@ -21,7 +21,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     ...[
       'session',
       'objects',
-      'actions',
+      'actions/protocol',
       'pieces/protocol',
       'slots/protocol',
       'calls/protocol',
@@ -35,6 +35,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['hub', 'mailbox'],
   ['kind'],
   ['custom', 'slots', 'calls', 'pieces'],
+  ['actions'],
   ['faces'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
   ['sim', 'cli'],

@@ -1,6 +1,6 @@
 /** @module The public API that browsers and Node share. */
 
-export type { Actor, Table, Value } from './actions/actions.ts'
+export type { Actor, Table, Value } from './actions/protocol/actions.ts'
 export type { Listing, ListingEvents } from './kind/listing.ts'
 export type { Stop } from './runtime/disposing.ts'
 export type { Emitter } from './runtime/emitter.ts'

@@ -1,8 +1,8 @@
 /** @module What a game names once, and gives to `join`. */
 
 export { newRoomKey } from '../drivers/crypto/room-keys.ts'
-export { action } from './actions.ts'
-export type { ActionType } from './action-types.ts'
+export { action } from '../actions/actions.ts'
+export type { ActionType } from '../actions/types.ts'
 export type { Definition } from '../kind/kind.ts'
 export { object } from './objects.ts'
 export type { ObjectOptions, ObjectType } from './object-types.ts'

@@ -1,6 +1,6 @@
 /** The table that actions write, as a member reads it. */
 
-import type { Value } from '../actions/actions.ts'
+import type { Value } from '../actions/protocol/actions.ts'
 import type { Emitter } from '../runtime/emitter.ts'
 
 /** What the table tells. */

@@ -1,6 +1,6 @@
 /** What an action of the game works with: the table of values, and the pieces on it. */
 
-import type { Actor, Table } from '../actions/actions.ts'
+import type { Actor, Table } from '../actions/protocol/actions.ts'
 import { HoldfastError, type Millis } from '../machine.ts'
 import {
   above,

@@ -1,8 +1,8 @@
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
 
-import * as actions from '../actions/actions.ts'
+import * as actions from './protocol/actions.ts'
 import { outcomeOf } from './answers.ts'
-import type { ActionType } from './action-types.ts'
+import type { ActionType } from './types.ts'
 import { givenArguments } from '../runtime/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../runtime/emitter.ts'

@@ -11,9 +11,9 @@
  * does nothing.
  */
 
-import { badValue, HoldfastError, type Millis, type Part } from '../machine.ts'
-import { shown } from '../wire/fields.ts'
-import { isJson, toJson } from '../wire/json.ts'
+import { badValue, HoldfastError, type Millis, type Part } from '../../machine.ts'
+import { shown } from '../../wire/fields.ts'
+import { isJson, toJson } from '../../wire/json.ts'
 import { OWN, type Rows, startingWith } from './rows.ts'
 
 /** Most timers that wait at a time. */

@@ -1,7 +1,7 @@
 /** What becomes of the promise of an action when its outcome is told. */
 
-import { decodeAnswer } from '../actions/actions.ts'
-import type { ActionType } from './action-types.ts'
+import { decodeAnswer } from './protocol/actions.ts'
+import type { ActionType } from './types.ts'
 import { fitAnswer } from '../runtime/arguments.ts'
 import { type ActionOutcome, refused } from '../kind/outcomes.ts'
 

@@ -3,12 +3,12 @@
  * off the network; what it throws by mistake is told to who writes the game.
  */
 
-import type { Run, Table } from '../actions/actions.ts'
+import type { Run, Table } from './protocol/actions.ts'
 import { HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/json.ts'
 import { atOnce, isMistake, type Report } from '../runtime/reports.ts'
 import type { GameTable } from '../pieces/table.ts'
-import type { ActionType } from './action-types.ts'
+import type { ActionType } from './types.ts'
 import { fitArguments, givenAnswer, givenArguments } from '../runtime/arguments.ts'
 
 type AnyAction = ActionType<never, unknown>

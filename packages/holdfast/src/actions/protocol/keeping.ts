@@ -5,8 +5,8 @@
  *     NUL keep PLAYER     1
  */
 
-import { badValue, HoldfastError } from '../machine.ts'
-import { shown } from '../wire/fields.ts'
+import { badValue, HoldfastError } from '../../machine.ts'
+import { shown } from '../../wire/fields.ts'
 import { OWN, type Rows, startingWith } from './rows.ts'
 
 /** Most players that a table keeps. */

@@ -1,0 +1,468 @@
+/**
+ * Actions: functions of the game that run on the primary, once, over a key-value table that all can
+ * read.
+ *
+ * The changes that an action makes in the table are one entry of the log together with its number
+ * and its answer, so neither a takeover nor a message sent twice makes it happen again or not at
+ * all (T80). Decisions belong here: who was hit, what the score is (T49). Members see only safe
+ * changes: a change is published when the backup has it.
+ */
+
+import { badValue, HoldfastError, misfit } from '../../machine.ts'
+import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import { shown } from '../../wire/fields.ts'
+import { isJson, toJson } from '../../wire/json.ts'
+import { decode, encode, flag, list, maybe, message, record, text } from '../../wire/layout.ts'
+import * as keeping from './keeping.ts'
+import { isGames, type Rows, startingWith } from './rows.ts'
+import * as timers from './timers.ts'
+import type { Timers, TimersDue } from './timers.ts'
+
+/** The channel of actions. */
+export const ACTIONS_CHANNEL = 5
+/** Longest key of the table, in bytes. */
+export const KEY_MAX = 128
+/** Longest value, as JSON, in bytes. */
+export const VALUE_MAX = 4096
+/** Most keys of the table. */
+export const KEYS_MAX = 10_000
+/** Most changes that one action makes. */
+export const ACTION_CHANGES_MAX = 256
+/** Largest sum of keys and values that one action changes, and one message carries, in bytes. */
+export const NEWS_MAX: number = 32 * 1024
+/** Most bytes of keys and pieces that one action changes, as they are in the log. */
+export const ACTION_BYTES_MAX: number = 40 * 1024
+/** Longest arguments or answer of an action, as JSON, in bytes. */
+export const ARGUMENTS_MAX: number = 8 * 1024
+
+/** A value in the table. */
+export type Value = string | number | boolean | null
+
+/** The table as an action sees and changes it. */
+export interface Table {
+  /** The value of a key; undefined where there is none. */
+  get(key: string): Value | undefined
+  /** @throws HoldfastError `bad-value` that names key or value, `full` beyond 10,000 keys */
+  set(key: string, value: Value): void
+  /** Nothing happens where there is none. @throws HoldfastError `bad-value` for no key */
+  delete(key: string): void
+  /** Keys that begin with the prefix, sorted. */
+  keys(prefix?: string): string[]
+  /** Session time of this action in ms, the same throughout; NaN while it is not known. */
+  readonly now: Millis
+  /**
+   * Runs an action by itself after so many milliseconds of session time, once, at whichever member
+   * is the primary by then. It runs as nobody (`by.player` is 0), and everybody can read its
+   * arguments.
+   *
+   * @param action  one that was given to join, or its name
+   * @returns its number, for `cancel`
+   * @throws HoldfastError `bad-value`, `full`, `not-ready`
+   */
+  later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
+  /** The players who are here, as far as the primary knows now, in no order. */
+  readonly here: readonly number[]
+  /**
+   * Keeps a player although they are away. Otherwise a player who is away is forgotten after a
+   * minute; a kept player is the same player whenever they come back with their token. So a game
+   * keeps the players who have something on the table, and releases them when that is over.
+   *
+   * @param keeps  false releases the player
+   * @throws HoldfastError `bad-value`, `full` beyond PLAYERS_HELD_MAX
+   */
+  keep(player: number, keeps?: boolean): void
+  /** The players whom the table keeps, lowest first. */
+  kept(): number[]
+  /** Cancels a timer. @returns false if it has run, was cancelled before or never existed */
+  cancel(timer: number): boolean
+}
+
+/** The member and player who act. Both are 0 for an action that a timer runs. */
+export interface Actor {
+  /** The number of the incarnation. */
+  inc: PeerId
+  /** The number of the player. */
+  player: number
+}
+
+/** An action as the primary runs it. It throws to refuse: the sentence is sent to the member. */
+export type Run = (table: Table, args: unknown, by: Actor) => unknown
+
+/** One key with its value as JSON; null removes it. */
+interface Row {
+  key: string
+  value: string | null
+}
+
+const change = record({ key: text(KEY_MAX), value: maybe(text(VALUE_MAX)) })
+const call = record({ name: text(64), args: text(ARGUMENTS_MAX) })
+const answer = record({ ok: flag, text: text(ARGUMENTS_MAX) })
+const rows = list(change, KEYS_MAX)
+const news = message({
+  table: [1, record({ rows })],
+  changes: [2, record({ rows })],
+})
+
+/** The table at one member: the durable one at primary and backup, and the published one at all. */
+export interface Actions {
+  me: PeerId
+  primary: PeerId
+  /** The players who are here. */
+  here: number[]
+  kept: Map<string, string>
+  published: Map<string, string>
+  timers: Timers
+}
+
+/** Events for the application. */
+export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
+
+/** An empty table. */
+export function create(): Actions {
+  const tables = { kept: new Map<string, string>(), published: new Map<string, string>() }
+  return { me: 0, primary: 0, here: [], ...tables, timers: timers.create() }
+}
+
+/** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
+export function encodeCall(name: string, args: unknown): Uint8Array {
+  const text = toJson(args, `the argument of "${name}"`)
+  const bytes = bytesOf(text)
+  if (bytes <= ARGUMENTS_MAX) return encode(call, { name, args: text })
+  throw misfit(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
+}
+
+/** The body of the operation by which the primary runs a timer. */
+export function encodeFire(timer: number): Uint8Array {
+  return encode(call, { name: timers.FIRE, args: String(timer) })
+}
+
+const encoder = new TextEncoder()
+
+function bytesOf(text: string): number {
+  return encoder.encode(text).length
+}
+
+/** Reads the answer to an action; null if the bytes are no answer (a primary without that part). */
+export function decodeAnswer(
+  bytes: Uint8Array,
+): { ok: true; value: unknown } | { ok: false; why: string } | null {
+  const said = decode(answer, bytes)
+  if (!said) return null
+  if (!said.ok) return { ok: false, why: said.text }
+  return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
+}
+
+/** A value of the table as it was published to this member. */
+export function read(actions: Actions, key: string): Value | undefined {
+  const kept = isGames(key) ? actions.published.get(key) : undefined
+  return kept === undefined ? undefined : (JSON.parse(kept) as Value)
+}
+
+/** A timer that waits; null if it has run, or was cancelled. */
+export function timerOf({ kept }: Actions, id: number): timers.Timer | null {
+  return timers.find(kept, id)
+}
+
+/** Keys of the published table, sorted. */
+export function keys(actions: Actions, prefix = ''): string[] {
+  return [...actions.published.keys()]
+    .filter((key) => isGames(key) && key.startsWith(prefix))
+    .sort()
+}
+
+/** Opens another part's state for one action of that player. */
+export type Companion = (by: Actor) => Draft
+
+/**
+ * The actions of a game as a part of a member.
+ *
+ * @param runs  by name
+ * @param companions  parts that an action changes along with the table
+ */
+export function actionsPart(
+  runs: ReadonlyMap<string, Run>,
+  companions: readonly Companion[] = [],
+): Part<Actions> {
+  return {
+    channel: ACTIONS_CHANNEL,
+    receive,
+    view,
+    perform: (state, now, body, inc, player) =>
+      perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
+    apply,
+    keeps: ({ kept, published }, player) =>
+      keeping.keeps(kept, player) || keeping.keeps(published, player),
+    ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
+    snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
+    reset,
+    published: (state) => encode(news, { kind: 'table', rows: rowsOf(state.published) }),
+    restore,
+    welcome,
+  }
+}
+
+/** Everything that an action runs with. */
+interface Scene {
+  readonly state: Actions
+  readonly runs: ReadonlyMap<string, Run>
+  readonly companions: readonly Companion[]
+  /** Session time; NaN while it is not known. */
+  readonly now: Millis
+}
+
+function perform(scene: Scene, body: Uint8Array, by: Actor): Effected {
+  const said = decode(call, body)
+  if (!said) return refused('malformed action')
+  if (said.name === timers.FIRE) return fire(scene, Number(said.args), by)
+  const run = scene.runs.get(said.name)
+  if (!run) return refused(`no action is called ${said.name}`)
+  return decide(scene, said.name, (table) => run(table, JSON.parse(said.args), by), by)
+}
+
+// The timer's row is removed together with the effects, also if the action throws, so the next
+// primary does not run it again.
+function fire(scene: Scene, id: number, by: Actor): Effected {
+  const { state, runs } = scene
+  if (by.inc !== state.primary) return refused('timers are run by who serves alone')
+  const timer = timers.find(state.kept, id)
+  // Another primary ran the timer, or it was cancelled meanwhile.
+  if (!timer)
+    return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
+  const spent = [{ key: timers.keyOf(id), value: null }]
+  const nobody: Actor = { inc: 0, player: 0 }
+  const run = runs.get(timer.name)
+  return decide(
+    scene,
+    timer.name,
+    (table) => {
+      if (!run) throw badValue(`no action is called ${timer.name}`)
+      return run(table, timer.args, nobody)
+    },
+    nobody,
+    spent,
+  )
+}
+
+/** @param spent  rows that are written whatever the outcome is */
+function decide(
+  { state, companions, runs, now }: Scene,
+  name: string,
+  run: (table: Table) => unknown,
+  by: Actor,
+  spent: readonly Row[] = [],
+): Effected {
+  const changes = new Map(spent.map(({ key, value }) => [key, value]))
+  const drafts = companions.map((open) => open(by))
+  // A refused caller may learn what was drawn, so draws count as made even then.
+  const unfit = (why: string): Effected => {
+    const also = drafts.flatMap((opened) => opened.spent() ?? [])
+    const refusal = { ...refused(why), ...written(spent) }
+    return also.length > 0 ? { ...refusal, also } : refusal
+  }
+  try {
+    const faces = drafts.map(({ face }) => face)
+    const drafted = draft(state, changes, now, (action) => runs.has(action))
+    const value = run(Object.assign(drafted, ...faces) as Table)
+    const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
+    checkRows(rowsMade)
+    const made = written(rowsMade)
+    const also = drafts.map((opened) => opened.done())
+    const why = tooMuch([...made.changes, ...also.flatMap((other) => other.changes)])
+    if (why !== '') return unfit(why)
+    return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
+  } catch (error) {
+    // A game's function that throws harms nobody: its changes are dropped, and its caller gets the
+    // reason.
+    return unfit(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function written(rows: readonly Row[]): Pick<Effected, 'changes' | 'news'> {
+  const published = rows.length === 0 ? null : encode(news, { kind: 'changes', rows: [...rows] })
+  return { changes: rows.map((row) => encode(change, row)), news: published }
+}
+
+function checkRows(made: readonly Row[]): void {
+  const most = ACTION_CHANGES_MAX
+  if (made.length > most) throw badValue(`an action changes ${most} keys at most: ${made.length}`)
+  const size = made.reduce((sum, row) => sum + sizeOf(row), 0)
+  if (size > NEWS_MAX) throw badValue(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
+}
+
+function answerOf(name: string, value: unknown): string {
+  const text = toJson(value, `what the action "${name}" gave`)
+  const bytes = bytesOf(text)
+  if (bytes <= ARGUMENTS_MAX) return text
+  throw badValue(`what "${name}" gives has at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
+}
+
+// Keys and pieces together are one entry of the log.
+function tooMuch(changes: readonly Uint8Array[]): string {
+  const most = ACTION_CHANGES_MAX
+  if (changes.length > most) return `an action changes ${most} keys and pieces: ${changes.length}`
+  const size = changes.reduce((sum, { length }) => sum + length, 0)
+  return size > ACTION_BYTES_MAX ? `an action changes ${ACTION_BYTES_MAX} bytes: ${size}` : ''
+}
+
+function refused(why: string): Effected {
+  const outcome = encode(answer, { ok: false, text: why.slice(0, 200) })
+  return { outcome, refused: true, changes: [], news: null }
+}
+
+function draft(
+  { kept, here }: Actions,
+  changes: Map<string, string | null>,
+  now: Millis,
+  knows: (action: string) => boolean,
+): Table {
+  const rows: Rows = {
+    names: () => [...new Set([...kept.keys(), ...changes.keys()])],
+    current: (key) => (changes.has(key) ? changes.get(key) : kept.get(key)),
+    write: (key, value) => {
+      const isNew = value !== null && rows.current(key) === undefined
+      if (isNew && kept.size + changes.size >= KEYS_MAX) {
+        throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
+      }
+      changes.set(key, value)
+    },
+  }
+  const setting = { rows, now, knows, bytesMax: VALUE_MAX }
+  return {
+    ...rowsOfGame(rows),
+    now,
+    later: (ms, action, args) => {
+      const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
+      return timers.set(setting, ms, name, args)
+    },
+    cancel: (timer) => timers.cancel(setting, timer),
+    here: [...here],
+    keep: (player, keeps = true) => keeping.keep(rows, player, keeps),
+    kept: () => keeping.all(rows),
+  }
+}
+
+function rowsOfGame(rows: Rows): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
+  const { current, write } = rows
+  return {
+    get: (key) => {
+      const value = current(key)
+      return value === undefined || value === null ? undefined : (JSON.parse(value) as Value)
+    },
+    set: (key, value) => {
+      checkRow(key, value)
+      write(key, JSON.stringify(value))
+    },
+    delete: (key) => {
+      checkKey(key)
+      write(key, null)
+    },
+    keys: (prefix = '') =>
+      startingWith(rows, prefix)
+        .filter((key) => isGames(key))
+        .sort(),
+  }
+}
+
+function checkKey(key: unknown): asserts key is string {
+  if (typeof key !== 'string') throw badValue(`a key of the table is text: ${typeof key}`)
+  if (!isGames(key)) throw badValue(`a key of the table does not begin with NUL: ${shown(key)}`)
+  const bytes = bytesOf(key)
+  if (bytes > KEY_MAX) throw badValue(`a key of the table has at most ${KEY_MAX} bytes: ${bytes}`)
+}
+
+function checkRow(key: unknown, value: unknown): void {
+  checkKey(key)
+  const isScalar = value === null || ['string', 'boolean'].includes(typeof value)
+  if (!isScalar && !Number.isFinite(value)) {
+    const found = typeof value === 'object' ? 'an object' : shown(value)
+    const takes = 'text, finite numbers, true, false and null'
+    throw badValue(`the table takes ${takes}, at "${key}" it was given ${found}`)
+  }
+  const bytes = bytesOf(JSON.stringify(value))
+  if (bytes > VALUE_MAX) {
+    throw badValue(`a value of the table has at most ${VALUE_MAX} bytes: "${key}" has ${bytes}`)
+  }
+}
+
+function apply(state: Actions, bytes: Uint8Array): void {
+  const row = decode(change, bytes)
+  if (!row) return
+  put(state.kept, row)
+  timers.wrote(state.timers, row.key, row.value)
+}
+
+function put(table: Map<string, string>, row: Row): void {
+  if (row.value === null) table.delete(row.key)
+  else table.set(row.key, row.value)
+}
+
+function rowsOf(table: Map<string, string>): Row[] {
+  return [...table].map(([key, value]) => ({ key, value }))
+}
+
+function sizeOf(row: Row): number {
+  // At most three bytes of UTF-8 for each unit of a string.
+  return 3 * (row.key.length + (row.value?.length ?? 0)) + 8
+}
+
+function welcome(state: Actions): Uint8Array[] {
+  const messages: Uint8Array[] = []
+  let rowsNow: Row[] = []
+  let size = 0
+  const close = (): void => {
+    const kind = messages.length === 0 ? 'table' : 'changes'
+    messages.push(encode(news, { kind, rows: rowsNow }))
+    rowsNow = []
+    size = 0
+  }
+  for (const row of rowsOf(state.kept)) {
+    if (size + sizeOf(row) > NEWS_MAX) close()
+    rowsNow.push(row)
+    size += sizeOf(row)
+  }
+  close()
+  return messages
+}
+
+function restore(state: Actions, bytes: Uint8Array): boolean {
+  const said = decode(news, bytes)
+  if (said?.kind !== 'table') return false
+  state.kept = new Map()
+  for (const row of said.rows) put(state.kept, row)
+  timers.reset(state.timers, state.kept)
+  return true
+}
+
+function reset(state: Actions, out: PartOut<ActionEvent>): void {
+  const gone = [...state.published.keys()].filter((key) => isGames(key))
+  state.kept = new Map()
+  state.published = new Map()
+  timers.reset(state.timers, state.kept)
+  if (gone.length > 0) out.emit({ kind: 'table', keys: gone })
+}
+
+function view(state: Actions, _now: Millis, seen: PartView): void {
+  state.me = seen.me
+  state.primary = seen.primary
+  state.here = [...new Set(seen.members.map(({ player }) => player))]
+}
+
+function receive(
+  state: Actions,
+  _now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: PartOut<ActionEvent>,
+): void {
+  const said = decode(news, bytes)
+  if (!said || from !== state.primary) return
+  if (!said.rows.every((row) => row.value === null || isJson(row.value))) return
+  const changed = new Set(said.rows.map((row) => row.key))
+  if (said.kind === 'table') {
+    for (const key of state.published.keys()) changed.add(key)
+    state.published = new Map()
+  }
+  for (const row of said.rows) put(state.published, row)
+  const theirs = [...changed].filter((key) => isGames(key))
+  if (theirs.length > 0 || changed.size === 0) out.emit({ kind: 'table', keys: theirs })
+}
