@@ -5,7 +5,7 @@
 
 import { action } from '../packages/holdfast/src/actions/actions.ts'
 import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
-import type { Session } from '../packages/holdfast/src/faces/session.ts'
+import type { Session } from '../packages/holdfast/src/join/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

@@ -7,7 +7,7 @@
  * the ledger is that which one process makes of the same acts.
  */
 
-import type { Session } from '../packages/holdfast/src/faces/session.ts'
+import type { Session } from '../packages/holdfast/src/join/session.ts'
 import { slots, type SlotsHandle } from '../packages/holdfast/src/slots/slots.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

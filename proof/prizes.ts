@@ -4,12 +4,12 @@
  * and end meanwhile. Each request must end, and no object may live with one member alone.
  */
 
-import { object } from '../packages/holdfast/src/faces/objects.ts'
-import type { ObjectType } from '../packages/holdfast/src/faces/object-types.ts'
-import type { Asking } from '../packages/holdfast/src/faces/events.ts'
-import type { ObjectHandle } from '../packages/holdfast/src/faces/handles.ts'
-import type { Onlooker } from '../packages/holdfast/src/faces/rules.ts'
-import type { Session } from '../packages/holdfast/src/faces/session.ts'
+import { object } from '../packages/holdfast/src/objects/objects.ts'
+import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
+import type { Asking } from '../packages/holdfast/src/join/events.ts'
+import type { ObjectHandle } from '../packages/holdfast/src/objects/handles.ts'
+import type { Onlooker } from '../packages/holdfast/src/objects/rules.ts'
+import type { Session } from '../packages/holdfast/src/join/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

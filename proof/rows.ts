@@ -5,7 +5,7 @@
  * player was told that it is void.
  */
 
-import type { Session } from '../packages/holdfast/src/faces/session.ts'
+import type { Session } from '../packages/holdfast/src/join/session.ts'
 import { slots, type SlotsHandle, type SlotsType } from '../packages/holdfast/src/slots/slots.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

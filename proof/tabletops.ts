@@ -10,8 +10,8 @@
 
 import { keeps } from '../packages/holdfast/src/actions/protocol/keeping.ts'
 import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/protocol/actions.ts'
-import { joinIn } from '../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
+import { joinIn } from '../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

@@ -6,14 +6,14 @@
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { GiveOutcome, TakeOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
-import type { Running as Session } from '../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
 import type { Member } from '../packages/holdfast/src/member/state.ts'
 import {
   leads,
   type Objects,
   OBJECTS_CHANNEL,
   type Replica,
-} from '../packages/holdfast/src/objects/objects.ts'
+} from '../packages/holdfast/src/objects/protocol/objects.ts'
 import { count, type Trial } from './diary.ts'
 import { isIn, type Life, type Sighting, Thing } from './lives.ts'
 

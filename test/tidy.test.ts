@@ -52,7 +52,7 @@ describe('the house is in order', () => {
     }
   })
   test('who joins loads no part but those of its definitions (AP-17)', () => {
-    expect(said(floors.partReached('packages/holdfast/src/faces/join.ts', sources))).toEqual([])
+    expect(said(floors.partReached('packages/holdfast/src/join/join.ts', sources))).toEqual([])
   })
   test('no code but that of proofs knows of a bug that is put in on purpose (AP-18)', () => {
     const shipped = sources.filter(({ path }) => {
@@ -116,10 +116,10 @@ describe('a broken rule about imports is seen', () => {
       'same layer',
     ],
     ['packages/holdfast/src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher layer'],
-    ['packages/holdfast/src/link/a.ts', `export * from '../faces/b.ts'`, 'higher layer'],
-    ['packages/holdfast/src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher layer'],
-    ['packages/holdfast/src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher layer'],
-    ['packages/holdfast/src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `export * from '../join/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `export { b } from '../join/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `const b = await import('../join/b.ts')`, 'higher layer'],
+    ['packages/holdfast/src/link/a.ts', `let b: import('../join/b.ts').B`, 'higher layer'],
     [
       'packages/holdfast/src/link/a.test.ts',
       `import { b } from '../../../hub/src/machine/b.ts'`,
@@ -127,13 +127,13 @@ describe('a broken rule about imports is seen', () => {
     ],
     ['packages/holdfast/src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no layer'],
     ['packages/holdfast/src/link/a.ts', `import ws from 'ws'`, 'packages'],
-    ['packages/holdfast/src/faces/a.ts', `import { join } from 'holdfast'`, 'entry points'],
+    ['packages/holdfast/src/join/a.ts', `import { join } from 'holdfast'`, 'entry points'],
     ['packages/holdfast/src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
     ['packages/holdfast/src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
     ['packages/holdfast/src/attic/a.ts', `export {}`, 'no module'],
     [
       'games/dots/a.ts',
-      `import { b } from '../../packages/holdfast/src/faces/b.ts'`,
+      `import { b } from '../../packages/holdfast/src/join/b.ts'`,
       'public entry points',
     ],
   ])('%s: %s', (path, text, why) => {
@@ -144,7 +144,7 @@ describe('a broken rule about imports is seen', () => {
       'packages/holdfast/src/session/a.ts',
       `import type { B } from '../../../hub/src/machine/b.ts'`,
     ],
-    ['packages/holdfast/src/faces/a.ts', `import { b } from '../../../hub/src/machine/b.ts'`],
+    ['packages/holdfast/src/join/a.ts', `import { b } from '../../../hub/src/machine/b.ts'`],
     [
       'packages/holdfast/src/runtime/member/a.ts',
       `import { b } from '../../../../hub/src/server/b.ts'`,
@@ -165,14 +165,11 @@ describe('a broken rule about imports is seen', () => {
     ],
     [
       'packages/holdfast/src/link/a.ts',
-      `const b = "import { b } from '../faces/b.ts'" // import('../faces/b.ts')`,
+      `const b = "import { b } from '../join/b.ts'" // import('../join/b.ts')`,
     ],
     ['packages/holdfast/src/link/a.test.ts', `import { b } from '../../../sim/src/b.ts'`],
     ['packages/holdfast/src/drivers/net/a.ts', `import { WebSocketServer } from 'ws'`],
-    [
-      'packages/holdfast/src/browser.ts',
-      `export * from './index.ts'\nexport * from './faces/b.ts'`,
-    ],
+    ['packages/holdfast/src/browser.ts', `export * from './index.ts'\nexport * from './join/b.ts'`],
     ['games/dots/a.ts', `import { join } from 'holdfast'\nimport { b } from './b.ts'`],
   ])('and a kept one is not: %s: %s', (path, text) => {
     expect(planted(floors.floors, path, text)).toEqual([])
@@ -201,10 +198,10 @@ describe('a broken rule about imports is seen', () => {
   test('a session behind a door of mailboxes, unless only its type is named', () => {
     const door = parse(
       'packages/mailbox/src/index.ts',
-      `export * from '../../holdfast/src/runtime/a.ts'`,
+      `export * from '../../holdfast/src/api/a.ts'`,
     )
     const reached = (text: string): string[] => {
-      const inner = parse('packages/holdfast/src/runtime/a.ts', text)
+      const inner = parse('packages/holdfast/src/api/a.ts', text)
       return said(floors.sessionReached('packages/mailbox/src/index.ts', [door, inner]))
     }
     const why = [
@@ -222,11 +219,11 @@ describe('a part that nobody named', () => {
   const reached = (text: string): string[] => {
     const [join, inner] = [
       `import { Live } from './live.ts'`,
-      parse('packages/holdfast/src/faces/live.ts', text),
+      parse('packages/holdfast/src/join/live.ts', text),
     ]
     return said(
-      floors.partReached('packages/holdfast/src/faces/join.ts', [
-        parse('packages/holdfast/src/faces/join.ts', join),
+      floors.partReached('packages/holdfast/src/join/join.ts', [
+        parse('packages/holdfast/src/join/join.ts', join),
         inner,
       ]),
     )
@@ -299,7 +296,7 @@ describe('a broken rule about shape is seen', () => {
     expect(planted(shape.classes, 'packages/holdfast/src/drivers/a.ts', 'class Socket {}')).toEqual(
       [],
     )
-    expect(planted(shape.classes, 'packages/holdfast/src/faces/a.ts', 'class Session {}')).toEqual(
+    expect(planted(shape.classes, 'packages/holdfast/src/join/a.ts', 'class Session {}')).toEqual(
       [],
     )
   })
@@ -381,13 +378,13 @@ describe('a broken rule about words is seen', () => {
     )
     const inner = parse(
       'packages/holdfast/src/index.ts',
-      `export type { A as Z } from './faces/a.ts'`,
+      `export type { A as Z } from './join/a.ts'`,
     )
     const of = (text: string): string[] => {
       return said(
         undocumented(
           ['packages/holdfast/src/node.ts'],
-          [door, inner, parse('packages/holdfast/src/faces/a.ts', text)],
+          [door, inner, parse('packages/holdfast/src/join/a.ts', text)],
         ),
       )
     }
@@ -397,12 +394,12 @@ describe('a broken rule about words is seen', () => {
       'export interface Inside { d: 1 }',
     ]
     expect(of(lines.join('\n'))).toEqual([
-      'packages/holdfast/src/faces/a.ts:1 A.a has no doc comment',
-      'packages/holdfast/src/faces/a.ts:2 Base is public, and says nothing of itself',
-      'packages/holdfast/src/faces/a.ts:2 Base.c has no doc comment',
+      'packages/holdfast/src/join/a.ts:1 A.a has no doc comment',
+      'packages/holdfast/src/join/a.ts:2 Base is public, and says nothing of itself',
+      'packages/holdfast/src/join/a.ts:2 Base.c has no doc comment',
     ])
     expect(of('/** One. */\nexport type A = { a: 1 } & { /** Two. */ b: 2 }')).toEqual([
-      'packages/holdfast/src/faces/a.ts:2 A.a has no doc comment',
+      'packages/holdfast/src/join/a.ts:2 A.a has no doc comment',
     ])
     expect(of('/** One. */\nexport interface A { /** Two. */ readonly a: 1 }')).toEqual([])
   })

@@ -44,7 +44,8 @@ function leads(part) {
 }
 
 /** What a user holds. */
-const FACES = /\/holdfast\/src\/faces\/|\/(hub|mailbox)\/src\/[^/]+$/
+const KINDS = 'kind|join|objects|pieces|actions|calls|slots|custom'
+const FACES = new RegExp(`/(holdfast/src/(${KINDS})|hub/src|mailbox/src)/[^/]+$`)
 
 const ANY = /(?:\bfrom|\bimport) ?\(?['"](\.[^'"]+)['"]/g
 const HANDED_OUT = /\bexport [^;]*?\bfrom ['"](\.[^'"]+)['"]/g

@@ -11,7 +11,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { action, join } from '../../packages/holdfast/src/node.ts'
-import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running } from '../../packages/holdfast/src/join/live.ts'
 import type { MemberEvent } from '../../packages/holdfast/src/member/state.ts'
 import { clock } from '../processes/clock.ts'
 import type { Asked, Figures, Row, Said } from './words.ts'

@@ -6,7 +6,7 @@
 import { addresses } from '../../test/attack/attacks.ts'
 import { blank, SECRET, Stranger } from '../../test/attack/stranger.ts'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
-import { PING_MS } from '../../packages/holdfast/src/runtime/member/hub-stream.ts'
+import { PING_MS } from '../../packages/holdfast/src/runtime/hub-stream.ts'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import type { Did } from './words.ts'

@@ -9,8 +9,8 @@
  * and eyes, but do not decode the updates that come: that is not what is measured here.
  */
 
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import type { Definition, ObjectHandle } from '../../packages/holdfast/src/node.ts'
 import type { Environment } from '../../packages/holdfast/src/ports.ts'
 import { Counted } from './counted.ts'

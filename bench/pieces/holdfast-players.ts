@@ -6,7 +6,7 @@
  * Only who says `node` becomes the backup; `browser` is but a word here, for all have sockets.
  */
 
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import type { PieceHandle } from '../../packages/holdfast/src/pieces/handles.ts'
 import type { Session } from '../../packages/holdfast/src/node.ts'
 import type { Environment } from '../../packages/holdfast/src/ports.ts'

@@ -18,7 +18,7 @@ export interface Line {
 
 const [folder = '', scopes = '', seedCount = '0'] = process.argv.slice(2)
 const load = async <Module>(path: string): Promise<Module> =>
-  (await import(pathToFileURL(`${folder}/src/proof/${path}`).href)) as Module
+  (await import(pathToFileURL(`${folder}/proof/${path}`).href)) as Module
 
 function processorMs(): number {
   const { user, system } = process.cpuUsage()

@@ -9,7 +9,7 @@ import * as acts from '../../games/mazewar/rules/acts.ts'
 import { type Deed, step } from '../../games/mazewar/rules/step.ts'
 import { EMPTY, ratOf, type World } from '../../games/mazewar/rules/world.ts'
 import { slots, type Session, type SlotsHandle } from '../../packages/holdfast/src/index.ts'
-import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import * as lan from '../../test/mazewar/lan.ts'
 

@@ -10,7 +10,7 @@ import {
   leads,
   type Objects,
   type Replica,
-} from '../../packages/holdfast/src/objects/objects.ts'
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { thing } from '../../packages/sim/src/objects-peer.ts'
 import { membersOf } from './objects-worlds.ts'
 

@@ -4,7 +4,7 @@
  * here, and is found.
  */
 
-import { isMine } from '../../packages/holdfast/src/objects/objects.ts'
+import { isMine } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import * as budgets from './budgets.ts'
 import * as memo from './memo.ts'
 import { act, doing, spending } from './objects-acts.ts'

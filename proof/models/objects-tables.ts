@@ -8,7 +8,7 @@ import type {
   Objects,
   RequestRules,
   TypeRules,
-} from '../../packages/holdfast/src/objects/objects.ts'
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Action } from '../../packages/sim/src/checker.ts'
 import type { ObjectsBug } from '../twists.ts'
 import { type Input, typesOf } from '../../packages/sim/src/objects-peer.ts'

@@ -7,9 +7,9 @@ import { WebSocket } from 'ws'
 import { connectWith } from '../../packages/holdfast/src/drivers/net/websocket.ts'
 import { metByError } from '../../packages/holdfast/src/drivers/net/met.ts'
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { action, type NodeJoinOptions, type Session } from '../../packages/holdfast/src/node.ts'
-import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running } from '../../packages/holdfast/src/join/live.ts'
 import { until } from '../conformance/until.ts'
 
 /** The game and the room that they play in. */

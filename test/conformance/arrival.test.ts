@@ -12,7 +12,7 @@ import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import { lookFromNode } from '../../packages/holdfast/src/drivers/net/look-node.ts'
 import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
 import { acceptStreams } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import type { HoldfastError } from '../../packages/holdfast/src/index.ts'
 import type { Met } from '../../packages/holdfast/src/ports.ts'
 

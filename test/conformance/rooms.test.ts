@@ -8,9 +8,8 @@ import { follow, type Paths } from '../../tools/rooms/scene.ts'
 import { complaints, entered, enteredAgain, roomsOf } from '../../tools/rooms/stacks.ts'
 import { rowsOf } from '../../tools/rooms/text.ts'
 
-// The text may promise less, not more. What leaves is sealed, so a `set` enters one room more
-// than when it was first counted.
-const MOST = { datagram: 5, set: 7, act: 8, letter: 2 }
+// The text may promise less, not more.
+const MOST = { datagram: 6, set: 7, act: 9, letter: 2 }
 const rows = rowsOf(readFileSync('docs/ARCHITECTURE.md', 'utf8'))
 let paths: Paths
 

@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time. A liar has definitions with the same text as the others,
 // so it is let in, and neither checks what it gives nor gives what it promised.
 import { describe, expect, test } from 'vitest'
-import { ANY } from '../../packages/holdfast/src/runtime/arguments.ts'
+import { ANY } from '../../packages/holdfast/src/api/arguments.ts'
 import type { Kind } from '../../packages/holdfast/src/kind/kind.ts'
 import {
   action,

@@ -2,7 +2,7 @@
 // is in already waits for the hub, whatever stands in its place meanwhile.
 // Method: sessions in virtual time; real addresses are in test/conformance/arrival.test.ts.
 import { describe, expect, test } from 'vitest'
-import { hubUrl, joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
+import { hubUrl, joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { HoldfastError, Session } from '../../packages/holdfast/src/index.ts'
 import type { Met, StreamEvents } from '../../packages/holdfast/src/ports.ts'
 import {

@@ -3,9 +3,9 @@
 // Method: whole sessions in virtual time with the shipped hub; the streams of pages lose what is
 // said at their end, or are closed before it, and what is said beside them reaches the hub.
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { action } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import type { Environment, Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
 import {
   environmentOf,

@@ -2,8 +2,8 @@
 // send what is no room, or be gone.
 // Method: the shipped waiting, with a runner by hand.
 import { describe, expect, test } from 'vitest'
-import { Exports } from '../../packages/holdfast/src/faces/saved-file.ts'
-import type { Runner } from '../../packages/holdfast/src/runtime/member/runner.ts'
+import { Exports } from '../../packages/holdfast/src/join/saved-file.ts'
+import type { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
 
 /** A runner that serves nothing, and counts what is asked. */
 class Hand {

@@ -2,9 +2,9 @@
 // who sends, and a forged word that nobody listens removes nobody.
 // Method: whole sessions in virtual time; a member by hand has a stream of its own making, and says
 // on it what no member would.
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
 import { CLOSE } from '../../packages/holdfast/src/member/state.ts'

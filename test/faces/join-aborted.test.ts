@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time with the shipped hub; a join is given up at each moment
 // of it in steps of a few ms, as the founder and as the second, over quick, slow and lossy paths.
 import { describe, expect, test } from 'vitest'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { object, text } from '../../packages/holdfast/src/index.ts'
 import {
   environmentOf,

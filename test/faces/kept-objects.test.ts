@@ -13,9 +13,12 @@ import {
   was,
   withRoom,
 } from '../../packages/holdfast/src/index.ts'
-import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
-import { type Objects, OBJECTS_CHANNEL } from '../../packages/holdfast/src/objects/objects.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import {
+  type Objects,
+  OBJECTS_CHANNEL,
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 

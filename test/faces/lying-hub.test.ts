@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'vitest'
 import { fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
-import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
-import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { Connect } from '../../packages/holdfast/src/ports.ts'
 import {

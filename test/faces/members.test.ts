@@ -1,6 +1,6 @@
 // Goal: how members are found, kept and given up, as the source has it, on whole sessions.
 // Method: whole sessions in virtual time; processes die without a word, and paths are cut.
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { describe, expect, test } from 'vitest'
 import { action, object, u8 } from '../../packages/holdfast/src/index.ts'
 import {

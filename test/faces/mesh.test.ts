@@ -1,6 +1,6 @@
 // Goal: in a mesh all members have links to one another, and these change nothing of who serves.
 // Method: whole sessions in virtual time; paths are cut one by one.
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/index.ts'
 import { isRelayed } from '../../packages/holdfast/src/seal/addresses.ts'

@@ -15,7 +15,7 @@ import {
   u8,
   vec2,
 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { handled, shuffled } from '../pieces/cards.ts'
 

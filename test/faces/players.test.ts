@@ -4,7 +4,7 @@
 import { admissionOf } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { claimOf, type Join, joinLayout } from '../../packages/holdfast/src/session/messages.ts'

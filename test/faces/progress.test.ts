@@ -3,8 +3,8 @@
 // Method: whole sessions in virtual time with the shipped hub: one that is away, a room that is
 // shut, and a path so slow that the objects take longer than `join` waits for them.
 import { expect, test } from 'vitest'
-import { joinIn } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { joinIn } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import {
   type JoinOptions,
   type JoinProgress,

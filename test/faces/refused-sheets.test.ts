@@ -4,10 +4,10 @@
 // Method: whole sessions in virtual time; disks that refuse one write, or take their time.
 import { describe, expect, test } from 'vitest'
 import { action, HoldfastError, object, u8, withRoom } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import type { RoomStore, Store } from '../../packages/holdfast/src/ports.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { OwnRooms } from '../../packages/holdfast/src/runtime/member/own-rooms.ts'
+import { OwnRooms } from '../../packages/holdfast/src/runtime/own-rooms.ts'
 import { act } from './acting.ts'
 
 const stays = { onOwnerLeave: 'keep', kept: withRoom() } as const

@@ -3,8 +3,8 @@
 // Method: whole sessions in virtual time, with the shipped hub; files are changed byte by byte.
 import { describe, expect, test } from 'vitest'
 import { action, piece, secret, text, u8 } from '../../packages/holdfast/src/index.ts'
-import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import {
   readSaved,
   type Saved,

@@ -2,7 +2,7 @@
 // Method: the shipped hub and sessions in virtual time; one does not hear, stands still, or dies.
 import { describe, expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/index.ts'
-import type { Running } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { settled } from './crew.ts'
 

@@ -1,7 +1,7 @@
 // Goal: a timer of the table runs its action once, in session time, whoever dies or stands still
 // meanwhile; what cannot be is refused with a sentence, and harms nobody.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { describe, expect, test } from 'vitest'
 import { action, type ActionOutcome, piece, u8 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'

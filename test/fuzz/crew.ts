@@ -4,7 +4,7 @@
  */
 
 import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
-import { Runner } from '../../packages/holdfast/src/runtime/member/runner.ts'
+import { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
 import { runOf } from '../../packages/holdfast/src/actions/runs.ts'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
@@ -15,7 +15,7 @@ import type { Part } from '../../packages/holdfast/src/machine.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import type { MemberEvent, Peer, Runtime } from '../../packages/holdfast/src/member/state.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Datagrams } from '../../packages/holdfast/src/ports.ts'
 import {
   environmentOf,

@@ -3,14 +3,14 @@
  * claims that must hold of what is its own.
  */
 
-import { near } from '../../packages/holdfast/src/faces/rules.ts'
-import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import { near } from '../../packages/holdfast/src/objects/rules.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import { partOut } from '../../packages/holdfast/src/member/dispatch.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
-import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/accept.ts'
-import { BATCHES_MAX } from '../../packages/holdfast/src/objects/fan-out.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
-import type { Runner } from '../../packages/holdfast/src/runtime/member/runner.ts'
+import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accept.ts'
+import { BATCHES_MAX } from '../../packages/holdfast/src/objects/protocol/fan-out.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import type { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
 import { text, u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 
 const Thing = object(

@@ -11,13 +11,13 @@ import {
   type Prng,
   word,
 } from '../../packages/holdfast/src/faults/prng.ts'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   COUNT_MAX,
   OSEQ_MAX,
   type Replica,
   type Types,
-} from '../../packages/holdfast/src/objects/objects.ts'
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import {
   type ByteWriter,
   createWriter,

@@ -1,7 +1,7 @@
 // Goal: what a member makes of what it hears, in whatever order it comes.
 // Method: a crew in a mesh, whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import { KIND, plain } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   carry,
   type Crew,

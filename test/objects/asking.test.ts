@@ -1,7 +1,7 @@
 // Goal: what is asked for is answered once, for each who asked.
 // Method: a crew whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   act,
   answers,

@@ -15,14 +15,14 @@ import type {
   PartView,
   PeerId,
 } from '../../packages/holdfast/src/machine.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type {
   ObjectEvent,
   Objects,
   Replica,
   Turn,
   TypeRules,
-} from '../../packages/holdfast/src/objects/objects.ts'
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { type Fields, type Quantised, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 

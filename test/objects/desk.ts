@@ -2,8 +2,8 @@
 
 import { calmPart } from '../calmly.ts'
 import type { Charge } from '../../packages/holdfast/src/machine.ts'
-import { begin, KIND, plain } from '../../packages/holdfast/src/objects/messages.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import { begin, KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import {
   type ByteWriter,
   createWriter,

@@ -2,7 +2,7 @@
 // updates it only where that has come.
 // Method: a crew whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { bytes } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   carry,

@@ -1,8 +1,8 @@
 // Goal: who follows counts once and only as a member, and who asks twice is answered once.
 // Method: bytes at the objects of a primary.
 import { describe, expect, test } from 'vitest'
-import { KIND, plain } from '../../packages/holdfast/src/objects/messages.ts'
-import { REFUSALS } from '../../packages/holdfast/src/objects/state.ts'
+import { KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import { REFUSALS } from '../../packages/holdfast/src/objects/protocol/state.ts'
 import { createReader, readU8, readVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
 import { carry, die, meet, rules, settle, spawn, state, takeOver, under } from './crew.ts'

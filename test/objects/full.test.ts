@@ -1,9 +1,9 @@
 // Goal: where there is no room for more, what is there goes on as ever.
 // Method: a crew with a small quota, and a primary with as many objects as there may be.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
-import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/objects.ts'
-import { lackOf } from '../../packages/holdfast/src/objects/room.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { lackOf } from '../../packages/holdfast/src/objects/protocol/room.ts'
 import { answers, join, looks, lose, meet, seeAll, settle, spawn, state, take } from './crew.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
 

@@ -2,8 +2,8 @@
 // in the end each sees what it may see and nothing else (T76, B23).
 // Method: a crew whose links the test carries by hand; seeds of whole sessions found each case.
 import { describe, expect, test } from 'vitest'
-import { BARRIER } from '../../packages/holdfast/src/objects/objects.ts'
-import { begin, KIND, writeName } from '../../packages/holdfast/src/objects/messages.ts'
+import { BARRIER } from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { begin, KIND, writeName } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   carry,

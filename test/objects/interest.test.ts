@@ -2,7 +2,7 @@
 // who moves sees what is near.
 // Method: a crew whose types say who sees what; every byte that leaves can be looked at.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   answers,

@@ -2,7 +2,7 @@
 // only a survivor knew of them.
 // Method: a crew whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   carry,
   type Crew,

@@ -1,8 +1,8 @@
 // Goal: a member that lies about objects harms none but its own, and stops nobody.
 // Method: its bytes at the objects of a primary, one lie a test.
 import { describe, expect, test } from 'vitest'
-import { begin, KIND, plain } from '../../packages/holdfast/src/objects/messages.ts'
-import { OBJECTS_MAX, OSEQ_SAID_MAX } from '../../packages/holdfast/src/objects/objects.ts'
+import { begin, KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import { OBJECTS_MAX, OSEQ_SAID_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { finish, writeU8, writeVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, update, wish } from './desk.ts'
 

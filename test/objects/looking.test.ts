@@ -2,7 +2,7 @@
 // not flicker.
 // Method: a crew, with views and messages by hand.
 import { expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   kinds,

@@ -6,7 +6,7 @@ import {
   ENTRY_OVERHEAD,
   readEntry,
   writeEntry,
-} from '../../packages/holdfast/src/objects/messages.ts'
+} from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { createReader, createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { rules } from './crew.ts'
 

@@ -4,7 +4,7 @@
 // them spoilt, by seed.
 import { expect, test } from 'vitest'
 import { chance, create as chaosOf, fork } from '../../packages/holdfast/src/faults/prng.ts'
-import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/objects.ts'
+import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { objectFrame, objectMessage } from '../fuzz/objects.ts'
 import { Desk, GOOD, LIAR, ME, TYPE, TYPES } from './desk.ts'
 

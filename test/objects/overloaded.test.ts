@@ -3,9 +3,9 @@
 // Method: bytes at the objects of a primary, and an allowance that the test holds.
 import { describe, expect, test } from 'vitest'
 import type { Charge } from '../../packages/holdfast/src/machine.ts'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
-import { keyOf } from '../../packages/holdfast/src/objects/objects.ts'
-import { REFUSALS } from '../../packages/holdfast/src/objects/state.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import { keyOf } from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { REFUSALS } from '../../packages/holdfast/src/objects/protocol/state.ts'
 import { createReader, readU8, readVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, TYPE, wish } from './desk.ts'
 

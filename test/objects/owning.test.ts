@@ -2,8 +2,8 @@
 // own it.
 // Method: a crew whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   act,
   answers,

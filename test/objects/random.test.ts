@@ -5,7 +5,7 @@
 // Slow: each rule is judged after every step of many seeds.
 import { describe, expect, test } from 'vitest'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { thawed } from '../frozen.ts'
 import { look, looks } from './crew.ts'
 import { begin, digests, HIDDEN, rest, type Run, step } from './voyage.ts'

@@ -3,7 +3,11 @@
 // which has written nothing for anybody else.
 import { expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { beginFrame, behindOf, noteUpdate } from '../../packages/holdfast/src/objects/sharing.ts'
+import {
+  beginFrame,
+  behindOf,
+  noteUpdate,
+} from '../../packages/holdfast/src/objects/protocol/sharing.ts'
 import { clone } from '../../packages/sim/src/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { u8 } from '../../packages/holdfast/src/wire/schema.ts'

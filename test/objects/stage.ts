@@ -6,7 +6,7 @@
 
 import { expect } from 'vitest'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { readUpdates } from '../standard/objects.ts'
 import { readWhole } from '../standard/reader.ts'
 import { type Read, type Value } from '../standard/values.ts'

@@ -3,8 +3,8 @@
 // at set times.
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
-import { AGE_MAX } from '../../packages/holdfast/src/objects/stamp.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { AGE_MAX } from '../../packages/holdfast/src/objects/protocol/stamp.ts'
 import {
   createWriter,
   finish,

@@ -2,7 +2,7 @@
 // (T76).
 // Method: a crew in which somebody was granted an object and hid it from who leads next.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../packages/holdfast/src/objects/messages.ts'
+import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   answers,
   carry,

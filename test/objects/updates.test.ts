@@ -2,7 +2,7 @@
 // that it has.
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { bytes, type Field } from '../../packages/holdfast/src/wire/schema.ts'
 import {
   act,

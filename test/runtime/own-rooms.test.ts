@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { OwnStore, Store } from '../../packages/holdfast/src/ports.ts'
-import { OwnRooms, SESSIONS_MAX } from '../../packages/holdfast/src/runtime/member/own-rooms.ts'
+import { OwnRooms, SESSIONS_MAX } from '../../packages/holdfast/src/runtime/own-rooms.ts'
 
 type Done = Parameters<Store['write']>[1]
 

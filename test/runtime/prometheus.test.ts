@@ -7,7 +7,7 @@ import type { StreamServerCounters } from '../../packages/holdfast/src/drivers/n
 import { ceilingsOf, figuresText } from '../../packages/hub/src/server/hub-figures.ts'
 import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
 import { metricsOf } from '../../packages/mailbox/src/runtime/figures.ts'
-import { countsText, metricText } from '../../packages/holdfast/src/runtime/prometheus.ts'
+import { countsText, metricText } from '../../packages/holdfast/src/api/prometheus.ts'
 import { readMetrics } from './prometheus.ts'
 
 const HOSTILE = ['a"b', 'a\\b', 'a\nb', 'a\\"b\\', '{a="b"} 1', 'ä\u{1f0a1}', '', '\\n']

@@ -3,7 +3,7 @@
  * invited.
  */
 
-import type { Session } from '../../packages/holdfast/src/faces/session.ts'
+import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import { open, type Stage } from './capture.ts'
 import type { Sent } from './ledger.ts'
 

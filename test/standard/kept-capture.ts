@@ -1,8 +1,8 @@
 /** Captures a room that is kept, left by all, and opened again; in the open, and with a key. */
 
-import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import { object } from '../../packages/holdfast/src/faces/objects.ts'
-import { withRoom } from '../../packages/holdfast/src/faces/with-room.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
+import { withRoom } from '../../packages/holdfast/src/objects/with-room.ts'
 import { u8 } from '../../packages/holdfast/src/wire/schema.ts'
 import { bump, open } from './capture.ts'
 import type { Sent } from './ledger.ts'

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
-import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import { u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
 import { read, written } from '../../tools/tidy/house.ts'
 import { toHex } from '../hex.ts'

@@ -2,10 +2,10 @@
 // Method: as standard.test.ts; a star and a mesh are captured, and states are drawn bit by bit.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { object } from '../../packages/holdfast/src/faces/objects.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { readEntry } from '../../packages/holdfast/src/objects/messages.ts'
-import * as objects from '../../packages/holdfast/src/objects/objects.ts'
+import { readEntry } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { createReader } from '../../packages/holdfast/src/wire/bytes.ts'
 import * as schema from '../../packages/holdfast/src/wire/schema.ts'
 import { captureMesh, captureSession, Dot, RULES, TYPES } from './capture.ts'

@@ -3,8 +3,8 @@
  * refused, wrested, grasped again, raised, shuffled, hidden and swept, and a server dies.
  */
 
-import type { Running } from '../../packages/holdfast/src/faces/live.ts'
-import type { Session } from '../../packages/holdfast/src/faces/session.ts'
+import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import type { PieceHandle } from '../../packages/holdfast/src/pieces/handles.ts'
 import { secret } from '../../packages/holdfast/src/pieces/types.ts'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'

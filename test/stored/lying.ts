@@ -1,8 +1,8 @@
 /** A hub that lies: all that it says to one process passes here. */
 
 import { type FromHub, fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { joinIn, type JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import type { Connect } from '../../packages/holdfast/src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld } from '../../packages/sim/src/session-world.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'

@@ -5,8 +5,8 @@
 // Slow: eight seeds open, play and kill a room three times each.
 import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
-import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../faces/acting.ts'
 import { diskOf, putBack } from './disks.ts'

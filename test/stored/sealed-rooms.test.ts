@@ -4,8 +4,8 @@
 // lets somebody without the key serve.
 import { describe, expect, test } from 'vitest'
 import { action, text, u8 } from '../../packages/holdfast/src/index.ts'
-import type { JoinOptions } from '../../packages/holdfast/src/faces/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/faces/live.ts'
+import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
+import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../faces/acting.ts'
 import { joinBy, termsAs, unsealed } from './lying.ts'

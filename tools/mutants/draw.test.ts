@@ -12,7 +12,7 @@ function many(room: string, count: number): Site[] {
   return Array.from({ length: count }, (_, n) => site(room, n))
 }
 
-const ALL = [...many('wire', 10), ...many('link', 100), ...many('objects', 300)]
+const ALL = [...many('wire', 10), ...many('link', 100), ...many('objects/protocol', 300)]
 
 test('the same seed draws the same, another seed others', () => {
   expect(draw(ALL, 7, 30)).toEqual(draw(ALL, 7, 30))
@@ -21,7 +21,7 @@ test('the same seed draws the same, another seed others', () => {
 test('each room has some, and the rest goes by size', () => {
   const drawn = draw(ALL, 1, 60)
   const of = (room: string): number => drawn.filter(({ file }) => roomOf(file) === room).length
-  expect([of('wire'), of('link'), of('objects')]).toEqual([6, 14, 40])
+  expect([of('wire'), of('link'), of('objects/protocol')]).toEqual([6, 14, 40])
 })
 test('what is added to a room draws itself at most', () => {
   const before = new Set(draw(many('link', 100), 3, 20))

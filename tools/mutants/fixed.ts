@@ -93,8 +93,8 @@ export const FIXED: readonly Fixed[] = [
   fixed('H5', 'hub/machine/hub.ts receive', 'isLong ? 1 + bytes.length / 1024 : 1', '1'),
   fixed('H6', 'hub/machine/listing.ts page', ', from + LIST_MAX', ''),
   fixed('H7', 'hub/machine/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
-  fixed('O6', 'objects/accept.ts maySay', 'if (said.owner !== from) return false', ''),
-  fixed('O12', 'objects/interest.ts maySee', 'if (replica.hidden) return false', ''),
+  fixed('O6', 'objects/protocol/accept.ts maySay', 'if (said.owner !== from) return false', ''),
+  fixed('O12', 'objects/protocol/interest.ts maySee', 'if (replica.hidden) return false', ''),
   fixed('A1', 'actions/protocol/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
   fixed('A2', 'actions/protocol/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
   fixed('A3', 'actions/protocol/actions.ts receive', 'state.published = new Map()', ''),
@@ -109,14 +109,14 @@ export const FIXED: readonly Fixed[] = [
   fixed('P2', 'pieces/protocol/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',
-    'objects/updates.ts lacks',
+    'objects/protocol/updates.ts lacks',
     'changedAt[field]! > base',
     'changedAt[field]! >= base',
   ),
-  fixed('duty:107', 'objects/fan-out.ts speaksFor', 'replica.owner !== peer', 'true'),
+  fixed('duty:107', 'objects/protocol/fan-out.ts speaksFor', 'replica.owner !== peer', 'true'),
   fixed(
     'duty:169',
-    'objects/fan-out.ts mayTell',
+    'objects/protocol/fan-out.ts mayTell',
     'if (!objects.mesh && leads(objects) && !subscriber.follows) return false',
     '',
   ),
@@ -148,7 +148,7 @@ export const FIXED: readonly Fixed[] = [
     "entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player",
     'false',
   ),
-  fixed('O24', 'objects/adopting.ts giveBack', ' || openGrant(turn, replica.key)', ''),
+  fixed('O24', 'objects/protocol/adopting.ts giveBack', ' || openGrant(turn, replica.key)', ''),
 ]
 
 /** What the same check tried and what has no place now. */

@@ -18,19 +18,19 @@ describe('a stack', () => {
   test('is read outermost first, and calls within a room are one entry', () => {
     const seen = sight('drivers', 'runtime', 'runtime', 'member')
     expect(roomsOf(seen)).toEqual(['drivers', 'runtime', 'member'])
-    expect(entered([seen, sight('runtime', 'faces')])).toHaveLength(4)
+    expect(entered([seen, sight('runtime', 'join')])).toHaveLength(4)
   })
   test('has no frame of what waits for a promise, of Node, or of what is in no room', () => {
     const stack = [
-      'at async join (/h/packages/holdfast/src/faces/join.ts:1:1)',
-      'at new Live (/h/build/packages/holdfast/src/faces/live.js?v=3:2:5)',
+      'at async join (/h/packages/holdfast/src/join/join.ts:1:1)',
+      'at new Live (/h/build/packages/holdfast/src/join/live.js?v=3:2:5)',
       'at /h/packages/holdfast/src/link/link.ts:3:1',
       'at rulesOf (/h/packages/holdfast/src/machine.ts:4:1)',
       'at Socket.emit (node:events:519:28)',
     ].join('\n    ')
     expect(framesOf(stack).map(({ room, line }) => [room, line])).toEqual([
       ['link', 3],
-      ['faces', 2],
+      ['join', 2],
     ])
   })
 })
@@ -47,7 +47,7 @@ describe('a path is complained of', () => {
     ])
   })
   test('where a room is entered again, and no text says why', () => {
-    expect(complaints('it', [sight('runtime', 'faces', 'runtime')], LIMIT)).toEqual([
+    expect(complaints('it', [sight('runtime', 'join', 'runtime')], LIMIT)).toEqual([
       'it enters runtime again, and the text does not say why',
     ])
   })

@@ -112,7 +112,7 @@ async function followSet(
   const datagram = (watch.datagram = new Trail())
   const change = (watch.set = new Trail())
   const stop = seen.on('changed', () => datagram.note('at the listener'))
-  change.note('at the call', 'faces')
+  change.note('at the call', 'join')
   set()
   await until(() => datagram.saw('at the listener') && change.saw('at the socket'))
   stop()
@@ -123,7 +123,7 @@ async function followSet(
 // It leaves before the call returns; the action runs on the primary.
 async function followAct(watch: Watch, act: () => Promise<unknown>): Promise<readonly Sight[]> {
   const trail = (watch.act = new Trail())
-  trail.note('at the call', 'faces')
+  trail.note('at the call', 'join')
   watch.acts = true
   const done = act()
   watch.acts = false

@@ -35,11 +35,11 @@ const ROOMS = new Set(FLOORS.flat())
 
 const PLACE = /(?:\(|\s)(?:file:\/\/)?(\/[^()]*?)(?:\?[^():]*)?:(\d+):(\d+)\)?$/
 
-/** The room of a file; files of the lowest layer and the doors stand in none. */
+/** The folder of a file; files of the lowest layer and the doors stand in none. */
 function roomOf(file: string): string | undefined {
   // The whole repository may lie in a folder of that name.
   const room = place(file.slice(file.lastIndexOf('/packages/') + 1).replace(/\.js$/, '.ts'))?.room
-  return room !== undefined && ROOMS.has(room) ? room : undefined
+  return room !== undefined && ROOMS.has(room) ? room.replace('/protocol', '') : undefined
 }
 
 /** The calls of a stack that stand in rooms, outermost first. */

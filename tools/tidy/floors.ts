@@ -20,7 +20,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   [
     ...[
       'session',
-      'objects',
+      'objects/protocol',
       'actions/protocol',
       'pieces/protocol',
       'slots/protocol',
@@ -30,13 +30,14 @@ export const FLOORS: readonly (readonly string[])[] = [
     ...['mailbox/machine', 'mailbox/drivers'],
   ],
   ['member'],
+  ['api'],
   ['runtime'],
   ['hub/server', 'mailbox/runtime'],
   ['hub', 'mailbox'],
   ['kind'],
-  ['custom', 'slots', 'calls', 'pieces'],
+  ['custom', 'slots', 'calls', 'pieces', 'objects'],
   ['actions'],
-  ['faces'],
+  ['join'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
   ['sim', 'cli'],
 ]
@@ -164,7 +165,7 @@ function games(source: Source): Complaint[] {
 }
 
 /** What members, hubs and mailboxes may all use. */
-const SHARED = /^(layer 0|wire|motion|faults|link|seal|replication|drivers|runtime)$/
+const SHARED = /^(layer 0|wire|motion|faults|link|seal|replication|drivers|api)$/
 
 /** Which of them a module is of; `any` for what all may use. */
 function side(path: string): 'hub' | 'mailbox' | 'member' | 'hub-protocol' | 'any' {

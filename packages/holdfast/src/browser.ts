@@ -5,8 +5,8 @@
  */
 
 import { browserEnvironment } from './drivers/browser.ts'
-import { joinIn, type JoinOptions } from './faces/join.ts'
-import type { Session } from './faces/session.ts'
+import { joinIn, type JoinOptions } from './join/join.ts'
+import type { Session } from './join/session.ts'
 
 export * from './index.ts'
 

@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { NodeJoinOptions } from './faces/hosting.ts'
-import { joinIn } from './faces/join.ts'
+import type { NodeJoinOptions } from './join/hosting.ts'
+import { joinIn } from './join/join.ts'
 import { nodeEnvironment } from './drivers/node.ts'
-import type { Session } from './faces/session.ts'
+import type { Session } from './join/session.ts'
 
 export * from './index.ts'
 export * from './drivers/net/multicast.ts'
-export { host, type HostOptions, type NodeJoinOptions } from './faces/hosting.ts'
+export { host, type HostOptions, type NodeJoinOptions } from './join/hosting.ts'
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {

@@ -4,7 +4,7 @@ import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messag
 import { badValue, type Millis, RIGHTS } from '../../holdfast/src/machine.ts'
 import type { Loop } from '../../holdfast/src/ports.ts'
 import type { Consult } from './server/hub-server.ts'
-import { checkFunction } from '../../holdfast/src/runtime/options.ts'
+import { checkFunction } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
 

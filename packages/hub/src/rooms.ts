@@ -8,11 +8,11 @@ import { savedIn, writeSaved } from '../../holdfast/src/hub-protocol/saved-room.
 import type { Unfit } from './machine/saving.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
-import { checkOptions } from '../../holdfast/src/runtime/options.ts'
+import { checkOptions } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields.ts'
 import { toHex } from '../../holdfast/src/wire/hex.ts'
 import { isName } from '../../holdfast/src/wire/plain.ts'
-import { checkName } from '../../holdfast/src/runtime/names.ts'
+import { checkName } from '../../holdfast/src/api/names.ts'
 
 /** A player in a room, as the hub knows it. */
 export interface RoomPlayer {

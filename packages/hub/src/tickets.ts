@@ -15,9 +15,9 @@ import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
 import { KEY_BYTES } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/hex.ts'
-import { checkOptions } from '../../holdfast/src/runtime/options.ts'
+import { checkOptions } from '../../holdfast/src/api/options.ts'
 import type { TicketReader } from './server/hub-server.ts'
-import { checkName } from '../../holdfast/src/runtime/names.ts'
+import { checkName } from '../../holdfast/src/api/names.ts'
 import { withKey } from '../../holdfast/src/hub-protocol/ticket-text.ts'
 
 /** Most keys whose tickets a hub takes. */

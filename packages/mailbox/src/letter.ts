@@ -1,9 +1,9 @@
 /** Types of letters as an application names them. */
 
 import { LETTER, type LetterType } from './runtime/letter-types.ts'
-import { checkName, checkOptions } from '../../holdfast/src/runtime/options.ts'
+import { checkName, checkOptions } from '../../holdfast/src/api/options.ts'
 import type { Fields, Schema } from '../../holdfast/src/wire/schema.ts'
-import { signatureOf } from '../../holdfast/src/runtime/arguments.ts'
+import { signatureOf } from '../../holdfast/src/api/arguments.ts'
 
 /** What `letter` takes about other builds. */
 export interface LetterTypeOptions {

@@ -5,10 +5,10 @@ import type { MailEvent } from './machine/mailbox.ts'
 import type { Loop } from '../../holdfast/src/ports.ts'
 import type { Stopped, TurnEvent } from './runtime/draft.ts'
 import { MAILBOX_EVENTS, type MailboxEvents } from './runtime/options.ts'
-import { Reports } from '../../holdfast/src/runtime/reports.ts'
+import { Reports } from '../../holdfast/src/api/reports.ts'
 import { toHex } from '../../holdfast/src/wire/hex.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
-import { Listeners } from '../../holdfast/src/runtime/emitter.ts'
+import { Listeners } from '../../holdfast/src/api/emitter.ts'
 
 /** Peers of which the process warns that they never were seen: the rest goes to `unseen` alone. */
 const UNSEEN_SAID_MAX = 20

@@ -26,7 +26,7 @@ import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
 export { letter, type LetterTypeOptions } from './letter.ts'
-export { was } from '../../holdfast/src/runtime/migrations.ts'
+export { was } from '../../holdfast/src/api/migrations.ts'
 export {
   angle,
   bool,

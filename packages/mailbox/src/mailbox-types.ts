@@ -11,8 +11,8 @@ import type { MailboxEvents, QueueFigures } from './runtime/options.ts'
 import type { MailPeer } from './runtime/peers.ts'
 import type { PostOptions } from './runtime/letters.ts'
 import type { Transaction } from './runtime/transaction.ts'
-import type { Stop } from '../../holdfast/src/runtime/disposing.ts'
-import type { Emitter, Listen } from '../../holdfast/src/runtime/emitter.ts'
+import type { Stop } from '../../holdfast/src/api/disposing.ts'
+import type { Emitter, Listen } from '../../holdfast/src/api/emitter.ts'
 
 /** The way to one peer. */
 export interface MailWay {

@@ -17,8 +17,8 @@ import { NO_LIFE } from '../../holdfast/src/wire/history.ts'
 import { encode } from '../../holdfast/src/wire/layout.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
 import type { Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
-import { ASYNC_DISPOSE, type Stop, stopping } from '../../holdfast/src/runtime/disposing.ts'
-import type { Listen, Listeners } from '../../holdfast/src/runtime/emitter.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from '../../holdfast/src/api/disposing.ts'
+import type { Listen, Listeners } from '../../holdfast/src/api/emitter.ts'
 import { MailEvents } from './mail-events.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from './runtime/dead.ts'
@@ -47,7 +47,7 @@ import { checkTrace, type Dated, type PostOptions, givenLetter, unseal } from '.
 import * as peers from './runtime/peers.ts'
 import type { MailPeer, PeerDesk } from './runtime/peers.ts'
 import { type MailValue, readLetter, toValue } from './runtime/values.ts'
-import { checkFunction, checkOptions } from '../../holdfast/src/runtime/options.ts'
+import { checkFunction, checkOptions } from '../../holdfast/src/api/options.ts'
 
 /** How often figures are shown to who inspects an open mailbox. */
 const PUBLISH_MS: Millis = 500

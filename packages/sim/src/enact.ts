@@ -13,7 +13,7 @@ import {
   type PartView,
   type PeerId,
 } from '../../holdfast/src/machine.ts'
-import type { Objects, Replica } from '../../holdfast/src/objects/objects.ts'
+import type { Objects, Replica } from '../../holdfast/src/objects/protocol/objects.ts'
 import { clone } from './clone.ts'
 import { fresh, type Input, step, thing, typesOf } from './objects-peer.ts'
 import { hear, type Heard } from './objects-words.ts'

@@ -4,13 +4,13 @@
  */
 
 import type { PartOut, PartView, PeerId } from '../../holdfast/src/machine.ts'
-import * as objects from '../../holdfast/src/objects/objects.ts'
+import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import type {
   Objects,
   ObjectsRules,
   TakePolicy,
   TypeRules,
-} from '../../holdfast/src/objects/objects.ts'
+} from '../../holdfast/src/objects/protocol/objects.ts'
 import { clone } from './clone.ts'
 import { createWriter, finish } from '../../holdfast/src/wire/bytes.ts'
 import { quantise, schema, u8 } from '../../holdfast/src/wire/schema.ts'

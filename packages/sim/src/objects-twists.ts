@@ -1,11 +1,11 @@
 /** Rules of objects that are wrong on purpose, by the name of the bug; see twists.ts. */
 
 import { rulesOf } from '../../holdfast/src/machine.ts'
-import { stand } from '../../holdfast/src/objects/accept.ts'
-import { reach } from '../../holdfast/src/objects/fan-out.ts'
-import * as objects from '../../holdfast/src/objects/objects.ts'
-import { BARRIER, leads, type ObjectsRules } from '../../holdfast/src/objects/state.ts'
-import { compare, FIRST } from '../../holdfast/src/objects/version.ts'
+import { stand } from '../../holdfast/src/objects/protocol/accept.ts'
+import { reach } from '../../holdfast/src/objects/protocol/fan-out.ts'
+import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
+import { BARRIER, leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
+import { compare, FIRST } from '../../holdfast/src/objects/protocol/version.ts'
 
 /** What ships, but for some of it. */
 export function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {

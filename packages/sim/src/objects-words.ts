@@ -4,9 +4,14 @@
  */
 
 import type { PeerId } from '../../holdfast/src/machine.ts'
-import { KIND, readEntry } from '../../holdfast/src/objects/messages.ts'
-import type { Said, TypeRules } from '../../holdfast/src/objects/objects.ts'
-import { compare, FIRST, readVersion, type Version } from '../../holdfast/src/objects/version.ts'
+import { KIND, readEntry } from '../../holdfast/src/objects/protocol/messages.ts'
+import type { Said, TypeRules } from '../../holdfast/src/objects/protocol/objects.ts'
+import {
+  compare,
+  FIRST,
+  readVersion,
+  type Version,
+} from '../../holdfast/src/objects/protocol/version.ts'
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
 
 /** The three that tell of an object, the one that starts a migration, and all others. */

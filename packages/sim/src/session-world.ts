@@ -10,8 +10,8 @@
 
 import type { Environment, RoomStore, Store } from '../../holdfast/src/ports.ts'
 import { HubServer } from '../../hub/src/server/hub-server.ts'
-import { joinIn, type JoinOptions } from '../../holdfast/src/faces/join.ts'
-import type { Running } from '../../holdfast/src/faces/live.ts'
+import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'
+import type { Running } from '../../holdfast/src/join/live.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import { toyTickets } from './toy-tickets.ts'
 import { toyCiphers, toyCurves } from './toy-ciphers.ts'

@@ -2,7 +2,7 @@
 
 import { decodeAnswer } from './protocol/actions.ts'
 import type { ActionType } from './types.ts'
-import { fitAnswer } from '../runtime/arguments.ts'
+import { fitAnswer } from '../api/arguments.ts'
 import { type ActionOutcome, refused } from '../kind/outcomes.ts'
 
 const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'

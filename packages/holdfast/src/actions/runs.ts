@@ -6,10 +6,10 @@
 import type { Run, Table } from './protocol/actions.ts'
 import { HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/json.ts'
-import { atOnce, isMistake, type Report } from '../runtime/reports.ts'
+import { atOnce, isMistake, type Report } from '../api/reports.ts'
 import type { GameTable } from '../pieces/table.ts'
 import type { ActionType } from './types.ts'
-import { fitArguments, givenAnswer, givenArguments } from '../runtime/arguments.ts'
+import { fitArguments, givenAnswer, givenArguments } from '../api/arguments.ts'
 
 type AnyAction = ActionType<never, unknown>
 

@@ -1,7 +1,7 @@
 /** An action as a game names it. */
 
 import type { Actor } from './protocol/actions.ts'
-import type { Signature } from '../runtime/arguments.ts'
+import type { Signature } from '../api/arguments.ts'
 import type { Kind } from '../kind/kind.ts'
 import type { GameTable } from '../pieces/table.ts'
 

@@ -1,6 +1,6 @@
 /** A procedure as a game names it. */
 
-import type { Signature } from '../runtime/arguments.ts'
+import type { Signature } from '../api/arguments.ts'
 import type { Kind } from '../kind/kind.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
 

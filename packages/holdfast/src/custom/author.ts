@@ -2,7 +2,7 @@
 
 import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
-import { atOnce, type Report, type Reports, ruled } from '../runtime/reports.ts'
+import { atOnce, type Report, type Reports, ruled } from '../api/reports.ts'
 import { shown } from '../wire/fields.ts'
 import type { PartPlan, Performance } from './types.ts'
 

@@ -2,7 +2,7 @@
 
 import * as machine from './protocol/custom.ts'
 import { badValue, type Part } from '../machine.ts'
-import { checkAtOnce, checkName, checkOptions } from '../runtime/options.ts'
+import { checkAtOnce, checkName, checkOptions } from '../api/options.ts'
 import { shown } from '../wire/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'
 import { authorOf } from './author.ts'

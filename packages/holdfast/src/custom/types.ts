@@ -1,7 +1,7 @@
 /** What authors of parts are given and give. */
 
 import type { Asker } from './protocol/custom.ts'
-import type { Emitter } from '../runtime/emitter.ts'
+import type { Emitter } from '../api/emitter.ts'
 import type { Kind } from '../kind/kind.ts'
 import type { MemberInfo } from '../kind/member-info.ts'
 import type { Outcome } from '../kind/outcomes.ts'

@@ -5,7 +5,7 @@
 
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
-import type { Reports } from '../runtime/reports.ts'
+import type { Reports } from '../api/reports.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { TableView } from './table-view.ts'
 import type { Viewer } from './viewer.ts'

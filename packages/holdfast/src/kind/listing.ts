@@ -1,9 +1,9 @@
 /** What there is of one type, as it comes and goes. */
 
-import { guarded } from '../runtime/guarded.ts'
-import { checkFunction } from '../runtime/options.ts'
-import { type Emitter, Listeners } from '../runtime/emitter.ts'
-import type { Reports } from '../runtime/reports.ts'
+import { guarded } from '../api/guarded.ts'
+import { checkFunction } from '../api/options.ts'
+import { type Emitter, Listeners } from '../api/emitter.ts'
+import type { Reports } from '../api/reports.ts'
 
 /** What a listing tells: of each handle, before the listeners of `subscribe` hear. */
 export interface ListingEvents<Item> {

@@ -2,7 +2,7 @@
 
 import type { OutcomeCode } from '../codes.ts'
 import { isMisfit } from '../machine.ts'
-import type { Refusal } from '../objects/objects.ts'
+import type { Refusal } from '../objects/protocol/objects.ts'
 import type { MemberInfo } from './member-info.ts'
 
 /** What was asked for is not done. */

@@ -1,7 +1,7 @@
 /** Operations that a user waits for: what each is, by its number, until its outcome is told. */
 
 import { HoldfastError } from '../machine.ts'
-import type { Runner } from '../runtime/member/runner.ts'
+import type { Runner } from '../runtime/runner.ts'
 
 /** An operation on a part. */
 export interface Question {

@@ -1,7 +1,7 @@
 /** The table that actions write, as a member reads it. */
 
 import type { Value } from '../actions/protocol/actions.ts'
-import type { Emitter } from '../runtime/emitter.ts'
+import type { Emitter } from '../api/emitter.ts'
 
 /** What the table tells. */
 export interface TableEvents {

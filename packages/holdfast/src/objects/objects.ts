@@ -1,101 +1,72 @@
-/**
- * Objects with one owner each, who may change (B1, B5, B25): the operations of the application.
- *
- * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
- * for an object, and its owner may give it away; the primary decides (owning.ts). All states go to
- * the others by fan-out (fan-out.ts) and by updates (updates.ts), and a state that arrives counts
- * by four rules (accept.ts, requests.ts). docs/protocols/objects.md shows why that converges.
- */
+/** Objects as a game names them, and what they bring to a session. */
 
-import { assert, type Millis } from '../machine.ts'
-import type { Quantised } from '../wire/schema.ts'
-import { bury, stand } from './accept.ts'
-import { moved } from './interest.ts'
-import { say, wait } from './reckoning.ts'
+import { badValue } from '../machine.ts'
+import * as objects from './protocol/objects.ts'
+import type { Part } from '../machine.ts'
+import { type Fields, shown } from '../wire/schema.ts'
+import { ObjectRegistry } from './registry.ts'
+import type { Host, Kind, Opened } from '../kind/kind.ts'
 import {
-  isMine,
-  type Objects,
-  place,
-  relays,
-  type Replica,
-  type Turn,
-  type Types,
-} from './state.ts'
-import { FIRST } from './version.ts'
+  compileObject,
+  keptTextOf,
+  OBJECT_TYPES_MAX,
+  type ObjectOptions,
+  type ObjectType,
+  textOf,
+} from './types.ts'
 
-export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
-export type { Keeper } from './keeping.ts'
-export { give } from './owning.ts'
-export { reply } from './asking.ts'
-export { request } from './requests.ts'
-export { create, RULES } from './rules.ts'
-export { lackOf, madeBy } from './room.ts'
-export * from './state.ts'
-export type { Version } from './version.ts'
+/** Most rounds of updates of objects a second. */
+const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
-// A sink for `moved` in `set`, where nothing is sent at once and no event is due.
-const NOBODY = { send: () => 0, emit: () => {} }
+/** The kind of all that `object` makes. */
+export const objectsKind: Kind<'object'> = {
+  word: 'object',
+  channel: objects.OBJECTS_CHANNEL,
+  most: OBJECT_TYPES_MAX,
+  verbs: ['create', 'all'],
+  options: ['objectsPerPlayer', 'updatesPerSecond'],
+  text: (definition) => textOf(definition as ObjectType),
+  keptText: (definition) => keptTextOf(definition as ObjectType),
+  hides: (definition) => {
+    const { kept, visibility } = (definition as ObjectType).rules
+    return Boolean(kept) && visibility !== null
+  },
+  terms: ({ objectsPerPlayer }) => termsOf(objectsPerPlayer),
+  open: (definitions, host) => open(definitions as readonly ObjectType[], host),
+}
 
-/** Time between two updates of an object that carry their ages. */
-const MEASURE_EVERY_MS: Millis = 200
-// With more objects than this each is measured less often.
-const MEASURED_OFTEN = 20
+function open(types: readonly ObjectType[], host: Host): Opened {
+  const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
+  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+  const { keeper = null } = types.find((type) => type.keeper) ?? {}
+  const part = objects.objectsPart(rules, keeper) as Part<never>
+  return { part, state, face: new ObjectRegistry(types, rules, state, host) }
+}
 
-/** Creates an object of ours. @param madeAt  session time, or NaN */
-export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Millis = NaN): Replica {
-  const { objects } = turn
-  const replica = place(objects, objects.me, objects.nextCount++, type)
-  const { me: owner } = objects
-  stand(turn, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
-  return replica
+function termsOf(most: unknown): string {
+  if (most === undefined) return ''
+  const fits = Number.isInteger(most) && (most as number) >= 0
+  if (fits && (most as number) <= objects.OBJECTS_MAX) return `objects=${most as number}`
+  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
+}
+
+function rateOf(rate: unknown = RATE_MAX): number {
+  if (typeof rate === 'number' && rate >= 1 && rate <= RATE_MAX) return rate
+  throw badValue(`updatesPerSecond is 1 to ${RATE_MAX}: ${shown(rate)}`)
 }
 
 /**
- * Our object changed: its `fields` already have the new values.
+ * A type of objects: its state field by field. Each object has one owner, who sets it; the
+ * newest state reaches everybody, and nobody waits for it.
  *
- * @param mask  which fields changed; of 0 nothing is sent (B17)
- * @param madeAt  when the values were made: session time, or NaN
- * @param waits  the others extrapolate the same values, so sending may wait
- * @returns whether the change is sent now
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, a motion whose
+ *   fields do not fit, and a state that may take more than 1,024 bytes: it goes in one datagram.
+ *   The sentence has the bytes of each field
  */
-export function set(
-  objects: Objects,
-  types: Types,
-  now: Millis,
-  replica: Replica,
-  mask: number,
-  madeAt: Millis = NaN,
-  waits = false,
-): boolean {
-  assert(isMine(objects, replica), 'who sets an object owns it')
-  if (mask === 0) return false
-  const rules = types[replica.type]!
-  if (rules.kept) objects.kept.stirred = true
-  replica.oseq++
-  for (let field = 0; field < replica.changedAt.length; field++) {
-    if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
-  }
-  if (rules.timed) replica.madeAt = madeAt
-  if (rules.timed) measure(objects, replica)
-  if (rules.visibility || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
-  if (waits && wait(objects, now, replica)) return false
-  say(objects, now, replica)
-  return true
-}
-
-// The first update after a while carries ages; that of a new object does not.
-function measure(objects: Objects, replica: Replica): void {
-  replica.ages = null
-  if (Number.isNaN(replica.madeAt)) return
-  const every = MEASURE_EVERY_MS * Math.max(1, objects.living / MEASURED_OFTEN)
-  if (replica.madeAt - replica.measuredAt < every) return
-  if (!Number.isNaN(replica.measuredAt)) replica.ages = relays(objects) ? [] : [0, 0]
-  replica.measuredAt = replica.madeAt
-}
-
-/** Destroys an object of ours (B19). */
-export function destroy(turn: Turn, replica: Replica): void {
-  const { objects } = turn
-  assert(isMine(objects, replica), 'who destroys an object owns it')
-  bury(turn, replica, replica.version, objects.me)
+export function object<F extends Fields>(
+  name: string,
+  fields: F,
+  options: ObjectOptions<NoInfer<F>> = {},
+): ObjectType<F> {
+  return compileObject(objectsKind, name, fields, options as ObjectOptions<F>)
 }

@@ -1,59 +1,71 @@
-/** What the objects know of the types of a game, and of an object as members send it. */
+/** A type of objects as a game names it: its fields, who may take it, how it moves. */
 
-import type { Millis, PeerId } from '../machine.ts'
-import type { Migration } from '../wire/converting.ts'
-import type { Fields, Quantised, Schema } from '../wire/schema.ts'
-import type { Version } from './version.ts'
+import { checkSize, type Fields, type Schema, type StateOf } from '../wire/schema.ts'
+import { type Keeper, STATE_MAX, type TypeRules } from './protocol/objects.ts'
+import type { Kind } from '../kind/kind.ts'
+import { type Course, courseOf, type MotionOptions } from './motion.ts'
+import { checkName, checkOptions, fieldsOf } from '../api/options.ts'
+import type { Report } from '../api/reports.ts'
+import { OWNING_OPTIONS, type OwningOptions, rulesOf, ruleText } from './rules.ts'
 
-/** Who may take an object from its owner: anybody, whoever the owner agrees to, or nobody. */
-export type TakePolicy = 'free' | 'ask' | 'fixed'
+/** Most types of objects in a game. */
+export const OBJECT_TYPES_MAX = 128
 
-/** What the objects need to know of one type of the game. */
-export interface TypeRules {
-  readonly schema: Schema<Fields>
-  /** States of the type carry when they were made. */
-  readonly timed: boolean
-  readonly take: TakePolicy
-  /** How an ask ends that the owner does not answer. */
-  readonly unanswered: 'refuse' | 'take'
-  /** How an object ends whose owner does not come back. */
-  readonly onOwnerLeave: 'destroy' | 'keep'
-  /** The primary may move objects of the type to the member with fewest (B27). */
-  readonly balance: boolean
-  /** Of two that wait, one of twice the weight goes when it has waited half as long. */
-  readonly weight: number
-  /** Who sees objects of the type; null for everybody. */
-  readonly visibility: VisibilityRule | null
-  /** The room keeps them beyond its members; not given or null: it does not. */
-  readonly kept?: { readonly name: string; readonly migration: Migration | null } | null
-  /** The column of the vec2 from which an object's owner looks around; -1 for none. */
-  readonly eyes: number
+/** A type of objects. */
+export interface ObjectType<F extends Fields = Fields> {
+  /** The kind of all that `object` makes. */
+  readonly kind: Kind<'object'>
+  /** 1 to 32 characters, the same in every build. */
+  readonly name: string
+  /** Its fields as they go over the network. */
+  readonly schema: Schema<F>
+  /** How it moves between updates; null if it does not. */
+  readonly course: Course | null
+  /** Who may see and own its objects. */
+  readonly rules: TypeRules
+  /** What keeps its objects beyond the members of a room; null if nothing does. */
+  readonly keeper: Keeper | null
+  /** The same for one session, to which what a rule of the game throws is reported. */
+  readonly rulesFor: (report: Report) => TypeRules
 }
 
-/** Who sees an object of a type. */
-export type VisibilityRule =
-  /** Members with eyes within the radius of the object's place, a vec2 in that column, see it. */
-  | { readonly kind: 'near'; readonly column: number; readonly radius: number }
-  /** Members whom the game's function lets see the object. */
-  | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
-
-/** Whether a viewer sees one state of an object. */
-export type Sees = (viewer: PeerId, player: number) => boolean
-
-/** The types of a game, in their order there. */
-export type Types = readonly TypeRules[]
-
-/** An entry: all of an object, as a member sent it. */
-export interface Said {
-  key: number
-  creator: PeerId
-  count: number
-  version: Version
-  owner: PeerId
-  type: number
-  dead: boolean
-  oseq: number
-  former: number
-  fields: Quantised
-  madeAt: Millis
+/** What `object` takes besides. */
+export interface ObjectOptions<F extends Fields> extends OwningOptions<F> {
+  /** Which fields go on by which velocities, so that `view` shows them between updates. */
+  readonly motion?: MotionOptions<F>
 }
+
+/** Compiles a type. @throws HoldfastError code `bad-value`, see `object` */
+export function compileObject<F extends Fields>(
+  kind: Kind<'object'>,
+  name: string,
+  fields: F,
+  options: ObjectOptions<F>,
+): ObjectType<F> {
+  checkName(name)
+  checkOptions(name, options, OBJECT_OPTIONS)
+  const compiled = fieldsOf(name, fields)
+  const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
+  const whole = compiled as unknown as Schema<Fields>
+  checkSize(`${name}: its state`, whole, STATE_MAX)
+  const rulesFor = (report: Report): TypeRules => {
+    return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
+  }
+  const keeper = options.kept?.keeper ?? null
+  return { kind, name, schema: compiled, course, rules: rulesFor(() => {}), keeper, rulesFor }
+}
+
+const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
+
+/** What two builds must agree on: which rules a type has, not what they do. */
+export function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): string {
+  return [name, text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
+}
+
+/** By what a kept room's objects of a type are read; '' if it keeps none. */
+export function keptTextOf({ name, schema: { text }, rules }: ObjectType<Fields>): string {
+  return rules.kept ? `${name} ${text} ${rules.timed ? 'timed ' : ''}kept` : ''
+}
+
+/** A change of an object's state: some of its fields. */
+export type Patch<F extends Fields> = Partial<StateOf<F>>

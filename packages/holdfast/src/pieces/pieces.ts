@@ -2,7 +2,7 @@
 
 import type { Part } from '../machine.ts'
 import * as pieces from './protocol/pieces.ts'
-import { checkName } from '../runtime/options.ts'
+import { checkName } from '../api/options.ts'
 import type { Fields } from '../wire/schema.ts'
 import type { Definition, Host, Kind, Opened } from '../kind/kind.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './types.ts'

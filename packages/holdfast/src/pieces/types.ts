@@ -5,10 +5,10 @@
 
 import { HoldfastError, within } from '../machine.ts'
 import type { Kind } from '../kind/kind.ts'
-import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
-import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
+import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../api/options.ts'
+import { atOnce, isMistake, type Report, ruled } from '../api/reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from './protocol/pieces.ts'
-import { type MigrationOptions, migrationOf } from '../runtime/migrations.ts'
+import { type MigrationOptions, migrationOf } from '../api/migrations.ts'
 import {
   checkSize,
   type Field,

@@ -6,7 +6,7 @@ import { SESSIONS_MAX } from '../machine/register.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
 import { shown } from '../../../holdfast/src/wire/fields.ts'
 import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/ip.ts'
-import { nearest } from '../../../holdfast/src/runtime/options.ts'
+import { nearest } from '../../../holdfast/src/api/options.ts'
 
 /**
  * Limits that are other than the defaults, by who and what, as `{ address: { streams: 64 } }`. One

@@ -9,7 +9,7 @@ import {
   gaugeText,
   metricText,
   type Sample,
-} from '../../../holdfast/src/runtime/prometheus.ts'
+} from '../../../holdfast/src/api/prometheus.ts'
 
 /** The present numbers of a hub, and its counts since it was opened. */
 export interface HubFigures {

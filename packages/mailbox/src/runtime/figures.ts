@@ -2,7 +2,7 @@
 
 import type { Counters } from '../machine/mailbox.ts'
 import type { QueueFigures } from './options.ts'
-import { countsText, metricText } from '../../../holdfast/src/runtime/prometheus.ts'
+import { countsText, metricText } from '../../../holdfast/src/api/prometheus.ts'
 
 /** How many peers are shown, those with most letters waiting. */
 const PEERS_SHOWN = 100

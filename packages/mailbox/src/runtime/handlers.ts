@@ -3,7 +3,7 @@
 import { badValue, HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import { fitGrown } from '../../../holdfast/src/wire/fit.ts'
 import { shown } from '../../../holdfast/src/wire/schema.ts'
-import { isThenable } from '../../../holdfast/src/runtime/reports.ts'
+import { isThenable } from '../../../holdfast/src/api/reports.ts'
 import type { LetterInfo } from './letters.ts'
 import { type LetterDefinition, type LetterType, typesBefore, typesByName } from './letter-types.ts'
 import type { EffectHandler, LetterHandler } from './options.ts'

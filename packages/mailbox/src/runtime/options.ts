@@ -10,7 +10,7 @@ import type { Transaction } from './transaction.ts'
 import type { MailValue } from './values.ts'
 import { shown } from '../../../holdfast/src/wire/fields.ts'
 import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
-import type { Reported } from '../../../holdfast/src/runtime/reports.ts'
+import type { Reported } from '../../../holdfast/src/api/reports.ts'
 import { fromHex } from '../../../holdfast/src/wire/hex.ts'
 
 /** Most peers with whom letters were exchanged, by default. */

@@ -7,7 +7,7 @@ import type { Fields, StateOf } from '../../../holdfast/src/wire/schema.ts'
 import type { LetterType } from './letter-types.ts'
 import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
 import { type Carried, type MailValue, toBytes, toValue } from './values.ts'
-import { checkOptions } from '../../../holdfast/src/runtime/options.ts'
+import { checkOptions } from '../../../holdfast/src/api/options.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512

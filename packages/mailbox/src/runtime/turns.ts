@@ -31,7 +31,7 @@ import { begin, type Draft, movedIn, peersOf } from './draft.ts'
 import { Later } from './later.ts'
 import { Lines } from './lines.ts'
 import { letterId, type LetterInfo, unseal } from './letters.ts'
-import { atOnce } from '../../../holdfast/src/runtime/reports.ts'
+import { atOnce } from '../../../holdfast/src/api/reports.ts'
 import type { TurnsHost } from './turns-host.ts'
 
 /** A handler that takes longer than this is reported. */

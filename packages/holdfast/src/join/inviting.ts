@@ -1,0 +1,111 @@
+/** Invitations that a member makes, one after the other: the hub answers the newest of a stream. */
+
+import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../hub-protocol/tickets.ts'
+import { badValue, HoldfastError, type Millis, RIGHTS } from '../machine.ts'
+import { invite } from '../member/member.ts'
+import { isSealed } from '../member/room-key.ts'
+import type { Runner } from '../runtime/runner.ts'
+import { checkFlag, checkOptions } from '../api/options.ts'
+import { digest } from '../wire/digest.ts'
+import { shown } from '../wire/fields.ts'
+import { toHex } from '../wire/hex.ts'
+import { type Outcome, refused } from '../kind/outcomes.ts'
+import { withKey } from '../hub-protocol/ticket-text.ts'
+
+// An invitation waits so long for the hub to take us for a member.
+const ATTACH_MS: Millis = 5_000
+
+/** What an invitation is for. */
+export interface InviteOptions {
+  /** How many players come in by it: 1 to 256. Default 1. */
+  uses?: number
+  /** Only to watch. Default false. */
+  watch?: boolean
+}
+
+/** What came of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
+export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
+
+// The key that opens the room when nobody is in it any more; null where it needs none.
+function keyHere({ member: { session, wish } }: Runner): Uint8Array | null {
+  return session.keeps && isSealed(session.terms) ? wish.roomKey : null
+}
+
+interface Waiting {
+  readonly text: string
+  readonly resolve: (outcome: InviteOutcome) => void
+}
+
+/** See the head of this file. */
+export class Invites {
+  readonly #waiting = new Map<number, Waiting>()
+  #last: Promise<unknown> = Promise.resolve()
+  #attached: () => void = () => {}
+
+  /** Makes one. It rejects with a HoldfastError: `bad-value`, `left`. */
+  async make(runner: () => Runner | null, options: InviteOptions): Promise<InviteOutcome> {
+    checkOptions('invite', options, ['uses', 'watch'])
+    const { uses = 1, watch = false } = options
+    checkFlag('watch', watch)
+    if (!Number.isInteger(uses) || uses < 1 || uses > INVITED_MAX) {
+      throw badValue(`uses is 1 to ${INVITED_MAX}: ${shown(uses)}`)
+    }
+    const rights = watch ? RIGHTS.watch : RIGHTS.play
+    const made = this.#last.then(() => this.#ask(runner, uses, rights))
+    this.#last = made.catch(() => {})
+    return made
+  }
+
+  async #ask(runner: () => Runner | null, uses: number, rights: number): Promise<InviteOutcome> {
+    if (runner()?.member.hub !== 'attached') await this.#attachment(runner())
+    const asked = runner()
+    if (!asked) throw new HoldfastError('left', 'cannot invite: the session was left')
+    const secret = asked.loop.random(SECRET_BYTES)
+    return new Promise((resolve) => {
+      const wish = { digest: digest(secret), uses, rights }
+      const request = asked.do((now, run) => invite(run, now, wish))
+      const key = rights === RIGHTS.play ? keyHere(asked) : null
+      const text = withKey(`${INVITATION}${toHex(secret)}`, key && toHex(key))
+      if (request) this.#waiting.set(request, { text, resolve })
+      else resolve(refused('lost', 'the hub is out of reach just now: nobody is invited'))
+    })
+  }
+
+  // Right behind `join`, and after a restart of the hub, it takes us for a member in a moment.
+  async #attachment(runner: Runner | null): Promise<void> {
+    if (!runner) return
+    await new Promise<void>((resolve) => {
+      const alarm = runner.loop.alarm(resolve)
+      alarm.set(runner.loop.now() + ATTACH_MS)
+      this.#attached = () => {
+        alarm.cancel()
+        resolve()
+      }
+    })
+    this.#attached = () => {}
+  }
+
+  /** The hub takes us for a member. */
+  attached(): void {
+    this.#attached()
+  }
+
+  /** The session is over. */
+  end(why: string): void {
+    this.lose(why)
+    this.#attached()
+  }
+
+  /** The hub has answered. @param why  not; empty if it is made */
+  answered(request: number, why: string): void {
+    const waiting = this.#waiting.get(request)
+    this.#waiting.delete(request)
+    waiting?.resolve(why === '' ? { ok: true, value: waiting.text } : refused('refused', why))
+  }
+
+  /** Nobody will answer: the stream to the hub is gone. */
+  lose(why: string): void {
+    for (const { resolve } of this.#waiting.values()) resolve(refused('lost', why))
+    this.#waiting.clear()
+  }
+}

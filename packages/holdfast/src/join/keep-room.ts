@@ -1,0 +1,114 @@
+/** How long a room is kept after its last member, as `join` is told it. */
+
+import { badValue, HoldfastError } from '../machine.ts'
+import { KEEP_MINUTES_MAX } from '../hub-protocol/rooms.ts'
+import { AT_HOSTS } from '../member/own-store.ts'
+import { checkFlag, checkOptions } from '../api/options.ts'
+import { KEY_BYTES } from '../ports.ts'
+import { shown } from '../wire/fields.ts'
+import { fromHex } from '../wire/hex.ts'
+import type { RolledBack } from './events.ts'
+
+/** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */
+export type KeepTime = `${number}${'m' | 'h' | 'd'}`
+
+/** How a room is kept. */
+export interface KeepOptions {
+  /** After its last member. Default `10m`. */
+  for?: KeepTime
+  /**
+   * Whether nothing is acknowledged that the hub does not have on disk, however many are here. By
+   * default that is so for a player who is alone; with others the hub is 0.1 s behind.
+   */
+  strict?: boolean
+  /**
+   * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
+   * runs the hub reads, alters and inserts nothing, and `join` fails with `forbidden` where what
+   * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a
+   * ticket, or the token of who comes back. Rooms of pieces with secret fields, or of kept objects
+   * that some alone see, are kept only with one, or by a host with a store.
+   */
+  key?: string
+}
+
+/** A room that was kept and could not be read, so that another begins in its place. */
+export interface LaidAside {
+  /** As which room of the game it is kept now; null where the hub could not read it either. */
+  readonly room: string | null
+  /** Why it could not be read. */
+  readonly why: string
+}
+
+/** What became of what was stored of a room. */
+export class Stored {
+  laidAside: LaidAside | null = null
+  rolledBack: RolledBack | null = null
+
+  /** It could not be read. @param as  as which room it is kept; '' if that is unknown */
+  layAside({ as, why }: { as: string; why: string }): void {
+    this.laidAside = { room: as === '' ? null : as, why }
+  }
+
+  /** What was there is not there any more. */
+  rollBack({ entries, imported }: RolledBack): RolledBack {
+    this.rolledBack = { entries, imported }
+    return this.rolledBack
+  }
+}
+
+/** What `join` takes: see `JoinOptions.keepRoom`. */
+export type KeepRoom = KeepTime | KeepOptions | false
+
+const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
+const KEEP_DEFAULT: KeepTime = '10m'
+
+/** What is to be kept, and where. */
+interface Kept {
+  /** The game has secrets that the hub must not read. */
+  readonly hides: boolean
+  /** The key that a ticket carries; null for none. */
+  readonly carried: Uint8Array | null
+  /** In a store of our own, and not at the hub. */
+  readonly atHost: boolean
+}
+
+/**
+ * The terms of a session that is kept so, and the key that what is kept is sealed with.
+ *
+ * @throws HoldfastError `bad-value`
+ */
+export function keepingOf(
+  given: unknown,
+  { hides, carried, atHost }: Kept,
+): { terms: string[]; key: Uint8Array | null } {
+  if (given === false && atHost) throw badValue('a host with a store takes no keepRoom: false')
+  if (given === false) return { terms: [], key: null }
+  const options = typeof given === 'string' || given === undefined ? { for: given } : given
+  checkOptions('keepRoom', options, ['for', 'strict', 'key'])
+  const { for: time = KEEP_DEFAULT, strict = false, key: text } = options as Record<string, unknown>
+  const terms = [`keep=${minutesOf(time)}`]
+  if (checkFlag('keepRoom.strict', strict)) terms.push('strict=yes')
+  if (atHost) terms.push(AT_HOSTS)
+  const key = text === undefined ? carried : keyOf(text)
+  if (!hides || atHost || key) return { terms, key }
+  if (given === undefined) return { terms: [], key: null }
+  throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')
+}
+
+function keyOf(text: unknown): Uint8Array {
+  const key = fromHex(text, KEY_BYTES)
+  if (key) return key
+  throw badValue(`keepRoom.key is ${2 * KEY_BYTES} hexadecimal digits: ${shown(text)}`)
+}
+
+/** As the session reports that the room is not kept. */
+export function notKept(why: string): HoldfastError {
+  return new HoldfastError('store', `this room is not kept just now: ${why}`)
+}
+
+function minutesOf(time: unknown): number {
+  const [, count, unit] = (typeof time === 'string' && /^(\d{1,6})([mhd])$/.exec(time)) || []
+  const minutes = Number(count) * MINUTES[(unit ?? 'm') as keyof typeof MINUTES]
+  if (minutes >= 1 && minutes <= KEEP_MINUTES_MAX) return minutes
+  throw badValue(`keepRoom is false, or a time from 1m to 365d such as '30d': ${shown(time)}`)
+}

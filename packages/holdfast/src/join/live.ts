@@ -1,0 +1,571 @@
+/** A session as it runs: one member, and the faces of what the game names. */
+
+import { parse } from '../faults/conditions.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import * as member from '../member/member.ts'
+import type { MemberEvent, Runtime } from '../member/state.ts'
+import type { AgeFigures, Stage } from '../motion/ages.ts'
+import type { Reports } from '../api/reports.ts'
+import type { Runner, RunnerOptions } from '../runtime/runner.ts'
+import type { ConductWish, View } from '../session/messages.ts'
+import { serves } from '../session/state.ts'
+import { shown } from '../wire/fields.ts'
+import { Absence } from './absence.ts'
+import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from '../api/disposing.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+import * as conduct from './conduct.ts'
+import { type LaidAside, notKept, Stored } from './keep-room.ts'
+import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
+import { Coming } from './coming.ts'
+import type { Listen, Listeners } from '../api/emitter.ts'
+import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
+import type { SessionFigures, Status } from './events.ts'
+import { figuresOf, safetyOf } from './figures.ts'
+import { KindHost, type Shared } from './host.ts'
+import type { Definition, Face, Kind, Opened, Verbs } from '../kind/kind.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import { unfit } from '../kind/outcomes.ts'
+import { Questions } from '../kind/questions.ts'
+import { Roster } from './roster.ts'
+import { Exports } from './saved-file.ts'
+import type { Session } from './session.ts'
+import { Simulation, type SimulationHost } from './simulating.ts'
+import type { SimulateOptions, SimulationStep } from './simulating.ts'
+import type { TableView } from '../kind/table-view.ts'
+import { formatToken } from './token.ts'
+import type { Viewer } from '../kind/viewer.ts'
+
+// Whoever leaves waits so long at most, until the others know it, or the hub has the end.
+const LEAVE_MS: Millis = 3_000
+
+/** A session with what `join`, drivers of pages and proofs need of it besides. */
+export interface Running extends Session {
+  /** What the member knows; null once the session was left. */
+  readonly member: Runner['member'] | null
+  /** Something happened at the member. */
+  onEvent(event: MemberEvent): void
+  /** This process is about to be stopped for a while. */
+  freeze(): void
+}
+
+// Who makes what a verb takes, for the sentence that refuses anything else.
+const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
+  create: 'a type of objects is made by object()',
+  all: 'a type of objects or pieces is made by object() or piece()',
+  act: 'act takes an action, as action() makes it',
+  call: 'a procedure is made by procedure()',
+  note: 'a procedure is made by procedure()',
+  answer: 'a procedure is made by procedure()',
+  part: 'a part of its own is made by slots() or definePart()',
+}
+
+/** See the head of this file. */
+export class Live implements Running {
+  readonly #events: Listeners<SessionEvents>
+  readonly #reports: Reports
+  readonly #questions = new Questions()
+  readonly #invites = new Invites()
+  readonly #exports = new Exports()
+  readonly #simulations = new Set<Simulation>()
+  readonly #kinds = new Map<Kind, Opened>()
+  readonly #faces = new Map<number, Face>()
+  readonly #roster = new Roster()
+  readonly #absence = new Absence()
+  #runner: Runner | null = null
+  #isLeaving = false
+  #goodbye: Promise<void> | null = null
+  // Session time as it was asked for last.
+  #now: Millis = 0
+  #status: Status = 'live'
+  #safety: Safety = 'alone'
+  readonly #stored = new Stored()
+  // It let us in a moment ago.
+  #hub: HubReach = 'up'
+  readonly #coming = new Coming(this.#faces)
+  #reason = ''
+  #code: ErrorCode | null = null
+  #token = ''
+
+  /** @param options  what `join` was given */
+  constructor(
+    { kinds }: Definitions,
+    events: Listeners<SessionEvents>,
+    reports: Reports,
+    options: object,
+  ) {
+    this.#events = events
+    this.#reports = reports
+    const shared: Shared = {
+      reports,
+      options: options as Shared['options'],
+      companions: [],
+      roster: this.#roster,
+      runner: () => this.#runner,
+      isOver: () => this.#isOver,
+      ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
+      emit: (event, value) => {
+        this.#emit(event as keyof SessionEvents, value as never)
+        return this.#events.hears(event as keyof SessionEvents)
+      },
+    }
+    for (const [kind, definitions] of kinds) {
+      const host = new KindHost(shared, kind.channel)
+      const opened = kind.open(definitions, host)
+      this.#kinds.set(kind, opened)
+      this.#faces.set(kind.channel, opened.face)
+    }
+  }
+
+  /** The parts of the member, for the runner. */
+  get parts(): RunnerOptions['slots'] {
+    return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
+  }
+
+  get complete(): boolean {
+    return this.#coming.complete
+  }
+
+  /** Objects that have come so far. */
+  get loaded(): number {
+    return this.#coming.loaded
+  }
+
+  /** Objects that will have, as far as somebody said. */
+  get total(): number | null {
+    return this.#coming.total
+  }
+
+  /** The member that this session is the face of. */
+  bind(runner: Runner): void {
+    this.#runner = runner
+    for (const face of this.#faces.values()) face.begin?.((count) => runner.loop.random(count))
+  }
+
+  /** What the member knows; null once the session was left. */
+  get member(): Runner['member'] | null {
+    return this.#runner?.member ?? null
+  }
+
+  get me(): MemberInfo {
+    return this.#roster.me
+  }
+
+  get members(): readonly MemberInfo[] {
+    return this.#roster.members
+  }
+
+  get primary(): MemberInfo | null {
+    return this.#roster.find(this.#roster.view.primary)
+  }
+
+  get backup(): MemberInfo | null {
+    return this.#roster.find(this.#roster.view.backup)
+  }
+
+  get status(): Status {
+    return this.#status
+  }
+
+  get reason(): string {
+    return this.#reason
+  }
+
+  get code(): ErrorCode | null {
+    return this.#code
+  }
+
+  get token(): string {
+    const token = this.#runner?.token
+    if (token) this.#token = formatToken(token)
+    return this.#token
+  }
+
+  get laidAside(): LaidAside | null {
+    return this.#stored.laidAside
+  }
+
+  get rolledBack(): RolledBack | null {
+    return this.#stored.rolledBack
+  }
+
+  get hub(): HubReach {
+    return this.#hub
+  }
+
+  get safety(): Safety {
+    return this.#safety
+  }
+
+  now(): number {
+    this.#now = (this.#runner ? this.#runner.sessionTime() : this.#now) || 0
+    return this.#now
+  }
+
+  figures(): SessionFigures {
+    return figuresOf(this.#runner, this.#roster.view, this.#roster.inc)
+  }
+
+  ages(): Record<Stage, AgeFigures> {
+    return this.#viewer.figures()
+  }
+
+  get #viewer(): Viewer {
+    for (const { viewer } of this.#faces.values()) if (viewer) return viewer
+    throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
+  }
+
+  warp(factor: number | null): void {
+    this.#viewer.warp(factor)
+  }
+
+  condition(text: string | null): void {
+    this.#checkOpen('condition')
+    this.#runner!.condition(text === null ? null : parse(text))
+  }
+
+  on<Name extends keyof SessionEvents>(
+    name: Name,
+    listener: (value: SessionEvents[Name]) => void,
+    options?: Listen,
+  ): Stop {
+    return this.#events.on(name, listener, options)
+  }
+
+  create(type: Definition, state: object = {}): never {
+    this.#checkOpen('create')
+    this.#roster.checkPlays('create')
+    return this.#face('create', type).create!(type as never, state as never) as never
+  }
+
+  all(type: Definition): never {
+    return this.#face('all', type).all!(type as never) as never
+  }
+
+  async act(type: Definition, args?: unknown): Promise<never> {
+    this.#checkOpen('act')
+    this.#roster.checkPlays('act')
+    return this.#face('act', type).act!(type as never, args as never) as never
+  }
+
+  get table(): TableView {
+    for (const { table } of this.#faces.values()) if (table) return table
+    throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
+  }
+
+  async call(
+    target: unknown,
+    type: Definition,
+    args?: unknown,
+    options: object = {},
+  ): Promise<never> {
+    const face = this.#face('call', type)
+    return face.call!(type as never, target as never, args as never, options as never) as never
+  }
+
+  note(target: unknown, type: Definition, args?: unknown): void {
+    this.#face('note', type).note!(type as never, target as never, args as never)
+  }
+
+  answer(type: Definition, handler: unknown): Stop {
+    this.#checkOpen('answer')
+    const face = this.#face('answer', type)
+    return face.answer!(type as never, handler as never) as Stop
+  }
+
+  part(type: Definition): never {
+    return this.#face('part', type).part!(type as never) as never
+  }
+
+  #face(verb: keyof Verbs, type: Definition): Face {
+    const kind = kindOf(type)
+    if (!kind?.verbs.includes(verb)) throw badValue(`${MADE_BY[verb]}: ${shown(type)}`)
+    const opened = this.#kinds.get(kind)
+    if (!opened) throw notGiven(type)
+    return opened.face
+  }
+
+  async kick(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
+    return this.#expel(target, why, false)
+  }
+
+  async ban(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
+    return this.#expel(target, why, true)
+  }
+
+  async pardon(target: PlayerTarget): Promise<ConductOutcome> {
+    return this.#conduct({ kind: 'pardon', player: conduct.playerOf(target) })
+  }
+
+  async vote(target: PlayerTarget, stands = true): Promise<ConductOutcome> {
+    return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
+  }
+
+  simulate(hz: number, step: (step: SimulationStep) => void, options: SimulateOptions = {}): Stop {
+    const simulation = new Simulation(this.#simulating, hz, step, options)
+    this.#checkOpen('simulate')
+    this.#simulations.add(simulation)
+    simulation.look()
+    return stopping(() => {
+      this.#simulations.delete(simulation)
+      simulation.stop()
+    })
+  }
+
+  get #simulating(): SimulationHost {
+    return {
+      runner: () => (this.#isOver ? null : this.#runner),
+      role: () => {
+        const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
+        if (!isOurs) return 'follows'
+        return this.#runner && serves(this.#runner.member.session) ? 'serves' : 'hands'
+      },
+      report: this.#reports.report,
+    }
+  }
+
+  async export(): Promise<Uint8Array> {
+    this.#checkOpen('export')
+    return this.#exports.make(this.#runner)
+  }
+
+  async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
+    this.#checkOpen('invite')
+    return this.#invites.make(() => this.#runner, options)
+  }
+
+  get mayExpel(): boolean {
+    return conduct.mayExpelIn(this.#roster, this.member?.session.terms ?? '')
+  }
+
+  get banned(): readonly Banned[] {
+    return conduct.bannedIn(this.#roster)
+  }
+
+  get ballots(): readonly Ballot[] {
+    return conduct.ballotsIn(this.#roster)
+  }
+
+  async #expel(target: PlayerTarget, why: string, ban: boolean): Promise<ConductOutcome> {
+    this.#checkOpen(ban ? 'ban' : 'kick')
+    const player = conduct.playerOf(target)
+    try {
+      return await this.#conduct({ kind: 'expel', player, ban, why: conduct.checkReason(why) })
+    } catch (error) {
+      return unfit(error)
+    }
+  }
+
+  #conduct(wish: ConductWish): Promise<ConductOutcome> {
+    this.#checkOpen(wish.kind)
+    this.#roster.checkPlays(wish.kind)
+    return conduct.askFor(
+      (part, question) => this.#questions.ask(this.#runner, part, question),
+      wish,
+    )
+  }
+
+  handOver(): boolean {
+    this.#checkOpen('handOver')
+    return this.#use((now, run) => member.handOver(run, now, false)) ?? false
+  }
+
+  /** This process is about to be stopped for a while. */
+  freeze(): void {
+    this.#use((now, run) => member.handOver(run, now, true))
+  }
+
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#goodbye ??= this.#sayGoodbye()
+    return this.#goodbye
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    if (!this.#runner) return
+    // What was changed a moment ago counts.
+    this.#use((now, run) => member.touched(run, now))
+    this.#use((now, run) => member.leave(run, now))
+    await this.#runner?.settled(LEAVE_MS)
+    this.end('left')
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.leave()
+  }
+
+  end(why: string): void {
+    this.#runner?.stop()
+    this.#ended(why)
+  }
+
+  crash(): void {
+    this.#runner?.crash()
+    this.#ended('this process was killed')
+  }
+
+  #ended(why: string): void {
+    this.#token = this.token
+    this.#runner = null
+    this.#lose('left', why)
+  }
+
+  /** Something happened at the member. */
+  onEvent(event: MemberEvent): void {
+    switch (event.kind) {
+      case 'caught-up':
+        return void (this.#coming.caughtUp = true)
+      case 'joined':
+        return this.#joined(event.inc, event.player, event.lost)
+      case 'recovered':
+        return this.#emit('recovered', this.#roster.recoveryOf(event))
+      case 'rolledBack':
+        return this.#emit('rolledBack', this.#stored.rollBack(event))
+      case 'view':
+        return this.#viewed(event.view, event.before)
+      case 'done':
+        return this.#questions.onOutcome(event.seq, event.outcome)
+      case 'unknown':
+        return this.#questions.forget(event.seqs, 'the session forgot us')
+      case 'away':
+        return this.#missed(event.members)
+      case 'lost':
+        return this.#setStatus(event.lost ? 'reconnecting' : 'live')
+      case 'failed':
+        return this.#fail(event.code, event.why)
+      case 'threw':
+        return this.#reports.report(event.error, `holdfast, at ${event.where},`, this)
+      case 'part':
+        return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
+      case 'invited':
+        return this.#invites.answered(event.request, event.why)
+      case 'kept':
+        if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
+        return this.#updateSafety()
+      case 'file':
+        return this.#exports.came(event, this.#runner)
+      case 'aside':
+        return this.#stored.layAside(event)
+      case 'quiet':
+        return this.#setHub(event.isQuiet ? 'down' : 'up')
+      case 'hub':
+        return this.#onHub(event.up)
+      case 'role':
+      case 'slow':
+      case 'leased':
+        if (event.kind === 'role') for (const one of this.#simulations) one.look()
+        return this.#updateSafety()
+      default:
+        return
+    }
+  }
+
+  #joined(inc: PeerId, player: number, lost: number): void {
+    this.#absence.returned([0, player].includes(this.#roster.player), lost)
+    // The numbers of another session are others.
+    Object.assign(this.#roster, { inc, player, away: new Set() })
+  }
+
+  #missed(members: ReadonlySet<PeerId>): void {
+    this.#roster.away = members
+    for (const face of this.#faces.values()) face.missed?.()
+  }
+
+  #viewed(view: View, before: View | null): void {
+    const { came, left, changed } = this.#roster.viewed(view, before)
+    for (const face of this.#faces.values()) face.viewed?.()
+    this.#setStatus('live')
+    for (const info of came) this.#emit('join', info)
+    for (const info of left) this.#emit('leave', info)
+    if (changed) this.#emit('members', this.members)
+    if (before && !sameRows(before.banned, view.banned)) this.#emit('banned', this.banned)
+    if (before && !sameRows(before.votes, view.votes)) this.#emit('ballots', this.ballots)
+    const primary = this.primary
+    if (primary && before?.primary !== view.primary) this.#emit('primary', primary)
+    if (before?.backup !== view.backup) this.#emit('backup', this.backup)
+    this.#updateSafety()
+    for (const simulation of this.#simulations) simulation.look()
+  }
+
+  /** All that one verb brought was told. */
+  onSettled(): void {
+    for (const face of this.#faces.values()) face.settled?.()
+    if (this.#coming.look()) this.#emit('complete', undefined)
+  }
+
+  #updateSafety(): void {
+    const state = this.#runner?.member
+    if (!state) return
+    const safety = safetyOf(state.session, this.#roster.view, this.#status)
+    if (safety === this.#safety) return
+    this.#safety = safety
+    this.#emit('safety', safety)
+  }
+
+  #onHub(up: boolean): void {
+    if (up) this.#invites.attached()
+    else this.#invites.lose('the hub went away')
+    this.#setHub(up ? 'up' : 'down')
+    this.#updateSafety()
+  }
+
+  #setHub(hub: HubReach): void {
+    if (hub === this.#hub || this.#status === 'lost') return
+    this.#hub = hub
+    this.#emit('hub', hub)
+  }
+
+  #setStatus(status: Status): void {
+    if (status === this.#status || this.#status === 'lost') return
+    const before = this.#status
+    this.#status = status
+    if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
+    this.#emit('status', status)
+    this.#updateSafety()
+    for (const simulation of this.#simulations) simulation.look()
+    if (before === 'reconnecting' && status === 'live') this.#heal()
+  }
+
+  #heal(): void {
+    if (!this.#runner) return
+    const { loop, member: own } = this.#runner
+    this.#emit('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
+  }
+
+  #fail(code: ErrorCode, why: string): void {
+    this.#lose(code, why)
+    this.end(why)
+  }
+
+  #lose(code: ErrorCode, why: string): void {
+    if (this.#status === 'lost') return
+    this.#reason = why
+    this.#code = code
+    this.#setStatus('lost')
+    this.#questions.end(why)
+    this.#invites.end(why)
+    this.#exports.end(why)
+    for (const face of this.#faces.values()) face.end?.(code, why)
+  }
+
+  get #isOver(): boolean {
+    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
+  }
+
+  #checkOpen(verb: string): void {
+    if (this.#isOver) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
+  }
+
+  #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    return this.#runner?.do(verb)
+  }
+
+  #emit<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
+    this.#events.emit(name, value)
+  }
+}
+
+// Rows are never changed in place, and each view that comes has rows of its own.
+function sameRows(before: readonly object[], now: readonly object[]): boolean {
+  return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
+}

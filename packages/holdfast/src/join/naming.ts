@@ -1,0 +1,17 @@
+/** @module What a game names once, and gives to `join`. */
+
+export { newRoomKey } from '../drivers/crypto/room-keys.ts'
+export { action } from '../actions/actions.ts'
+export type { ActionType } from '../actions/types.ts'
+export type { Definition } from '../kind/kind.ts'
+export { object } from '../objects/objects.ts'
+export type { ObjectOptions, ObjectType } from '../objects/types.ts'
+export { was } from '../api/migrations.ts'
+export type { MigrationOptions } from '../api/migrations.ts'
+export { withRoom } from '../objects/with-room.ts'
+export type { WithRoom } from '../objects/with-room.ts'
+export { piece, reject, secret } from '../pieces/pieces.ts'
+export { procedure } from '../calls/procedures.ts'
+export type { Procedure, ProcedureType } from '../calls/types.ts'
+export { slots } from '../slots/slots.ts'
+export type { ActOf, SlotsOptions, SlotsTurn, SlotsType } from '../slots/slots.ts'

@@ -1,0 +1,67 @@
+/** What `join` says of itself while it waits. */
+
+import type { Millis } from '../machine.ts'
+import type { WaitingFor } from '../member/progress.ts'
+import type { Alarm } from '../ports.ts'
+import type { Runner } from '../runtime/runner.ts'
+import { guarded } from '../api/guarded.ts'
+import type { Reports } from '../api/reports.ts'
+
+/** How far a join is. */
+export interface JoinProgress {
+  /** The `hub`, a `room` that opens or is found, its `server`, or the `state` of what is there. */
+  readonly waitingFor: WaitingFor
+  /** Why that takes long, as a sentence; empty where nobody said. */
+  readonly reason: string
+  /** How long that takes at most from now on, in ms; null where nobody can say. */
+  readonly leftMs: Millis | null
+  /** Objects that have come so far. */
+  readonly loaded: number
+  /**
+   * How many there were as the server began to send them, or `loaded` if that is more by now. Null
+   * before that, and where there are fewer than 100.
+   */
+  readonly total: number | null
+}
+
+/** How much of the state has come. */
+export interface Loading extends Pick<JoinProgress, 'loaded' | 'total'> {
+  /** When `join` waits no longer. */
+  readonly until: Millis
+}
+
+// How often it is looked whether something is another.
+const LOOK_MS: Millis = 250
+
+/** Tells it when it begins, and whenever something of it but the time is another. */
+export class ProgressTeller {
+  readonly #alarm: Alarm
+  #said = ''
+
+  constructor(
+    runner: Runner,
+    reports: Reports,
+    listener: (progress: JoinProgress) => void,
+    state: () => Loading,
+  ) {
+    const hear = guarded(reports, 'onProgress of join', listener)
+    const look = (): void => {
+      const { waitingFor, reason, until: end } = runner.waiting
+      const { loaded, total, until: late } = state()
+      const until = waitingFor === 'state' ? late : end
+      const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
+      const says = JSON.stringify([waitingFor, reason, loaded, total])
+      this.#alarm.set(runner.loop.now() + LOOK_MS)
+      if (says === this.#said) return
+      this.#said = says
+      hear({ waitingFor, reason, leftMs, loaded, total })
+    }
+    this.#alarm = runner.loop.alarm(look)
+    look()
+  }
+
+  /** The join is over. */
+  end(): void {
+    this.#alarm.cancel()
+  }
+}

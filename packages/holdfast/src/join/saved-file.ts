@@ -1,0 +1,95 @@
+/** A room in a file: `session.export` and `join({ from })`. */
+
+import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
+import { readSaved, type Saved, savedIn } from '../hub-protocol/saved-room.ts'
+import * as member from '../member/member.ts'
+import type { MemberEvent } from '../member/state.ts'
+import type { Alarm } from '../ports.ts'
+import type { Runner } from '../runtime/runner.ts'
+import { shown } from '../wire/fields.ts'
+
+/** Without a piece for so long, the room is asked for again. */
+const AGAIN_MS: Millis = 2_000
+/** Asked so often, nobody answers. */
+const TRIES_MAX = 15
+
+interface Waiting {
+  resolve(file: Uint8Array): void
+  reject(error: HoldfastError): void
+}
+
+/** Files of the room that somebody waits for: one is asked for at a time. */
+export class Exports {
+  #waiting: Waiting[] = []
+  #request = 0
+  #tries = 0
+  #alarm: Alarm | null = null
+
+  /**
+   * The bytes of a file with the room as it stands.
+   *
+   * @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`, `timeout`, `store`
+   */
+  async make(runner: Runner | null): Promise<Uint8Array> {
+    if (!runner) throw refused('left', 'the session was left')
+    if (runner.do((_now, run) => member.holdsRoom(run))) {
+      const file = runner.do((now, run) => member.save(run, now))!
+      if ('code' in file) throw refused(file.code, file.why)
+      return file
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ resolve, reject }) > 1) return
+      this.#tries = 0
+      this.#ask(runner)
+    })
+  }
+
+  // Whoever serves may be another by now, or had sent one a moment ago.
+  #ask(runner: Runner): void {
+    if (this.#waiting.length === 0) return
+    if (++this.#tries > TRIES_MAX) return this.#fail('timeout', 'whoever serves does not answer')
+    this.#alarm ??= runner.loop.alarm(() => this.#ask(runner))
+    this.#alarm.set(runner.loop.now() + AGAIN_MS)
+    runner.do((now, run) => member.askRoom(run, now, ++this.#request))
+  }
+
+  /** Something of it came, or why there is none. */
+  came(event: MemberEvent & { kind: 'file' }, runner: Runner | null): void {
+    if ('unsaved' in event) return this.#fail(event.unsaved.code, event.unsaved.why)
+    const { bytes } = event
+    if (this.#waiting.length === 0) return
+    if (!bytes) return this.#alarm?.set(runner!.loop.now() + AGAIN_MS)
+    if ('why' in readSaved(bytes)) return this.#fail('store', 'what whoever serves sent is no room')
+    for (const waiting of this.#end()) waiting.resolve(bytes)
+  }
+
+  /** The session is over. */
+  end(why: string): void {
+    this.#fail('left', why)
+  }
+
+  #fail(code: ErrorCode, why: string): void {
+    for (const waiting of this.#end()) waiting.reject(refused(code, why))
+  }
+
+  #end(): Waiting[] {
+    this.#alarm?.cancel()
+    return this.#waiting.splice(0)
+  }
+}
+
+function refused(code: ErrorCode, why: string): HoldfastError {
+  return new HoldfastError(code, `cannot export: ${why}`)
+}
+
+/**
+ * The room in a file, as `join` takes it; null if none is given.
+ *
+ * @throws HoldfastError `bad-value`
+ */
+export function savedOf(from: unknown, game: string): Saved | null {
+  if (from === undefined) return null
+  const saved = savedIn('from', from)
+  if (saved.game === game) return saved
+  throw badValue(`from is a room of ${shown(saved.game)}, and this is ${shown(game)}`)
+}

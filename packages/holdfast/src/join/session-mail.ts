@@ -1,0 +1,276 @@
+/**
+ * Letters over a session: a way between the mailbox of a member and one that a Node member offers,
+ * for whoever has no other.
+ *
+ *     const session = await join({ game: 'duel', types: [Pot, letters] })
+ *     offerMail(session, await openMailbox({ id: 'bank', store: 'bank.db' }))   // a Node member
+ *     box.connect('bank', overSession(session))                                 // everybody else
+ *
+ * It is a stream as a socket is, cut into calls: who dials opens it, both say pieces in order, and
+ * a call that fails ends it. The mailboxes dial anew and know by themselves what is missing, so
+ * nothing depends on what became of a call. The mailboxes greet each other as over a socket, so
+ * nobody without its key speaks as one of them. In a star the server passes the pieces on, and
+ * could read and change what comes after the greeting.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Stream, StreamEvents } from '../ports.ts'
+import type { Way } from '../../../mailbox/src/runtime/connections.ts'
+import { type Stop, stopping } from '../api/disposing.ts'
+import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
+import type { Session } from './session.ts'
+import type { MemberInfo } from '../kind/member-info.ts'
+import { procedure } from '../calls/procedures.ts'
+import type { ProcedureType } from '../calls/types.ts'
+
+/** One word of a stream. `n` counts the words of one end from 1. */
+interface Word {
+  what: 'open' | 'say' | 'close'
+  /** Named by whoever dials. */
+  stream: string
+  n: number
+  /** Whether there is more of this message. */
+  more: boolean
+  /** A part of a message, in base 64; the id of the mailbox that is dialled for `open`. */
+  text: string
+}
+
+/** The procedure by which letters go: give it to `join` with the game's types. */
+export const letters: ProcedureType<Word, boolean> = /* @__PURE__ */ procedure<Word, boolean>(
+  'holdfast letters',
+)
+
+// A call takes 8 KB of JSON, and base 64 makes four bytes of three.
+const PART_BYTES = 5_400
+/** Words of one end that are under way. */
+const UNDER_WAY_MAX = 8
+/** Bytes that wait at one end; more ends the stream, and the mailboxes begin anew. */
+const BACKLOG_MAX: number = 1024 * 1024
+const MESSAGE_MAX: number = 1024 * 1024
+/** Streams of one member at one office. */
+const STREAMS_MAX = 4
+
+/** As a Node member: who dials its id over the session reaches this mailbox. @returns stops it */
+export function offerMail(session: Session, box: Mailbox): Stop {
+  if (session.me.kind !== 'node' || !box.durable) {
+    const who = session.me.kind === 'guest' ? 'a guest' : 'a page'
+    const what = box.durable ? `${who} cannot offer` : 'a mailbox in memory cannot be offered as'
+    throw new HoldfastError('bad-value', `${what} the mail of a session: it must outlive a crash`)
+  }
+  const desk = deskOf(session)
+  desk.offered = box
+  return stopping(() => {
+    if (desk.offered === box) desk.offered = null
+    for (const end of desk.ends.values()) if (!end.dialled) end.hangUp('it is offered no more')
+  })
+}
+
+/** The way to a mailbox that some Node member of the session offers, for `box.connect`. */
+export function overSession(session: Session): Way {
+  const desk = deskOf(session)
+  return (events, peer) => {
+    const end = new End(desk, `${session.me.inc}.${++desk.dialled}`, true, events)
+    void end.dial(peer)
+    return end
+  }
+}
+
+/** Both ends of all streams of one session. */
+interface Desk {
+  session: Session
+  offered: Mailbox | null
+  dialled: number
+  /** By member and stream. */
+  ends: Map<string, End>
+}
+
+const desks = new WeakMap<Session, Desk>()
+
+function deskOf(session: Session): Desk {
+  const known = desks.get(session)
+  if (known) return known
+  const desk: Desk = { session, offered: null, dialled: 0, ends: new Map() }
+  desks.set(session, desk)
+  session.answer(letters, (word, by) => hear(desk, word, by))
+  session.on('members', (members) => {
+    for (const end of desk.ends.values()) {
+      if (!members.some(({ inc }) => inc === end.to?.inc)) end.hangUp('that member went')
+    }
+  })
+  return desk
+}
+
+function hear(desk: Desk, word: Word, by: MemberInfo): boolean {
+  if (!isWord(word)) return false
+  if (word.what === 'open') return open(desk, word, by)
+  const end = desk.ends.get(`${by.inc} ${word.stream}`)
+  // Whoever says a word of a stream that has ended is told no; nothing is thrown, for no word of
+  // others is a mistake in a function here.
+  if (!end) return word.what === 'close'
+  if (word.what === 'say') return end.hear(word)
+  end.hangUp('the other end closed it')
+  return true
+}
+
+const BASE_64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+// What came off the network is whatever its sender likes.
+function isWord(word: Partial<Word> | null): boolean {
+  if (typeof word !== 'object' || word === null) return false
+  const { what, stream, n, more, text } = word
+  if (typeof stream !== 'string' || typeof text !== 'string') return false
+  if (what === 'open') return true
+  const isSaid = typeof n === 'number' && typeof more === 'boolean' && BASE_64.test(text)
+  return isSaid && (what === 'say' || what === 'close')
+}
+
+function open(desk: Desk, { stream, text }: Word, by: MemberInfo): boolean {
+  const { offered, ends } = desk
+  if (offered?.id !== text || !stream.startsWith(`${by.inc}.`)) return false
+  const theirs = [...ends.values()].filter(({ to }) => to?.inc === by.inc)
+  // A new one takes the place of what hangs.
+  if (theirs.length >= STREAMS_MAX) theirs[0]!.hangUp('too many streams of one member')
+  const end = new End(desk, stream, false, null)
+  end.join(by)
+  end.listen(offered.accept(end))
+  return true
+}
+
+/** One end of a stream. */
+class End implements Stream {
+  readonly dialled: boolean
+  to: MemberInfo | null = null
+  readonly #desk: Desk
+  readonly #stream: string
+  #events: StreamEvents | null
+  #closed = false
+  readonly #queue: Word[] = []
+  #waiting = 0
+  #underWay = 0
+  #said = 0
+  #heard = 0
+  #parts: Uint8Array[] = []
+  #size = 0
+
+  constructor(desk: Desk, stream: string, dialled: boolean, events: StreamEvents | null) {
+    this.#desk = desk
+    this.#stream = stream
+    this.dialled = dialled
+    this.#events = events
+  }
+
+  /** Asks one Node member after the other whether it offers that mailbox. */
+  async dial(peer: string): Promise<void> {
+    const { session } = this.#desk
+    const hosts = session.members.filter(
+      ({ kind, inc }) => kind === 'node' && inc !== session.me.inc,
+    )
+    for (const host of hosts) {
+      this.join(host)
+      const word: Word = { what: 'open', stream: this.#stream, n: 0, more: false, text: peer }
+      const taken = await session.call(host, letters, word).catch(() => null)
+      if (this.#closed) return
+      if (taken?.ok && taken.value) return this.#events!.opened()
+      this.#part()
+    }
+    this.hangUp(`no Node member of the session offers the mailbox "${peer}"`)
+  }
+
+  /** Is an end of a stream with that member. */
+  join(member: MemberInfo): void {
+    this.to = member
+    this.#desk.ends.set(`${member.inc} ${this.#stream}`, this)
+  }
+
+  /** Who is told; what was said until now comes first. */
+  listen(events: StreamEvents): void {
+    this.#events = events
+    events.opened()
+  }
+
+  send(bytes: Uint8Array): boolean {
+    if (this.#closed || this.#waiting + bytes.length > BACKLOG_MAX) return false
+    for (let at = 0; at === 0 || at < bytes.length; at += PART_BYTES) {
+      const part = bytes.subarray(at, at + PART_BYTES)
+      const more = at + PART_BYTES < bytes.length
+      const text = btoa(String.fromCharCode(...part))
+      this.#queue.push({ what: 'say', stream: this.#stream, n: ++this.#said, more, text })
+    }
+    this.#waiting += bytes.length
+    this.#pump()
+    return true
+  }
+
+  #pump(): void {
+    const { session } = this.#desk
+    while (this.#underWay < UNDER_WAY_MAX && this.#queue.length > 0 && !this.#closed) {
+      const word = this.#queue.shift()!
+      this.#underWay++
+      session.call(this.to!, letters, word).then(
+        (taken) => {
+          if (!taken.ok) return this.hangUp(taken.reason)
+          if (!taken.value) return this.hangUp('the other end knows it no more')
+          this.#underWay--
+          this.#waiting -= (word.text.length * 3) / 4
+          if (this.#queue.length === 0 && this.#underWay === 0) this.#waiting = 0
+          this.#pump()
+        },
+        (error: unknown) => this.hangUp(error instanceof Error ? error.message : String(error)),
+      )
+    }
+  }
+
+  /** @returns false if it ends for that */
+  hear({ n, more, text }: Word): boolean {
+    if (n !== this.#heard + 1) return this.#fault('a word of it is missing')
+    this.#heard = n
+    const part = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+    this.#parts.push(part)
+    this.#size += part.length
+    if (this.#size > MESSAGE_MAX) return this.#fault(`a message has over ${MESSAGE_MAX} bytes`)
+    if (more) return true
+    const whole = new Uint8Array(this.#size)
+    let at = 0
+    for (const one of this.#parts) {
+      whole.set(one, at)
+      at += one.length
+    }
+    this.#parts = []
+    this.#size = 0
+    this.#events?.message(whole)
+    return true
+  }
+
+  #fault(why: string): false {
+    this.hangUp(why)
+    return false
+  }
+
+  backlog(): number {
+    return this.#waiting
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#part()
+    if (!this.to || this.#desk.session.status === 'lost') return
+    const word: Word = { what: 'close', stream: this.#stream, n: 0, more: false, text: '' }
+    try {
+      this.#desk.session.note(this.to, letters, word)
+    } catch {
+      // Who is not here any more finds out by himself.
+    }
+  }
+
+  /** It carries nothing more. */
+  hangUp(why: string): void {
+    if (this.#closed) return
+    this.close()
+    this.#events?.closed(why)
+  }
+
+  #part(): void {
+    if (this.to) this.#desk.ends.delete(`${this.to.inc} ${this.#stream}`)
+  }
+}

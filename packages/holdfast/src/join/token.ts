@@ -1,0 +1,64 @@
+/**
+ * A player's token as text: who it is in which session, and the seed of its key; behind these the
+ * key of the room, if it has one, and the newest of the room that the hub had on disk:
+ *
+ *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<sheets>-<mark>
+ *
+ * Whoever has it is that player, so it belongs where only the player sees it: the storage of a
+ * tab, a link sent to oneself. It is worth nothing once the player was away for a minute.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
+import { KEY_BYTES } from '../ports.ts'
+import type { Token } from '../runtime/runner.ts'
+import { DIGEST_BYTES } from '../wire/digest.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
+
+const SHAPE = new RegExp(
+  `^(?<session>[0-9a-z-]{1,${SESSION_ID_MAX}})\\.(?<player>[1-9][0-9]{0,9})\\.` +
+    `(?<seed>[0-9a-f]+)` +
+    `(?:\\.(?<key>[0-9a-f]{${2 * KEY_BYTES}})?(?:\\.(?<point>[0-9a-f-]{1,100}))?)?$`,
+)
+const POINT = new RegExp(
+  `^(?<epoch>\\d{1,15})-(?<index>\\d{1,15})-(?<sheets>\\d{1,15})-` +
+    `(?<mark>[0-9a-f]{${2 * DIGEST_BYTES}})$`,
+)
+
+/** As text, such as `k3f-1.7.00ff…`. */
+export function formatToken({ session, player, seed, roomKey, point }: Token): string {
+  const more = [roomKey ? toHex(roomKey) : '', point ? formatPoint(point) : '']
+  const last = more.findLastIndex((one) => one !== '')
+  return [session, player, toHex(seed), ...more.slice(0, last + 1)].join('.')
+}
+
+function formatPoint({ epoch, index, sheets, mark }: NonNullable<Token['point']>): string {
+  return `${epoch}-${index}-${sheets}-${toHex(mark)}`
+}
+
+function parsePoint(text: string): Token['point'] {
+  const found = POINT.exec(text)?.groups
+  const mark = fromHex(found?.['mark'], DIGEST_BYTES)
+  const numbers = ['epoch', 'index', 'sheets'].map((name) => Number(found?.[name]))
+  const [epoch, index, sheets] = numbers as [number, number, number]
+  return mark && { epoch, index, sheets, mark }
+}
+
+/**
+ * From text. A seed of another length is that of an older version, of whose sessions none is left:
+ * null, as for somebody new.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
+export function parseToken(text: string): Token | null {
+  const found = SHAPE.exec(text)?.groups
+  if (!found) {
+    throw new HoldfastError('bad-value', `no token of a session: "${text.slice(0, 80)}"`)
+  }
+  const seed = fromHex(found['seed'], KEY_BYTES)
+  const player = Number(found['player'])
+  if (!seed) return null
+  const roomKey = fromHex(found['key'], KEY_BYTES)
+  const point = parsePoint(found['point'] ?? '')
+  return { session: found['session']!, player, seed, roomKey, point }
+}

@@ -1,0 +1,381 @@
+/**
+ * How a member judges what others send it about objects. The whole protocol is these rules:
+ *
+ *   A1  an entry of a living object counts if its version is newer than ours; for an object that we
+ *       do not know every version is newer, so a MIGRATE creates it, and an old CREATE changes
+ *       nothing (B41-B48)
+ *   A2  a tombstone counts if its version is ours or a newer one
+ *   A3  an update counts if it is of the version that we have, and its oseq is newer (B21, B22,
+ *       B50)
+ *
+ * and A4 on grants, in requests.ts. An entry of a living object in the version that we have counts
+ * as an update of all fields: a new primary sends such entries, and may be behind the old one or
+ * ahead of it.
+ *
+ * In a star the primary may send entries of every object, and a member may send the primary entries
+ * of what it owns or was granted; in a mesh each owner sends entries of what it owns.
+ */
+
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Quantised } from '../../wire/schema.ts'
+import { unwrap } from '../../wire/sequence.ts'
+import { announce, owe } from './fan-out.ts'
+import { hideFurther, moved } from './interest.ts'
+import { encodeEntry, KIND } from './messages.ts'
+import { changed } from './queue.ts'
+import { type Lack, lackOf, turnAway } from './room.ts'
+import { agesAt, AGES_MAX } from './stamp.ts'
+import {
+  isSeen,
+  leads,
+  type Objects,
+  OSEQ_SAID_MAX,
+  place,
+  type Replica,
+  REPLICAS_MAX,
+  type Said,
+  tally,
+  type Turn,
+} from './state.ts'
+import { compare, type Version } from './version.ts'
+
+/** A sample that is further ahead of session time counts as made when it came. */
+export const AHEAD_MAX_MS: Millis = 100
+
+/** One update as a frame holds it. */
+export interface Update {
+  key: number
+  version: Version
+  type: number
+  /** Low 16 bits of the update's oseq. */
+  low: number
+  mask: number
+  /** Valid until the next update is read. */
+  fields: Quantised
+  madeAt: Millis
+  ages: readonly Millis[] | null
+}
+
+/** A peer sent an entry: the state of an object, or its tombstone. */
+export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
+  const { objects } = turn
+  const known = objects.replicas.get(said.key)
+  // The type of an object never changes.
+  const other = known !== undefined && known.type !== said.type
+  if (other || !objects.rules.maySay(turn, from, said, known)) {
+    objects.counters.ignored++
+    if (objects.mesh && said.version.epoch > objects.epoch) objects.early.add(from)
+    return
+  }
+  if (leads(objects)) confirm(objects, said)
+  if (known) known.heardUnder = objects.follows
+  const order = known ? objects.rules.order(said, known) : 1
+  if (said.dead) takeDeath(turn, said, known, order)
+  else if (order > 0) takeVersion(turn, from, said, known)
+  else if (order === 0 && isNewer(said, known!)) takeWhole(turn, said, known!)
+  else {
+    objects.counters.stale++
+    correct(turn, from, known!)
+  }
+}
+
+/**
+ * The sender has an older version than we have, so we send it ours. In a star only the primary does
+ * so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
+ * ignored our HIDE because it took the object for its own.
+ */
+export function correct(turn: Turn, from: PeerId, known: Replica): void {
+  const { objects, types } = turn
+  const subscriber = objects.subscribers.get(from)
+  const ours = objects.mesh
+    ? known.owner === objects.me && types[known.type]!.visibility !== null
+    : leads(objects)
+  if (!subscriber || !ours || known.dead) return
+  subscriber.outdated.add(known.slot)
+  owe(turn, from, subscriber, known)
+}
+
+function isNewer(said: Said, known: Replica): boolean {
+  if (known.dead) return false
+  return known.hidden ? said.oseq >= known.oseq : said.oseq > known.oseq
+}
+
+// An entry from the grantee confirms its grant and all older ones, so the next may be made.
+function confirm(objects: Objects, said: Said): void {
+  const grants = objects.grants.get(said.key)
+  if (!grants) return
+  const open = grants.filter(({ version }) => compare(version, said.version) > 0)
+  if (open.length > 0) objects.grants.set(said.key, open)
+  else objects.grants.delete(said.key)
+}
+
+/** Whether we granted that version to that member, and the grantee has not confirmed it yet. */
+export function isGranted(objects: Objects, key: number, version: Version, to: PeerId): boolean {
+  const grants = objects.grants.get(key) ?? []
+  return grants.some((grant) => grant.to === to && compare(grant.version, version) === 0)
+}
+
+/** Whether that peer may send that entry, judged by the entry's version (B48). */
+export function maySay(
+  { objects, now }: Turn,
+  from: PeerId,
+  said: Said,
+  known: Replica | undefined,
+): boolean {
+  const ahead = said.version.epoch - objects.epoch
+  if (objects.went.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
+  if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
+  if (said.owner !== from) return false
+  if (said.version.epoch === 0 && said.version.count === 0) {
+    // The primary sends the tombstone of an object that ended when its creator left.
+    return said.creator === from || (said.dead && !objects.here.has(said.creator))
+  }
+  if (!leads(objects)) return true
+  const order = known ? compare(said.version, known.version) : 1
+  if (order < 0) return true
+  // Of what was hidden from us before we led we may know the version, and not whose it is (T76).
+  if (order === 0 && known!.owner !== 0) return known!.owner === from
+  if (isGranted(objects, said.key, said.version, from)) return true
+  return objects.rules.isOfBefore(objects, now, said.version)
+}
+
+/**
+ * Whether an earlier primary may have granted that version without our knowing; true only for a
+ * while after that primary's term.
+ */
+export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
+  return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
+}
+
+// By then every grantee of the earlier primary has sent its entry, or its link is down.
+const BEFORE_MS: Millis = 12_000
+
+// Only we may send entries of an object that is ours.
+function isOurs({ me, replicas }: Objects, said: Said): boolean {
+  const known = replicas.get(said.key)
+  return said.owner === me && (!known || compare(said.version, known.version) >= 0)
+}
+
+// In a mesh a grantee may have learnt of a new primary before we did.
+const EPOCHS_AHEAD = 1_000
+
+function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: number): void {
+  const { objects } = turn
+  if (order < 0 || (known?.dead && order === 0 && known.owner === said.owner)) {
+    objects.counters.stale++
+    return
+  }
+  if (!known && objects.replicas.size >= REPLICAS_MAX) {
+    objects.counters.ignored++
+    return
+  }
+  const replica = known ?? place(objects, said.creator, said.count, said.type)
+  bury(turn, replica, said.version, said.owner)
+}
+
+/**
+ * Marks the object as destroyed in that version; `author` is the member that sends the tombstone to
+ * all.
+ */
+export function bury(turn: Turn, replica: Replica, version: Version, author: PeerId): void {
+  const { objects, now, out } = turn
+  const seen = isSeen(replica)
+  const before = replica.owner
+  if (!replica.dead) tally(objects, replica, -1)
+  const mine = !replica.dead && before === objects.me && author !== objects.me
+  if (turn.types[replica.type]!.kept) objects.kept.stirred = true
+  Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
+  Object.assign(replica, { written: null, saidAt: now })
+  Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
+  moved(turn, replica, before)
+  announce(turn, replica)
+  if (!objects.rules.tombstone('keep')) objects.replicas.delete(replica.key)
+  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  if (mine) out.emit({ kind: 'object-owner', key: replica.key, before, lost: null })
+  if (seen) out.emit({ kind: 'object-went', key: replica.key })
+}
+
+/** Our primary has no room for an object that we sent it, so the object ends here too. */
+export function takeFull(turn: Turn, from: PeerId, key: number, version: Version, why: Lack): void {
+  const { objects, out } = turn
+  const { me, mesh, primary } = objects
+  const replica = objects.replicas.get(key)
+  const counts = from === primary && !leads(objects) && replica && !replica.dead
+  if (!counts || compare(replica.version, version) !== 0) return void objects.counters.ignored++
+  const mine = replica.owner === me
+  if (mine) out.emit({ kind: 'object-refused', key, why })
+  // In a mesh we sent the object to other members, who must learn that it is destroyed.
+  bury(turn, replica, version, mesh && mine ? me : primary)
+}
+
+/** How often tombstones, grants and requests are searched for those whose time is over. */
+export const LOOK_MS: Millis = 1_000
+
+function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
+  const { objects } = turn
+  if (known) speakUp(turn, from, said, known)
+  if (!objects.rules.creates(said) && !isAlive(known)) return
+  const isNew = !known || known.dead
+  const lack = isNew && leads(objects) ? lackOf(objects, said.creator) : null
+  if (lack) return turnAway(turn, from, said, lack)
+  if (isNew && objects.living >= REPLICAS_MAX) {
+    objects.counters.ignored++
+    return
+  }
+  const replica = known ?? place(objects, said.creator, said.count, said.type)
+  stand(turn, replica, said)
+}
+
+function isAlive(known: Replica | undefined): boolean {
+  return known !== undefined && !known.dead
+}
+
+// The object's owner left, and the primary adopted it in an older state than ours: we report ours.
+function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Replica): void {
+  const orphan = isSeen(known) && !objects.here.has(known.owner)
+  if (!orphan || from !== objects.primary || said.owner !== from) return
+  if (known.oseq <= said.oseq) return
+  objects.outbox.push({ to: from, bytes: encodeEntry(KIND.unowned, types, known) })
+}
+
+/** The parts of an entry that a new version of an object needs. */
+export type Stand = Pick<
+  Said,
+  'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
+>
+
+/** Takes a new version of an object over: its state, its owner and all that follows from them. */
+export function stand(turn: Turn, replica: Replica, said: Stand): void {
+  const { objects, now, out } = turn
+  const seen = isSeen(replica)
+  const { owner: before, former: awaited } = replica
+  const mine = !replica.dead && before === objects.me
+  const lost = mine && said.owner !== objects.me ? replica.fields : null
+  if (replica.dead) tally(objects, replica, 1)
+  const { type, version, owner, former, oseq, fields } = said
+  Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
+  Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
+  Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
+  if (turn.types[type]!.kept) objects.kept.stirred = true
+  replica.heardUnder = objects.follows
+  replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
+  timed(turn, replica, said.madeAt, null)
+  moved(turn, replica, before)
+  if (lost) hideFurther(turn, replica)
+  announce(turn, replica)
+  const { key } = replica
+  if (!seen) return out.emit({ kind: 'object-came', key })
+  out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
+  // Who only keeps it may be the same, and not keep it for the same player any more.
+  if (before !== owner || awaited !== former) {
+    out.emit({ kind: 'object-owner', key, before, lost })
+  }
+}
+
+// When a whole state arrives, every field may have changed.
+const ALL = 0xffffffff
+
+// Takes a newer state of the version that we have.
+function takeWhole(turn: Turn, said: Said, replica: Replica): void {
+  const { hidden, owner: before } = replica
+  replica.hidden = false
+  replica.owner = said.owner
+  refresh(turn, replica, said.oseq, ALL, said.fields)
+  replica.former = said.former
+  timed(turn, replica, said.madeAt, null)
+  moved(turn, replica, before)
+  tellChanged(turn, replica, ALL, hidden)
+}
+
+/** Takes a newer state of the version that we have, which came along with something else. */
+export function renew(turn: Turn, replica: Replica, said: Said): void {
+  refresh(turn, replica, said.oseq, ALL, said.fields)
+  timed(turn, replica, said.madeAt, null)
+  // Who may see an object may depend on its state.
+  moved(turn, replica)
+  tellChanged(turn, replica, ALL, false)
+}
+
+/** A peer sent an update: the fields of an object that changed. */
+export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
+  const { objects } = turn
+  const replica = objects.replicas.get(update.key)
+  if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {
+    objects.counters.stale++
+    return
+  }
+  if (from !== (objects.mesh || leads(objects) ? replica.owner : objects.primary)) {
+    objects.counters.ignored++
+    return
+  }
+  const fits = objects.rules.fits(update.version, replica.version)
+  const oseq = unwrap(update.low, replica.oseq)
+  const far = oseq > OSEQ_SAID_MAX
+  const old = far || objects.rules.isOld(oseq, replica.oseq)
+  if (!fits || old || replica.owner === objects.me) {
+    objects.counters.stale++
+    return
+  }
+  refresh(turn, replica, oseq, update.mask, update.fields)
+  timed(turn, replica, update.madeAt, update.ages)
+  moved(turn, replica)
+  tellChanged(turn, replica, update.mask, false)
+  if (!handsOn(objects)) replica.ages = null
+}
+
+/** Takes over the fields of a newer state, and marks which changed. */
+function refresh(turn: Turn, replica: Replica, oseq: number, mask: number, from: Quantised): void {
+  const { objects, types } = turn
+  const { fields, changedAt } = replica
+  const { columns } = types[replica.type]!.schema
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { at, field } = columns[i]!
+    for (let place = at; place < at + field.size; place++) {
+      if (fields[place] === from[place]) continue
+      fields[place] = from[place]!
+      changedAt[i] = oseq
+    }
+  }
+  replica.oseq = oseq
+  replica.written = null
+  if (types[replica.type]!.kept) objects.kept.stirred = true
+  changed(objects, replica)
+}
+
+/**
+ * Notes when a state was made. A state from a clock that runs ahead is not extrapolated by that
+ * clock.
+ */
+export function timed(
+  turn: Turn,
+  replica: Replica,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): void {
+  const { objects, types, now } = turn
+  if (!types[replica.type]!.timed) return
+  const time = now + objects.offset
+  if (madeAt > time + AHEAD_MAX_MS) objects.counters.ahead++
+  replica.madeAt = madeAt > time + AHEAD_MAX_MS ? time : madeAt
+  const { madeAt: counted } = replica
+  replica.ages = agesAt({ madeAt: counted, ages }, time, handsOn(objects) ? 2 : AGES_MAX + 1)
+}
+
+function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, came: boolean): void {
+  const { key } = replica
+  if (came) out.emit({ kind: 'object-came', key })
+  else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
+}
+
+// Whether we pass updates on to all others, as the primary of a star does.
+function handsOn(objects: Objects): boolean {
+  return !objects.mesh && leads(objects)
+}
+
+// The primary of a star passes an update on to itself at once: its last three ages are equal.
+function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
+  const [sent, received] = ages ?? []
+  if (!handsOn(objects) || sent === undefined || received === undefined) return ages
+  return [sent, received, received, received]
+}

@@ -1,0 +1,310 @@
+/**
+ * Fan-out: whoever sends an object's state to others (its speaker) makes sure that every peer that
+ * may know the object is sent its newest version (B13, B14, B19, B38-B40). Newcomers, new links and
+ * new primaries need no special cases: for them there is only more to send.
+ *
+ * In a star the primary is the speaker of all objects towards everybody but their owners, and a
+ * member is the speaker of its own towards the primary. In a mesh each owner is the speaker of its
+ * own towards all. An update goes to a peer only when the peer has the version that the update is
+ * of: until then it waits behind a delivery barrier. `delivered` opens the barrier, as every
+ * message up to that one has arrived (B55). An acked packet never opens it.
+ */
+
+import type { PeerId } from '../../machine.ts'
+import { type ByteWriter, finish } from '../../wire/bytes.ts'
+import {
+  BATCH_BYTES,
+  begin,
+  ENTRY_OVERHEAD,
+  KIND,
+  plain,
+  writeEntry,
+  writeName,
+} from './messages.ts'
+import {
+  at,
+  BARRIER,
+  leads,
+  type Objects,
+  type Replica,
+  type Subscriber,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { enqueue, spread } from './queue.ts'
+
+/** Messages of entries that may be on their way to one peer at once. */
+export const BATCHES_MAX = 32
+
+/** A peer that is known to have nothing. */
+export function createSubscriber(): Subscriber {
+  const size = 8
+  return {
+    linked: false,
+    resyncedIn: 0,
+    follows: false,
+    barrier: new Uint8Array(size),
+    acked: new Uint32Array(size),
+    sent: new Uint32Array(size),
+    seen: new Uint8Array(size),
+    outdated: new Set(),
+    owed: [],
+    awaited: [],
+    todo: [],
+    queued: new Uint8Array(size),
+    since: new Float64Array(size),
+    carried: new Map(),
+    behind: 0,
+    filledAt: -Infinity,
+    rankedAt: -Infinity,
+    resyncDue: false,
+    cells: new Map(),
+    eyes: new Map(),
+  }
+}
+
+/** Widens the arrays of that peer so that they have a place for the slot. */
+export function reach(subscriber: Subscriber, slot: number): void {
+  if (slot < subscriber.barrier.length) return
+  const size = Math.max(slot + 1, subscriber.barrier.length * 2)
+  subscriber.barrier = widen(subscriber.barrier, size)
+  subscriber.acked = widen(subscriber.acked, size)
+  subscriber.sent = widen(subscriber.sent, size)
+  subscriber.seen = widen(subscriber.seen, size)
+  subscriber.queued = widen(subscriber.queued, size)
+  subscriber.since = widen(subscriber.since, size)
+}
+
+function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, size: number): Row {
+  const wide = new (row.constructor as new (length: number) => Row)(size)
+  wide.set(row)
+  return wide
+}
+
+/**
+ * Forgets what that peer has; what it may see stays.
+ *
+ * @param knew  the peer may still have what it was sent: it will be sent the object again, or a
+ *   HIDE
+ */
+export function forgetAll(subscriber: Subscriber, knew = false): void {
+  subscriber.follows = false
+  for (let slot = 0; slot < subscriber.barrier.length; slot++) {
+    if (subscriber.barrier[slot] !== BARRIER.none)
+      subscriber.barrier[slot] = knew ? BARRIER.sent : BARRIER.none
+  }
+  subscriber.acked.fill(0)
+  subscriber.sent.fill(0)
+  subscriber.queued.fill(0)
+  subscriber.owed.length = 0
+  subscriber.todo.length = 0
+  subscriber.awaited.length = 0
+  subscriber.carried.clear()
+}
+
+/** Whether we send that object's state to that peer. */
+export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean {
+  if (objects.mesh) return replica.owner === objects.me
+  if (leads(objects)) return replica.owner !== peer
+  return replica.owner === objects.me && peer === objects.primary
+}
+
+/** An object has a new version here: it is owed to every peer to whom we send the object. */
+export function announce(turn: Turn, replica: Replica): void {
+  const { objects } = turn
+  const { slot } = replica
+  replica.serial = objects.nextSerial++
+  objects.serials[slot] = replica.serial
+  for (const [peer, subscriber] of objects.subscribers) {
+    if (slot < subscriber.barrier.length) {
+      subscriber.acked[slot] = 0
+      subscriber.sent[slot] = 0
+      subscriber.queued[slot] = 0
+    }
+    owe(turn, peer, subscriber, replica)
+  }
+}
+
+/** Makes all objects that we send to that peer owed to it. */
+export function oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
+  const { replicas, rules } = turn.objects
+  for (const replica of replicas.values()) {
+    if (replica.dead && !rules.tombstone('tell')) continue
+    owe(turn, peer, subscriber, replica)
+  }
+}
+
+/**
+ * Makes an object's version, or a HIDE of it, owed to a peer, if we send the object to that peer.
+ */
+export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: Replica): void {
+  const { objects } = turn
+  const { slot } = replica
+  if (!mayTell(turn, peer, subscriber, replica)) {
+    // Nothing is kept about a peer to whom we do not send the object: in a star, all but the
+    // primary.
+    if (slot < subscriber.barrier.length) subscriber.barrier[slot] = BARRIER.none
+    return
+  }
+  reach(subscriber, slot)
+  const gate = subscriber.barrier[slot]!
+  const knows = gate !== BARRIER.none
+  const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, subscriber)
+  // In a mesh the peer may know the object from an earlier owner.
+  const heard =
+    knows || subscriber.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
+  // A peer that sent us an older version ignored our HIDE, because it owned the object then.
+  const isOver = gate === BARRIER.hidden && !subscriber.outdated.has(slot)
+  if (hides && (!heard || isOver)) return
+  subscriber.outdated.delete(slot)
+  const listed = gate === BARRIER.owed || gate === BARRIER.hiding
+  subscriber.barrier[slot] = hides ? BARRIER.hiding : BARRIER.owed
+  if (!listed) subscriber.owed.push(slot)
+  objects.owing.add(peer)
+}
+
+// In a star a member listens only to its primary: what we send before it knows that we lead is
+// lost.
+function mayTell(
+  { objects }: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  replica: Replica,
+): boolean {
+  if (!subscriber.linked || !objects.here.has(peer)) return false
+  if (!objects.mesh && leads(objects) && !subscriber.follows) return false
+  return objects.rules.speaksFor(objects, replica, peer)
+}
+
+function mayKnow(
+  types: Types,
+  objects: Objects,
+  replica: Replica,
+  peer: PeerId,
+  subscriber: Subscriber,
+): boolean {
+  if (types[replica.type]!.visibility === null || peer === objects.primary) return true
+  return subscriber.seen[replica.slot] === 1
+}
+
+/** How many objects of others that peer may know, as far as we can say. */
+export function countFor({ objects, types }: Turn, peer: PeerId, subscriber: Subscriber): number {
+  let count = 0
+  for (const replica of objects.replicas.values()) {
+    if (replica.dead || replica.owner === peer) continue
+    if (mayKnow(types, objects, replica, peer, subscriber)) count++
+  }
+  return count
+}
+
+/** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
+export function flush(turn: Turn): void {
+  const { objects, out } = turn
+  spread(objects, turn.now)
+  for (const peer of objects.owing) tell(turn, peer)
+  // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
+  for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
+  for (const peer of objects.owing) count(turn, peer)
+}
+
+function tell(turn: Turn, peer: PeerId): void {
+  const subscriber = turn.objects.subscribers.get(peer)
+  if (!subscriber) return
+  while (
+    subscriber.linked &&
+    subscriber.owed.length > 0 &&
+    subscriber.awaited.length < BATCHES_MAX
+  ) {
+    if (!sendBatch(turn, peer, subscriber)) return
+  }
+}
+
+// A peer that was sent all that is owed to it is asked what it has (RESYNC).
+function count({ objects, out }: Turn, peer: PeerId): void {
+  const subscriber = objects.subscribers.get(peer)
+  if (subscriber && (subscriber.owed.length > 0 || (subscriber.resyncDue && !subscriber.linked)))
+    return
+  objects.owing.delete(peer)
+  if (!subscriber?.resyncDue) return
+  subscriber.resyncDue = false
+  out.send(peer, plain(KIND.resync, objects.term.from))
+}
+
+function sendBatch({ objects, types, out }: Turn, peer: PeerId, subscriber: Subscriber): boolean {
+  const tell = begin(KIND.tell)
+  const hidden = begin(KIND.hide)
+  const entries: number[] = []
+  let taken = 0
+  for (const slot of subscriber.owed) {
+    const replica = at(objects, slot)
+    if (replica && subscriber.barrier[slot] === BARRIER.owed) {
+      if (!fits(tell, types, replica, entries.length)) break
+      writeEntry(tell, types, replica)
+      subscriber.barrier[slot] = BARRIER.sent
+      entries.push(slot, replica.serial, replica.oseq)
+    } else if (replica && subscriber.barrier[slot] === BARRIER.hiding) {
+      if (hidden.length > BATCH_BYTES) break
+      writeName(hidden, replica, replica.version)
+      subscriber.barrier[slot] = BARRIER.hidden
+      unawait(subscriber, slot)
+    }
+    taken++
+  }
+  subscriber.owed.splice(0, taken)
+  if (hidden.length > 1 && out.send(peer, finish(hidden)) === 0) subscriber.linked = false
+  if (entries.length === 0 || !subscriber.linked) return subscriber.linked
+  const message = out.send(peer, finish(tell))
+  if (message > 0) subscriber.awaited.push({ message, entries: entries })
+  else subscriber.linked = false
+  return subscriber.linked
+}
+
+// An entry that was sent before its object was hidden opens no barrier: it may arrive before the
+// HIDE, and an entry that is sent after the HIDE has not arrived by then.
+function unawait({ awaited }: Subscriber, slot: number): void {
+  for (const { entries } of awaited) {
+    for (let i = 0; i < entries.length; i += 3) if (entries[i] === slot) entries[i + 1] = 0
+  }
+}
+
+function fits(writer: ByteWriter, types: Types, replica: Replica, taken: number): boolean {
+  if (taken === 0) return true
+  return writer.length + types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD <= BATCH_BYTES
+}
+
+/**
+ * All messages up to that one have arrived: the peer may be sent updates of their objects (L3, B14,
+ * B40).
+ */
+export function delivered(objects: Objects, now: number, peer: PeerId, upTo: number): void {
+  const subscriber = objects.subscribers.get(peer)
+  if (!subscriber) return
+  while (subscriber.awaited.length > 0 && subscriber.awaited[0]!.message <= upTo) {
+    open(objects, now, peer, subscriber, subscriber.awaited.shift()!.entries)
+  }
+}
+
+/**
+ * Opens the barrier of each object in a message that has arrived, unless its version is another by
+ * now.
+ */
+export function open(
+  objects: Objects,
+  now: number,
+  peer: PeerId,
+  subscriber: Subscriber,
+  entries: readonly number[],
+): void {
+  for (let i = 0; i < entries.length; i += 3) {
+    const slot = entries[i]!
+    const replica = at(objects, slot)
+    if (!replica || replica.serial !== entries[i + 1] || subscriber.barrier[slot] !== BARRIER.sent)
+      continue
+    subscriber.barrier[slot] = BARRIER.open
+    subscriber.acked[slot] = Math.max(subscriber.acked[slot]!, entries[i + 2]!)
+    if (!replica.dead && replica.oseq > subscriber.acked[slot]!) {
+      subscriber.since[slot] = now
+      enqueue(objects, peer, subscriber, slot)
+    }
+  }
+}

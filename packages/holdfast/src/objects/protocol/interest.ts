@@ -1,0 +1,393 @@
+/**
+ * Interest (T76): a member is sent only objects that it may see. When an object leaves its
+ * interest, the member is sent one HIDE, and nothing after that.
+ *
+ * Objects of types with a place are sorted into the cells of a grid, an eighth of a radius wide. A
+ * member sees the cells round its eyes, which are its own objects of types that are declared as
+ * eyes; a member without eyes sees all. Each cell knows who sees it, so an object that moves from
+ * one cell to another costs work only for the members who see one of the two. A cell is given up
+ * one cell later than it was gained, so that nothing flickers.
+ */
+
+import type { PeerId } from '../../machine.ts'
+import { finish } from '../../wire/bytes.ts'
+import { numberAt, type Scale } from '../../wire/scale.ts'
+import { owe, reach } from './fan-out.ts'
+import { begin, KIND, writeName } from './messages.ts'
+import {
+  at,
+  BARRIER,
+  leads,
+  type Objects,
+  type Replica,
+  type Sees,
+  type Subscriber,
+  type VisibilityRule,
+  type Turn,
+  type Types,
+} from './state.ts'
+
+// A radius is so many cells wide.
+const CELLS_PER_RADIUS = 8
+// A cell that a member sees already stays seen one cell further away.
+const REACH = CELLS_PER_RADIUS + 1
+// Cells in one row of the grid. Up to ROW the number of a cell is a small integer, which is fast.
+const ROW = 2 ** 15
+const LONG_ROW = 2 ** 26
+
+/** How one rule divides places into cells. */
+interface Grid {
+  readonly width: number
+  readonly row: number
+}
+
+type Near = Extract<VisibilityRule, { kind: 'near' }>
+
+/**
+ * An object came, moved, went or has another owner than `before`: the set of its viewers, or what
+ * its owner sees, may change.
+ */
+export function moved(turn: Turn, replica: Replica, before: PeerId = replica.owner): void {
+  const { objects, types } = turn
+  const { visibility: rule, eyes } = types[replica.type]!
+  if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
+  const { cell: left } = replica
+  const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
+  if (rule && !stays && speaks(objects, replica)) {
+    const isKnown = left >= 0 && replica.cell >= 0
+    const crosses = rule.kind === 'near' && isKnown && before === replica.owner
+    if (crosses) cross(turn, replica, left)
+    else judgeAll(turn, replica, rule, before)
+  }
+  if (rule && before !== replica.owner) objects.handed.add(replica.key)
+  if (eyes < 0) return
+  if (before !== replica.owner) lend(turn, replica, before, false)
+  lend(turn, replica, replica.owner, !replica.dead)
+}
+
+// Whether we decide who sees the object: in a mesh its owner does, in a star the primary.
+function speaks({ mesh, me }: Objects, replica: Replica): boolean {
+  return !mesh || replica.owner === me
+}
+
+// Adds the object to the eyes of a member, or removes it.
+function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void {
+  const { eyes } = turn.objects
+  const known = eyes.get(peer) ?? new Set()
+  eyes.set(peer, known)
+  if (sees) known.add(slot)
+  else known.delete(slot)
+  if (known.size === 0) eyes.delete(peer)
+  lookAround(turn, peer)
+}
+
+// Puts the object into its cell. @returns whether the cell changed
+function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
+  const isThere = !replica.dead && !replica.hidden
+  const cell = isThere ? cellOf(rule, types, replica, rule.column) : -1
+  if (cell === replica.cell) return false
+  let grid = objects.cells.get(replica.type)
+  if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
+  const left = grid.get(replica.cell)
+  left?.delete(replica.slot)
+  if (left?.size === 0) grid.delete(replica.cell)
+  replica.cell = cell
+  if (cell < 0) return true
+  const entered = grid.get(cell)
+  if (entered) entered.add(replica.slot)
+  else grid.set(cell, new Set([replica.slot]))
+  return true
+}
+
+// The cell in the rule's grid that holds an object's vec2 in that column.
+function cellOf(rule: Near, types: Types, { type, fields }: Replica, column: number): number {
+  const { field, at: first } = types[type]!.schema.columns[column]!
+  const grid = gridOf(rule, types)
+  const across = lineOf(grid, field.axes!, fields[first] as number)
+  return across * grid.row + lineOf(grid, field.axes!, fields[first + 1] as number)
+}
+
+// Eyes may be outside the range of places; from there they see nothing.
+function lineOf({ width, row }: Grid, scale: Scale, place: number): number {
+  const line = Math.floor(numberAt(scale, place) / width) + row / 2
+  return Math.min(row - REACH - 1, Math.max(REACH, line))
+}
+
+const grids = new WeakMap<Near, Grid>()
+
+function gridOf(rule: Near, types: Types): Grid {
+  const known = grids.get(rule)
+  if (known) return known
+  const { field } = types.find(({ visibility: subscriber }) => subscriber === rule)!.schema.columns[
+    rule.column
+  ]!
+  const furthest = Math.max(-field.axes!.min, field.axes!.max)
+  const width = Math.max(rule.radius / CELLS_PER_RADIUS, furthest / 2 ** 24)
+  const isShort = furthest / width < ROW / 2 - 2 * REACH - 2
+  const grid = { width, row: isShort ? ROW : LONG_ROW }
+  grids.set(rule, grid)
+  return grid
+}
+
+// The object moved from one cell to another: only members who see just one of the two are affected.
+function cross(turn: Turn, replica: Replica, left: number): void {
+  const { objects } = turn
+  const watchers = objects.watchers.get(replica.type)
+  const [before, after] = [watchers?.get(left), watchers?.get(replica.cell)]
+  for (const peer of before ?? []) {
+    if (!after?.has(peer)) show(turn, peer, replica, peer === replica.owner)
+  }
+  for (const peer of after ?? []) {
+    if (!before?.has(peer)) show(turn, peer, replica, true)
+  }
+}
+
+function show(turn: Turn, peer: PeerId, replica: Replica, sees: boolean): void {
+  const subscriber = turn.objects.subscribers.get(peer)
+  if (subscriber) setSeen(turn, peer, subscriber, replica, sees)
+}
+
+function judgeAll(
+  turn: Turn,
+  replica: Replica,
+  rule: VisibilityRule,
+  before = replica.owner,
+): void {
+  const sees = seesOf(rule, replica)
+  for (const [peer, subscriber] of turn.objects.subscribers)
+    judge(turn, peer, subscriber, replica, sees, before)
+}
+
+// The viewers of one state by the game's rule; null for a rule that goes by places.
+function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
+  return rule.kind === 'rule' ? rule.sees(fields) : null
+}
+
+// Decides whether a peer sees the object now. @param sees  as returned by `seesOf`
+function judge(
+  turn: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  replica: Replica,
+  sees: Sees | null,
+  before: PeerId = replica.owner,
+): void {
+  // A former owner learns that it is not the owner any more before the object is hidden from it.
+  setSeen(
+    turn,
+    peer,
+    subscriber,
+    replica,
+    before === peer || maySee(turn, peer, subscriber, replica, sees),
+  )
+}
+
+function maySee(
+  { objects }: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  replica: Replica,
+  sees: Sees | null,
+): boolean {
+  if (replica.owner === peer) return true
+  // We do not know the current state of an object that is hidden from us, so we show it to nobody.
+  if (replica.hidden) return false
+  if (sees) return sees(peer, objects.here.get(peer) ?? 0)
+  return subscriber.cells.get(replica.type)?.has(replica.cell) ?? true
+}
+
+/**
+ * We own the object no more. In a mesh we had sent others our version, perhaps after the new owner
+ * had sent them a HIDE: so we send those who may not see the object a HIDE too.
+ *
+ * @param unseen  we may not see the object either, so that we cannot tell who may
+ */
+export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
+  const { objects, types } = turn
+  const { visibility: rule } = types[replica.type]!
+  if (!objects.mesh || !rule) return
+  const sees = unseen ? null : seesOf(rule, replica)
+  for (const [peer, subscriber] of objects.subscribers) {
+    const gate = subscriber.barrier[replica.slot] ?? BARRIER.none
+    if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
+    if (peer === objects.primary || (!unseen && maySee(turn, peer, subscriber, replica, sees)))
+      continue
+    const writer = begin(KIND.hide)
+    writeName(writer, replica, replica.version)
+    objects.outbox.push({ to: peer, bytes: finish(writer) })
+  }
+}
+
+function setSeen(
+  turn: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  replica: Replica,
+  sees: boolean,
+): void {
+  const { slot } = replica
+  const known = slot < subscriber.seen.length && subscriber.seen[slot] === 1
+  if (known === sees) return
+  reach(subscriber, slot)
+  subscriber.seen[slot] = sees ? 1 : 0
+  if (!replica.dead) owe(turn, peer, subscriber, replica)
+}
+
+/** A member's eyes moved, came or went: finds the cells that it sees now. */
+function lookAround(turn: Turn, peer: PeerId): void {
+  const { objects, types } = turn
+  const subscriber = objects.subscribers.get(peer)
+  if (!subscriber) return
+  const eyes = eyesOf(turn, peer)
+  for (const [type, { visibility: rule }] of types.entries()) {
+    if (rule?.kind !== 'near') continue
+    const cells = eyes.map((eye) => cellOf(rule, types, eye, types[eye.type]!.eyes))
+    const before = subscriber.eyes.get(type)
+    if (before?.length === cells.length && cells.every((cell, i) => cell === before[i])) continue
+    subscriber.eyes.set(type, cells)
+    const next =
+      cells.length === 0 ? null : around(cells, gridOf(rule, types).row, subscriber.cells.get(type))
+    look(turn, peer, subscriber, type, next)
+  }
+}
+
+function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
+  const slots = [...(objects.eyes.get(peer) ?? [])]
+  return slots.map((slot) => at(objects, slot)).filter((replica) => replica !== null)
+}
+
+// The peer sees those cells from now on; null for all.
+function look(
+  turn: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  type: number,
+  next: Set<number> | null,
+): void {
+  const { objects } = turn
+  const before = subscriber.cells.get(type)
+  watch(objects, peer, type, before, next)
+  if (next) subscriber.cells.set(type, next)
+  else subscriber.cells.delete(type)
+  const grid = objects.cells.get(type)
+  if (!grid) return
+  // Only objects in a cell that was gained or lost can change whether the peer sees them.
+  const touched =
+    before && next
+      ? [...before, ...next].filter((cell) => before.has(cell) !== next.has(cell))
+      : [...grid.keys()]
+  for (const cell of touched) {
+    for (const slot of grid.get(cell) ?? []) {
+      const replica = at(objects, slot)
+      if (replica && speaks(objects, replica)) judge(turn, peer, subscriber, replica, null)
+    }
+  }
+}
+
+function watch(
+  { watchers }: Objects,
+  peer: PeerId,
+  type: number,
+  before: ReadonlySet<number> | undefined,
+  next: ReadonlySet<number> | null,
+): void {
+  let cells = watchers.get(type)
+  if (!cells) watchers.set(type, (cells = new Map<number, Set<PeerId>>()))
+  for (const cell of before ?? []) {
+    if (next?.has(cell)) continue
+    const watching = cells.get(cell)
+    watching?.delete(peer)
+    if (watching?.size === 0) cells.delete(cell)
+  }
+  for (const cell of next ?? []) {
+    if (before?.has(cell)) continue
+    const watching = cells.get(cell)
+    if (watching) watching.add(peer)
+    else cells.set(cell, new Set([peer]))
+  }
+}
+
+/** A peer left: no cell counts it as a viewer any more. */
+export function unwatch(objects: Objects, peer: PeerId): void {
+  const subscriber = objects.subscribers.get(peer)
+  for (const [type, cells] of subscriber?.cells ?? []) watch(objects, peer, type, cells, null)
+}
+
+// The cells within a radius of the eyes, and those of `before` that are one cell further away.
+function around(
+  eyes: readonly number[],
+  row: number,
+  before: ReadonlySet<number> | undefined,
+): Set<number> {
+  const cells = new Set<number>()
+  for (const eye of eyes) {
+    for (const [across, down] of WITHIN) cells.add(eye + across * row + down)
+    if (!before) continue
+    for (const [across, down] of BEYOND) {
+      const cell = eye + across * row + down
+      if (before.has(cell)) cells.add(cell)
+    }
+  }
+  return cells
+}
+
+// Steps from the cell of an eye to all cells within REACH, each with its distance.
+const STEPS = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, n) => {
+  const across = (n % (2 * REACH + 1)) - REACH
+  const down = Math.floor(n / (2 * REACH + 1)) - REACH
+  return [across, down, Math.hypot(edge(across), edge(down))] as const
+})
+const WITHIN = STEPS.filter(([, , away]) => away <= CELLS_PER_RADIUS)
+const BEYOND = STEPS.filter(([, , away]) => away > CELLS_PER_RADIUS && away <= REACH)
+
+// Distance from the middle of the eye's cell to the near edge of a cell, in cells.
+function edge(cells: number): number {
+  return Math.max(0, Math.abs(cells) - 0.5)
+}
+
+/** A peer came: decides which of all objects it sees. */
+export function beginToSee(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
+  const { objects, types } = turn
+  unwatch(objects, peer)
+  subscriber.eyes.clear()
+  subscriber.cells.clear()
+  lookAround(turn, peer)
+  for (const replica of objects.replicas.values()) {
+    const { visibility: rule } = types[replica.type]!
+    if (rule) judge(turn, peer, subscriber, replica, seesOf(rule, replica))
+  }
+}
+
+/**
+ * We became the primary of a star, and now decide for all: before, we kept no cells and no eyes.
+ */
+export function beginToShow(turn: Turn): void {
+  const { objects, types } = turn
+  objects.eyes.clear()
+  for (const replica of objects.replicas.values()) {
+    const { visibility: rule, eyes } = types[replica.type]!
+    if (rule?.kind === 'near') sort(turn, replica, rule)
+    if (eyes < 0 || replica.dead || replica.hidden) continue
+    const known = objects.eyes.get(replica.owner)
+    if (known) known.add(replica.slot)
+    else objects.eyes.set(replica.owner, new Set([replica.slot]))
+  }
+  for (const [peer, subscriber] of objects.subscribers) beginToSee(turn, peer, subscriber)
+}
+
+/**
+ * A rule of the game may depend on things whose changes we do not see, so the rules are asked again
+ * now and then. Members who gave away an object outside their interest know of the new owner by
+ * now, so it may be hidden from them.
+ */
+export function lookAgain(turn: Turn): void {
+  const { objects, types } = turn
+  if (!objects.mesh && !leads(objects)) return
+  const handed = new Set(objects.handed)
+  objects.handed.clear()
+  for (const replica of objects.replicas.values()) {
+    const rule = types[replica.type]!.visibility
+    if (!rule || replica.dead || (rule.kind === 'near' && !handed.has(replica.key))) continue
+    if (speaks(objects, replica)) judgeAll(turn, replica, rule)
+  }
+}

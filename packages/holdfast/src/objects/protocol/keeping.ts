@@ -1,0 +1,210 @@
+/**
+ * Objects that a room keeps beyond its members, of types that say so. They are in no log: the
+ * primary has the newest state of each, and writes those that changed since it wrote last.
+ *
+ *     whole    an entry for each object, in the form of TELL, types by their place among the kept
+ *     changes  the same for those that changed; a tombstone for those that are gone
+ *
+ * Whoever opens the room owns them all, and those of a player who comes back in time are given
+ * back (adopting.ts).
+ */
+
+import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
+import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
+import { stand } from './accept.ts'
+import { giveBack } from './adopting.ts'
+import { readEntry, type Standing, writeEntry } from './messages.ts'
+import type { Written } from './kept.ts'
+import { leads, type Objects, place, type Replica, type Turn } from './state.ts'
+import type { Said, TypeRules, Types } from './types.ts'
+import { after, FIRST } from './version.ts'
+
+/** Changes come in runs of so many bytes; one more entry fits the body of a change. */
+const RUN_BYTES: number = 8 * 1024
+
+/** A type of objects that is kept. */
+type KeptType = TypeRules & { readonly kept: NonNullable<TypeRules['kept']> }
+
+/** The types that are kept; their places are those on disk. */
+function keptTypes(types: Types): readonly KeptType[] {
+  return types.filter((type): type is KeptType => (type.kept ?? null) !== null)
+}
+
+/** All objects that are kept. It changes nothing. */
+function wholeOf(objects: Objects, types: Types): Uint8Array {
+  const writer = createWriter(1_024)
+  const kept = keptTypes(types)
+  for (const replica of living(objects, types)) write(writer, objects, types, kept, replica)
+  return finish(writer)
+}
+
+/** Those that changed since this was asked last, and those that are gone since. */
+function changesOf(objects: Objects, types: Types): Uint8Array[] {
+  const { kept: state } = objects
+  const runs: Uint8Array[] = []
+  const writer = createWriter(256)
+  const cut = (least: number): void => {
+    if (writer.length <= least) return
+    runs.push(finish(writer))
+    reset(writer)
+  }
+  const kept = keptTypes(types)
+  const gone = new Map(state.written)
+  for (const replica of living(objects, types)) {
+    gone.delete(replica.key)
+    const now = writtenOf(objects, replica)
+    if (isSame(state.written.get(replica.key), now)) continue
+    state.written.set(replica.key, now)
+    write(writer, objects, types, kept, replica)
+    cut(RUN_BYTES)
+  }
+  for (const key of gone.keys()) {
+    state.written.delete(key)
+    writeEntry(writer, kept, tombstone(key))
+    cut(RUN_BYTES)
+  }
+  state.stirred = false
+  cut(0)
+  return runs
+}
+
+function* living({ replicas }: Objects, types: Types): Iterable<Replica> {
+  for (const replica of replicas.values()) {
+    // Of what we may not see we have no state.
+    if (!replica.dead && !replica.hidden && types[replica.type]!.kept) yield replica
+  }
+}
+
+function write(
+  writer: ReturnType<typeof createWriter>,
+  objects: Objects,
+  types: Types,
+  kept: readonly KeptType[],
+  replica: Replica,
+): void {
+  const type = kept.indexOf(types[replica.type] as KeptType)
+  writeEntry(writer, kept, { ...replica, type, former: playerOf(objects, replica) })
+}
+
+// Whose it is, over all members that the player was.
+function playerOf({ here }: Objects, { owner, former }: Replica): number {
+  return former || (here.get(owner) ?? 0)
+}
+
+function writtenOf(objects: Objects, replica: Replica): Written {
+  const { version, oseq } = replica
+  return { epoch: version.epoch, count: version.count, oseq, player: playerOf(objects, replica) }
+}
+
+function isSame(one: Written | undefined, other: Written): boolean {
+  return (
+    one?.oseq === other.oseq &&
+    one.epoch === other.epoch &&
+    one.count === other.count &&
+    one.player === other.player
+  )
+}
+
+function tombstone(key: number): Standing {
+  const [creator, count] = [Math.floor(key / 2 ** 32), key % 2 ** 32]
+  const none = { version: FIRST, owner: 0, type: 0, oseq: 0, former: 0, fields: [], madeAt: NaN }
+  return { creator, count, dead: true, ...none }
+}
+
+/** What a room has of objects: the whole, and the changes behind it; null if it is malformed. */
+function read(kept: Types, all: readonly Uint8Array[]): Map<number, Said> | null {
+  const found = new Map<number, Said>()
+  for (const bytes of all) {
+    const reader = createReader(bytes)
+    while (!reader.failed && reader.at < reader.end) {
+      const said = readEntry(reader, kept)
+      if (said.dead) found.delete(said.key)
+      else found.set(said.key, said)
+    }
+    if (!isDone(reader)) return null
+  }
+  return found
+}
+
+/** The room is opened: as soon as we lead it its objects are there. */
+function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void {
+  const kept = keptTypes(types)
+  const said = read(kept, all) ?? new Map<number, Said>()
+  objects.kept.found = Array.from(said.values(), (one) => {
+    return { ...one, type: types.indexOf(kept[one.type]!) }
+  })
+}
+
+/** We lead the room that we opened: what was found is ours, or its player's who is here. */
+function bringBack(turn: Turn): void {
+  const { objects } = turn
+  const { found } = objects.kept
+  if (found.length === 0 || !leads(objects)) return
+  objects.kept.found = []
+  for (const said of found) {
+    const { key, creator, count, type } = said
+    if (objects.replicas.has(key)) continue
+    const version = after(said.version, objects.epoch)
+    const replica = place(objects, creator, count, type)
+    stand(turn, replica, { ...said, version, owner: objects.me })
+    // A saved room may have objects that a member of our number made, in another session.
+    if (creator === objects.me) objects.nextCount = Math.max(objects.nextCount, count + 1)
+  }
+  giveBack(turn)
+}
+
+/** The same of another build, in our form; or why that cannot be. */
+function reread(
+  types: Types,
+  lines: string,
+  bytes: Uint8Array,
+  behind: readonly Uint8Array[],
+): Uint8Array | string {
+  const theirs = typesOf(lines)
+  if (!theirs) return 'its types of objects are in no form that this build reads'
+  const rules = theirs.map((one) => ({ ...PLAIN, schema: one.schema, timed: isTimed(one) }))
+  const said = read(rules, [bytes, ...behind])
+  if (!said) return 'its objects cannot be read by its types'
+  const kept = keptTypes(types)
+  const ours = kept.map(({ kept: { name, migration }, schema }) => {
+    return { name, schema, secret: 0, kept: migration }
+  })
+  const writer = createWriter(1_024)
+  try {
+    for (const one of said.values()) {
+      const from = theirs[one.type]!
+      const type = placeOf(ours, from)
+      const { fields } = converted(ours[type]!, from, { fields: one.fields, hidden: 0 })
+      writeEntry(writer, kept, { ...one, type, fields })
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  return finish(writer)
+}
+
+function isTimed({ rest }: Theirs): boolean {
+  return rest.startsWith('timed ')
+}
+
+const PLAIN = {
+  ...({ take: 'fixed', unanswered: 'refuse', onOwnerLeave: 'keep' } as const),
+  ...{ balance: false, weight: 1, visibility: null, eyes: -1 },
+}
+
+/** What keeps objects; games without it do not carry it. */
+export const keeper: Keeper = { wholeOf, changesOf, find, bringBack, reread }
+
+/** See `keeper`. */
+export interface Keeper {
+  wholeOf(objects: Objects, types: Types): Uint8Array
+  changesOf(objects: Objects, types: Types): Uint8Array[]
+  find(objects: Objects, types: Types, all: readonly Uint8Array[]): void
+  bringBack(turn: Turn): void
+  reread(
+    types: Types,
+    lines: string,
+    bytes: Uint8Array,
+    behind: readonly Uint8Array[],
+  ): Uint8Array | string
+}

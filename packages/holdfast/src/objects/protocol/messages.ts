@@ -1,0 +1,226 @@
+/**
+ * The reliable messages of objects, as bytes.
+ *
+ *     TELL, UNOWNED  entry*                          objects; objects of members who left
+ *     HIDE           (creator count version)*        you may not see it any more
+ *     FOLLOW         epoch                           you are my primary: send me all
+ *     RESYNC         term                            you have all: what else is there?
+ *     REQUEST        number creator count version what:u8 to answers entry?
+ *     ASK, DECLINE   creator count version by request     may they have it? no
+ *     GRANT          version entry                        you own it, from this state on
+ *     REFUSE         number why by
+ *     FULL           creator count version why:u8         there is no room for it
+ *     TOTAL          count                                so many objects come
+ *
+ * Numbers are varints. An entry is an object with its whole state, or its tombstone:
+ *
+ *     creator count version(epoch count) owner type:u8 (0x80: gone)
+ *     oseq  then, if it lives: former fields stamp?
+ */
+
+import {
+  type ByteReader,
+  type ByteWriter,
+  createWriter,
+  fail,
+  finish,
+  readU8,
+  readVarint,
+  writeU8,
+  writeVarint,
+} from '../../wire/bytes.ts'
+import { INC_MAX, type PeerId } from '../../machine.ts'
+import { allFields, readFields, writeFields } from '../../wire/schema.ts'
+import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
+import type { Asked, Request, What } from './demands.ts'
+import { COUNT_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
+import type { Said, Types } from './types.ts'
+import { readVersion, type Version, writeVersion } from './version.ts'
+
+/** First byte of each message. */
+export const KIND = {
+  tell: 1,
+  unowned: 2,
+  hide: 3,
+  follow: 4,
+  resync: 5,
+  request: 6,
+  ask: 7,
+  decline: 8,
+  grant: 9,
+  refuse: 10,
+  full: 11,
+  total: 12,
+} as const
+
+/** Bytes of entries in one message, as long as more than one fits. */
+export const BATCH_BYTES = 1_000
+/** All of an entry but its fields, at its longest. */
+export const ENTRY_OVERHEAD: number = 48 + STAMP_BYTES_MAX
+
+const GONE = 0x80
+
+/** A message that begins with its kind. */
+export function begin(kind: number): ByteWriter {
+  const writer = createWriter(128)
+  writeU8(writer, kind)
+  return writer
+}
+
+/** Writes which object, in which version. */
+export function writeName(
+  writer: ByteWriter,
+  { creator, count }: Pick<Replica, 'creator' | 'count'>,
+  version: Version,
+): void {
+  writeVarint(writer, creator)
+  writeVarint(writer, count)
+  writeVersion(writer, version)
+}
+
+/** Reads key and version; the reader fails on numbers that no member uses. */
+export function readName(reader: ByteReader): { key: number; version: Version } {
+  const creator = readVarint(reader)
+  const count = readVarint(reader)
+  if (creator < 1 || creator >= INC_MAX || count < 1 || count > COUNT_MAX) fail(reader)
+  return { key: keyOf(creator, count), version: readVersion(reader) }
+}
+
+/** What an entry has of an object. */
+export type Standing = Pick<
+  Replica,
+  | 'creator'
+  | 'count'
+  | 'version'
+  | 'owner'
+  | 'type'
+  | 'dead'
+  | 'oseq'
+  | 'former'
+  | 'fields'
+  | 'madeAt'
+>
+
+/** Writes an object with its whole state, or its tombstone. */
+export function writeEntry(writer: ByteWriter, types: Types, replica: Standing): void {
+  const { schema, timed } = types[replica.type]!
+  writeName(writer, replica, replica.version)
+  writeVarint(writer, replica.owner)
+  writeU8(writer, replica.type | (replica.dead ? GONE : 0))
+  writeVarint(writer, replica.oseq)
+  if (replica.dead) return
+  writeVarint(writer, replica.former)
+  writeFields(writer, schema, replica.fields, allFields(schema))
+  if (timed) writeStamp(writer, replica.madeAt)
+}
+
+/** Reads what `writeEntry` wrote; on anything else the reader fails. */
+export function readEntry(reader: ByteReader, types: Types): Said {
+  const { key, version } = readName(reader)
+  const owner = readVarint(reader)
+  const typed = readU8(reader)
+  const oseq = readVarint(reader)
+  const rules = types[typed & ~GONE]
+  if (!rules || oseq > OSEQ_SAID_MAX || owner >= INC_MAX) fail(reader)
+  const said: Said = {
+    key,
+    creator: Math.floor(key / 2 ** 32),
+    count: key % 2 ** 32,
+    version,
+    owner,
+    type: typed & ~GONE,
+    dead: typed >= GONE,
+    oseq,
+    former: 0,
+    fields: [],
+    madeAt: NaN,
+  }
+  if (said.dead || !rules || reader.failed) return said
+  said.former = readVarint(reader)
+  if (readFields(reader, rules.schema, said.fields) !== allFields(rules.schema)) fail(reader)
+  if (rules.timed) said.madeAt = readStamp(reader)
+  return said
+}
+
+/** A message of a kind and some numbers, and nothing else. */
+export function plain(kind: number, ...numbers: number[]): Uint8Array {
+  const writer = begin(kind)
+  for (const number of numbers) writeVarint(writer, number)
+  return finish(writer)
+}
+
+/** ASK and DECLINE. @param request  the number that the asking member gave to its request */
+export function encodeAsk(
+  kind: number,
+  replica: Replica,
+  { by, request }: { by: PeerId; request: number },
+): Uint8Array {
+  const writer = begin(kind)
+  writeName(writer, replica, replica.version)
+  writeVarint(writer, by)
+  writeVarint(writer, request)
+  return finish(writer)
+}
+
+/** A message of one entry behind a kind. */
+export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8Array {
+  const writer = begin(kind)
+  writeEntry(writer, types, replica)
+  return finish(writer)
+}
+
+const WHATS: readonly What[] = ['take', 'give', 'yes']
+
+/** REQUEST; a giver sends the object's state along. */
+export function encodeRequest(
+  types: Types,
+  number: number,
+  replica: Replica,
+  { what, to, from, answers }: Request,
+): Uint8Array {
+  const writer = begin(KIND.request)
+  writeVarint(writer, number)
+  writeName(writer, replica, from)
+  writeU8(writer, WHATS.indexOf(what))
+  writeVarint(writer, to)
+  writeVarint(writer, answers)
+  if (what !== 'take') writeEntry(writer, types, replica)
+  return finish(writer)
+}
+
+/** Reads what `encodeRequest` wrote behind its kind; on anything else the reader fails. */
+export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from' | 'at'> {
+  const number = readVarint(reader)
+  const { key, version } = readName(reader)
+  const what = WHATS[readU8(reader)]
+  const to = readVarint(reader)
+  const answers = readVarint(reader)
+  const entry = what === 'give' || what === 'yes' ? readEntry(reader, types) : null
+  if (what === undefined || (entry && entry.key !== key)) fail(reader)
+  return { number, key, version, what: what ?? 'take', to, answers, entry }
+}
+
+const LACKS = ['full', 'quota'] as const
+
+/** FULL. */
+export function encodeFull(said: Said, why: (typeof LACKS)[number]): Uint8Array {
+  const writer = begin(KIND.full)
+  writeName(writer, said, said.version)
+  writeU8(writer, LACKS.indexOf(why))
+  return finish(writer)
+}
+
+/** Reads why there is no room; the reader fails on an unknown reason. */
+export function readLack(reader: ByteReader): (typeof LACKS)[number] {
+  const why = LACKS[readU8(reader)]
+  if (why === undefined) fail(reader)
+  return why ?? 'full'
+}
+
+/** GRANT. */
+export function encodeGrant(types: Types, version: Version, base: Replica): Uint8Array {
+  const writer = begin(KIND.grant)
+  writeVersion(writer, version)
+  writeEntry(writer, types, base)
+  return finish(writer)
+}

@@ -1,0 +1,289 @@
+/**
+ * The objects as a part of a member: passes messages, views and links on, and does what is due.
+ */
+
+import type { Millis, Part, PartOut, PeerId } from '../../machine.ts'
+import { type ByteReader, createReader, isDone, readU8, readVarint } from '../../wire/bytes.ts'
+import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
+import { counted, expected, followed, tellHidden } from './resync.ts'
+import { announce, delivered, flush } from './fan-out.ts'
+import { hideFurther, lookAgain } from './interest.ts'
+import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
+import { adoptUnclaimed, endGrace, giveBack, takeOrphan } from './adopting.ts'
+import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
+import { balance, BALANCE_MS } from './balancing.ts'
+import { endGrants } from './owning.ts'
+import { decideAll, demand } from './deciding.ts'
+import type { Keeper } from './keeping.ts'
+import { drain, leavesAt } from './queue.ts'
+import { reckon, reckonsAt } from './reckoning.ts'
+import { conclude, endRequests, settle, takeGrant } from './requests.ts'
+import {
+  forget,
+  leads,
+  type ObjectEvent,
+  type Objects,
+  REFUSALS,
+  type Replica,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { acked, lost, read, waits, write } from './updates.ts'
+import { compare, readVersion, type Version } from './version.ts'
+import { linked, reset, viewed } from './views.ts'
+
+/** The channel of objects. */
+export const OBJECTS_CHANNEL = 4
+/**
+ * A destroyed object is remembered so long: no older message about it is on its way by then (B49).
+ */
+export const TOMBSTONE_MS: Millis = 60_000
+
+/**
+ * Creates the part, for a game with these types.
+ *
+ * @param keeper  what keeps objects beyond the members of a room; null if no type is kept
+ */
+export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
+  const part = livingPart(types)
+  if (!keeper) return part
+  return {
+    ...part,
+    view: (state, now, view, out) => {
+      part.view!(state, now, view, out)
+      keeper.bringBack({ objects: state, types, now, out: out as PartOut<ObjectEvent> })
+    },
+    stirred: ({ kept }) => kept.stirred,
+    whole: (state) => keeper.wholeOf(state, types),
+    changes: (state) => keeper.changesOf(state, types),
+    find: (state, all) => keeper.find(state, types, all),
+    keptAs: 'kept',
+    reread: (said, bytes, behind) => keeper.reread(types, said, bytes, behind),
+  }
+}
+
+function livingPart(types: Types): Part<Objects> {
+  const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
+    return { objects, types, now, out: out as PartOut<ObjectEvent> }
+  }
+  return {
+    channel: OBJECTS_CHANNEL,
+    receive: (state, now, from, bytes, out) => receive(turn(state, now, out), from, bytes),
+    // To be sent what there is, and what comes.
+    hearsWatcher: (bytes) => bytes[0] === KIND.follow,
+    read: (state, now, from, bytes, out) => read(turn(state, now, out), from, bytes),
+    write: (state, now, to, seq, writer, budget) => {
+      return write(state, types, now, to, seq, writer, budget)
+    },
+    waits,
+    dirty: drain,
+    flush: (state, now, out) => {
+      const done = turn(state, now, out)
+      reckon(done)
+      sayAnswers(done)
+      decideAll(done)
+      flush(done)
+    },
+    wake: (state, now, out) => wake(turn(state, now, out)),
+    deadline,
+    clock: (state, offset) => void (state.offset = offset),
+    reset: (state, out) => reset(turn(state, 0, out)),
+    view: (state, now, view, out) => viewed(turn(state, now, out), view),
+    linked: (state, now, peer) => linked(state, types, now, peer),
+    acked,
+    lost,
+    delivered: (state, peer, upTo) => delivered(state, 0, peer, upTo),
+  }
+}
+
+function deadline(state: Objects): Millis {
+  const { lookAt, countedAt, balanceAt, pendingAt } = state
+  return Math.min(lookAt, countedAt, balanceAt, pendingAt, leavesAt(state), reckonsAt(state))
+}
+
+// Input is hostile: messages that are malformed, or not meant for us, are counted.
+function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+  const { objects } = turn
+  const reader = createReader(bytes)
+  const kind = readU8(reader)
+  if (!objects.rules.hears(objects, from)) return
+  if (reader.failed || !(known(kind) && take(turn, from, kind, reader))) {
+    objects.counters.malformed++
+  }
+}
+
+function known(kind: number): boolean {
+  return kind >= KIND.tell && kind <= KIND.total
+}
+
+// Returns whether the message was well formed.
+function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects } = turn
+  switch (kind) {
+    case KIND.tell:
+    case KIND.unowned:
+      return entries(turn, from, kind, reader)
+    case KIND.hide:
+      return hide(turn, from, reader)
+    case KIND.follow:
+      return numberOf(reader, (epoch) => followed(turn, from, epoch))
+    case KIND.resync:
+      return numberOf(reader, (term) => counted(turn, from, term))
+    case KIND.total:
+      return numberOf(reader, (count) => expected(turn, from, count))
+    case KIND.refuse: {
+      const [number, why] = [readVarint(reader), REFUSALS[readVarint(reader)]]
+      const by = readVarint(reader)
+      if (!isDone(reader) || why === undefined) return false
+      if (from === objects.primary) conclude(turn, number, why, by)
+      return true
+    }
+    default:
+      return takeOwning(turn, from, kind, reader)
+  }
+}
+
+// Reads a message of one number and nothing else.
+function numberOf(reader: ByteReader, take: (number: number) => void): boolean {
+  const number = readVarint(reader)
+  if (!isDone(reader)) return false
+  take(number)
+  return true
+}
+
+function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects, types } = turn
+  if (kind === KIND.grant) {
+    const version = readVersion(reader)
+    const base = readEntry(reader, types)
+    if (!isDone(reader)) return false
+    takeGrant(turn, from, version, base)
+    settleKey(turn, base.key)
+    return true
+  }
+  if (kind === KIND.request) return requested(turn, from, reader)
+  const { key, version } = readName(reader)
+  if (kind === KIND.full) return refused(turn, from, key, version, reader)
+  const asker = { by: readVarint(reader), request: readVarint(reader) }
+  if (!isDone(reader)) return false
+  if (kind === KIND.decline && leads(objects)) declined(turn, from, key, asker)
+  else if (kind === KIND.ask && from === objects.primary) hearAsk(turn, key, asker)
+  else objects.counters.ignored++
+  return true
+}
+
+function refused(
+  turn: Turn,
+  from: PeerId,
+  key: number,
+  version: Version,
+  reader: ByteReader,
+): boolean {
+  const why = readLack(reader)
+  if (!isDone(reader)) return false
+  takeFull(turn, from, key, version, why)
+  settleKey(turn, key)
+  return true
+}
+
+function requested(turn: Turn, from: PeerId, reader: ByteReader): boolean {
+  const { objects, types, now } = turn
+  const asked = readRequest(reader, types)
+  if (!isDone(reader)) return false
+  if (leads(objects)) demand(turn, { ...asked, from, at: now })
+  else objects.counters.ignored++
+  return true
+}
+
+function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects, types } = turn
+  while (!reader.failed && reader.at < reader.end) {
+    const said = readEntry(reader, types)
+    if (reader.failed) return false
+    if (kind === KIND.tell) takeSaid(turn, from, said)
+    else if (leads(objects)) takeOrphan(turn, from, said)
+    else objects.counters.ignored++
+    settleKey(turn, said.key)
+  }
+  return !reader.failed
+}
+
+// An object changed its version or state: our requests may be settled, waiting ones decided.
+function settleKey(turn: Turn, key: number): void {
+  const { replicas, requests, pending } = turn.objects
+  const replica = replicas.get(key)
+  if (replica && requests.size > 0) settle(turn, replica)
+  if (pending.length > 0) turn.objects.pendingAt = turn.now
+}
+
+// The object's speaker does not let us see it any more; what we know of it stays, unseen.
+function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
+  const { objects } = turn
+  while (!reader.failed && reader.at < reader.end) {
+    const { key, version } = readName(reader)
+    if (reader.failed) return false
+    const replica = objects.replicas.get(key)
+    if (!replica || replica.dead || !takeHide(turn, from, replica, version)) {
+      objects.counters.ignored++
+    }
+  }
+  return !reader.failed
+}
+
+// Returns whether the HIDE counts.
+function takeHide(turn: Turn, from: PeerId, replica: Replica, version: Version): boolean {
+  const { objects, out } = turn
+  const order = compare(version, replica.version)
+  // In a mesh the sender may be an owner that we do not know of. But in the version that we know,
+  // only its owner decides who may see it; a former owner may be late with its HIDE.
+  const speaks = objects.mesh ? from === replica.owner || order > 0 : from === objects.primary
+  const mine = replica.owner === objects.me
+  // The sender may still take the object for its own.
+  if (mine && order < 0 && objects.mesh) correct(turn, from, replica)
+  if (!speaks || (mine && order <= 0)) return false
+  if (replica.hidden && (order <= 0 || !objects.mesh)) return false
+  // The object was ours, or a late grant of an older version may still come. We may not know its
+  // new owner, and have no state of the new version.
+  if (mine || (objects.mesh && order > 0)) {
+    Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
+  }
+  if (replica.hidden) return true
+  // First a HIDE goes to those whom we sent the object: after `announce` nothing of that is kept.
+  if (mine) hideFurther(turn, replica, true)
+  if (mine) announce(turn, replica)
+  replica.hidden = true
+  settleKey(turn, replica.key)
+  out.emit({ kind: 'object-went', key: replica.key })
+  return true
+}
+
+function wake(turn: Turn): void {
+  const { objects, now } = turn
+  if (now >= objects.balanceAt) {
+    objects.balanceAt = now + BALANCE_MS
+    balance(turn)
+  }
+  if (now >= objects.countedAt) {
+    objects.countedAt = Infinity
+    if (leads(objects)) adoptUnclaimed(turn)
+    else tellHidden(turn)
+    turn.out.emit({ kind: 'objects-settled' })
+  }
+  if (now < objects.lookAt) return
+  objects.lookAt = now + LOOK_MS
+  lookAgain(turn)
+  endRequests(turn)
+  forgetAsks(turn)
+  if (leads(objects)) {
+    giveBack(turn)
+    objects.lookAt = Math.min(objects.lookAt, endGrace(turn))
+    endGrants(turn)
+    endAsks(turn)
+  }
+  for (const replica of [...objects.replicas.values()]) {
+    if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue
+    objects.grants.delete(replica.key)
+    objects.asked.delete(replica.key)
+    forget(objects, replica)
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * How a member that is not the primary asks for objects, and gets them.
+ *
+ *   A4  a GRANT counts only from our primary, and if its version is newer than ours: then we own
+ *       the object, in the newer of our state and the one in the grant, and send everybody its
+ *       entry
+ *
+ * A request is sent again to a new primary. It is settled by the fate of the object: the grant, a
+ * refusal, another owner, or its end; and after REQUEST_MS in any case.
+ */
+
+import type { Millis, PeerId } from '../../machine.ts'
+import { stand } from './accept.ts'
+import { encodeRequest } from './messages.ts'
+import {
+  type Answer,
+  leads,
+  type Objects,
+  place,
+  type Replica,
+  REPLICAS_MAX,
+  type Request,
+  type Said,
+  type Turn,
+  type What,
+} from './state.ts'
+import { compare, type Version } from './version.ts'
+
+/** Longest wait for the outcome of a request, also over the deaths of two primaries. */
+export const REQUEST_MS: Millis = 30_000
+
+/**
+ * Asks for an object, or gives it to somebody.
+ *
+ * @param answers  for a `yes`: the number of the asking member's request
+ * @returns the number of the request
+ */
+export function request(turn: Turn, replica: Replica, what: What, to: PeerId, answers = 0): number {
+  const { objects, now } = turn
+  const number = objects.nextRequest++
+  const { key, version: from } = replica
+  objects.requests.set(number, { key, what, to, from, answers, at: now })
+  if (what !== 'take') replica.giving = true
+  send(turn, number, objects.requests.get(number)!)
+  return number
+}
+
+function send({ objects, types, now }: Turn, number: number, asked: Request): void {
+  const { me, primary } = objects
+  const { key, what, to, from: version, answers } = asked
+  const replica = objects.replicas.get(key)
+  if (!replica) return
+  if (leads(objects)) {
+    const ours = { from: me, number, key, version, what, to, answers, entry: null, at: now }
+    objects.pending.push(ours)
+    objects.pendingAt = now
+    return
+  }
+  const bytes = encodeRequest(types, number, replica, asked)
+  objects.outbox.push({ to: primary, bytes })
+}
+
+/** There is another primary, or a new link to it: requests that are not settled are sent again. */
+export function askAgain(turn: Turn): void {
+  for (const [number, asked] of turn.objects.requests) send(turn, number, asked)
+}
+
+/** An object has another version, or is destroyed: our requests about it may be settled. */
+export function settle(turn: Turn, replica: Replica): void {
+  const { objects } = turn
+  const { dead, owner } = replica
+  for (const [number, { key, from, to }] of [...objects.requests]) {
+    if (key !== replica.key) continue
+    if (!dead && compare(replica.version, from) <= 0) continue
+    const answer = dead ? 'gone' : owner === to ? 'granted' : 'late'
+    conclude(turn, number, answer, owner)
+  }
+}
+
+/** A request of ours has its answer. @param by  the member that the answer names; 0 for nobody */
+export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId): void {
+  const { objects, out } = turn
+  const asked = objects.requests.get(number)
+  if (!asked) return
+  objects.requests.delete(number)
+  const replica = objects.replicas.get(asked.key)
+  if (replica?.giving) replica.giving = isGiven(objects, asked.key)
+  // A `yes` has no answer of its own: the object's new owner shows what came of it.
+  if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
+}
+
+function isGiven({ requests }: Objects, key: number): boolean {
+  return [...requests.values()].some((other) => other.key === key && other.what !== 'take')
+}
+
+/** Ends requests that are too old for an answer to come. */
+export function endRequests(turn: Turn): void {
+  const { objects, now } = turn
+  for (const [number, { at }] of [...objects.requests]) {
+    if (now - at >= REQUEST_MS) conclude(turn, number, 'no-answer', 0)
+  }
+}
+
+/** The primary grants us an object (A4). */
+export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said): void {
+  const { objects } = turn
+  const known = objects.replicas.get(base.key)
+  const other = known !== undefined && known.type !== base.type
+  if (other || from !== objects.primary || leads(objects) || base.dead) {
+    objects.counters.ignored++
+    return
+  }
+  if (known && compare(version, known.version) <= 0) {
+    objects.counters.stale++
+    return
+  }
+  if ((!known || known.dead) && objects.living >= REPLICAS_MAX) {
+    objects.counters.ignored++
+    return
+  }
+  const replica = known ?? place(objects, base.creator, base.count, base.type)
+  // For an object that we never saw: the event of the new owner names the former one.
+  if (!known) replica.owner = base.owner
+  const order =
+    known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
+  const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
+  stand(turn, replica, { ...fresher, version, owner: objects.me, former: 0 })
+}

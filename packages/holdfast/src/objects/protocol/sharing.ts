@@ -1,0 +1,136 @@
+/**
+ * Frames that many peers get. The updates that a primary sends in one tick are the same for most
+ * peers: each is written for the first of them, and copied for all who lack the same.
+ *
+ * An update depends only on its object, on which of its fields are sent, on the update before it in
+ * the frame and on the instant of the last stamp. Which fields are sent follows from the last
+ * `oseq` that the peer has acked: they are the same for all peers that acked one from `low` to
+ * below `high`. All this is scratch: it holds for one instant, and is no part of the state.
+ */
+
+import type { Millis } from '../../machine.ts'
+import { type ByteWriter, createWriter, reset, writeRaw } from '../../wire/bytes.ts'
+import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
+import { BARRIER, type Objects, type Replica, type Subscriber } from './state.ts'
+
+// After so many frames in one tick no more are kept for sharing.
+const FRAMES_MAX = 8
+
+/** One update of a shared frame. */
+export interface SharedUpdate {
+  replica: Replica
+  slot: number
+  serial: number
+  oseq: number
+  low: number
+  high: number
+  /** Where the update ends in the frame. */
+  end: number
+  /** The instant from which the next stamp goes on. */
+  madeAt: Millis
+}
+
+/** A frame as it was written for one peer. */
+export interface SharedFrame {
+  updates: SharedUpdate[]
+  /** Index of each slot's update. */
+  places: Map<number, number>
+  bytes: ByteWriter
+  /**
+   * Slot, serial and oseq of each, as a subscriber keeps them; never changed once the frame is
+   * complete.
+   */
+  carried: number[]
+}
+
+interface Round {
+  now: Millis
+  frames: SharedFrame[]
+}
+
+const rounds = new WeakMap<Objects, Round>()
+
+function roundOf(objects: Objects, now: Millis): Round {
+  let round = rounds.get(objects)
+  if (!round) rounds.set(objects, (round = { now, frames: [] }))
+  if (round.now !== now) {
+    round.now = now
+    round.frames.length = 0
+  }
+  return round
+}
+
+/** A frame of this instant with that object in it, best one that begins with it; or null. */
+export function sharedFrame(objects: Objects, now: Millis, slot: number): SharedFrame | null {
+  if (!objects.rules.shares()) return null
+  const { frames } = roundOf(objects, now)
+  let found: SharedFrame | null = null
+  for (const frame of frames) {
+    if (frame.updates[0]!.slot === slot) return frame
+    if (frame.places.has(slot)) found ??= frame
+  }
+  return found
+}
+
+/** Whether a peer lacks exactly what that update carries. */
+export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
+  const { slot, replica, oseq } = update
+  const base = subscriber.acked[slot]!
+  return (
+    base >= update.low &&
+    base < update.high &&
+    subscriber.sent[slot] !== oseq &&
+    subscriber.barrier[slot] === BARRIER.open &&
+    replica.oseq === oseq &&
+    replica.serial === update.serial &&
+    oseq - base < SEQUENCE_MODULUS / 2
+  )
+}
+
+/**
+ * Index of the update that may follow that object's; -1 for none. @param madeAt  of the last stamp
+ */
+export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt: Millis): number {
+  const place = places.get(slot)
+  return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
+}
+
+/** Begins a frame that others may share. Null if enough frames are kept already. */
+export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
+  if (!objects.rules.shares() || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
+  return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
+}
+
+/** Notes an update that was just written. @param end  where the update ends in the frame */
+export function noteUpdate(
+  frame: SharedFrame,
+  replica: Replica,
+  subscriber: Subscriber,
+  end: number,
+  { madeAt }: { madeAt: Millis },
+): void {
+  const { slot, serial, oseq, changedAt } = replica
+  const base = subscriber.acked[slot]!
+  let [low, high] = [0, oseq]
+  for (const changed of changedAt) {
+    if (changed <= base) low = Math.max(low, changed)
+    else high = Math.min(high, changed)
+  }
+  frame.places.set(slot, frame.updates.length)
+  frame.updates.push({ replica, slot, serial, oseq, low, high, end, madeAt })
+}
+
+/** The frame is complete: keeps it for other peers. */
+export function keepFrame(
+  objects: Objects,
+  now: Millis,
+  frame: SharedFrame,
+  bytes: Uint8Array,
+  carried: number[],
+): void {
+  if (frame.updates.length === 0) return
+  reset(frame.bytes)
+  writeRaw(frame.bytes, bytes)
+  frame.carried = carried
+  roundOf(objects, now).frames.push(frame)
+}

@@ -1,0 +1,104 @@
+/**
+ * Stamps: when the state of an object with motion was made, and how old it was on its way (T73).
+ *
+ *     entry   madeAt:varint                               all in eighths of a millisecond
+ *     update  step:varint  ages:list(varint,3), if any
+ *
+ * `madeAt` is session time, 0 if the owner does not know it. An update carries how far its instant
+ * is from the one before in the frame, which begins at 0: the step is 0 or 1 where the instant is
+ * not known, else 2 * (zigzag(difference) + 1); an odd step is followed by ages. Few updates carry
+ * ages: those at the stages that the state has passed, which are sent by its owner, received by the
+ * primary, and sent by the primary.
+ */
+
+import type { Millis } from '../../machine.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  fail,
+  readVarint,
+  writeVarint,
+} from '../../wire/bytes.ts'
+
+const EIGHTHS = 8
+/** Most stages in one record of ages. */
+export const AGES_MAX = 3
+/**
+ * Longest age on the wire, in eighths of a millisecond: a longer one shows nothing about the path.
+ */
+export const AGE_MAX: number = 10_000 * EIGHTHS
+/** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
+export const MADE_AT_MAX: number = 2 ** 48
+/** Bytes of a stamp at its longest. */
+export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
+
+/** The ages with that at the n-th stage added; null if not measured up to there, or too old. */
+export function agesAt(
+  { madeAt, ages }: { madeAt: Millis; ages: readonly Millis[] | null },
+  time: Millis,
+  stage: number,
+): readonly Millis[] | null {
+  const age = Math.max(0, time - madeAt)
+  return ages?.length === stage - 1 && age * EIGHTHS <= AGE_MAX ? [...ages, age] : null
+}
+
+/** Writes when a whole state was made. @param madeAt  session time, or NaN */
+export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
+  writeVarint(writer, eighthsOf(madeAt))
+}
+
+/** Reads session time; NaN if the owner did not know it. */
+export function readStamp(reader: ByteReader): Millis {
+  const eighths = readVarint(reader)
+  if (eighths > MADE_AT_MAX) fail(reader)
+  return eighths / EIGHTHS || NaN
+}
+
+function eighthsOf(madeAt: Millis): number {
+  return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
+}
+
+/** Writes the stamp of an update after one of `before`. @returns the instant to go on from */
+export function writeNextStamp(
+  writer: ByteWriter,
+  before: Millis,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): Millis {
+  const eighths = eighthsOf(madeAt)
+  const difference = eighths - Math.round(before * EIGHTHS)
+  const zigzag = difference < 0 ? -difference * 2 - 1 : difference * 2
+  writeVarint(writer, (eighths === 0 ? 0 : 2 * (zigzag + 1)) + (ages === null ? 0 : 1))
+  if (ages !== null) {
+    writeVarint(writer, ages.length)
+    for (const age of ages) writeVarint(writer, Math.round(age * EIGHTHS))
+  }
+  return eighths === 0 ? before : eighths / EIGHTHS
+}
+
+/** Reads the stamp of an update; `last` is the instant to go on from. */
+export function readNextStamp(
+  reader: ByteReader,
+  before: Millis,
+): { madeAt: Millis; last: Millis; ages: Millis[] | null } {
+  const step = readVarint(reader)
+  const ages = step % 2 === 1 ? readAges(reader) : null
+  if (step < 2) return { madeAt: NaN, last: before, ages }
+  const zigzag = Math.floor(step / 2) - 1
+  const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  const eighths = Math.round(before * EIGHTHS) + difference
+  if (eighths < 1 || eighths > MADE_AT_MAX) fail(reader)
+  return { madeAt: eighths / EIGHTHS, last: eighths / EIGHTHS, ages }
+}
+
+function readAges(reader: ByteReader): Millis[] {
+  const length = readVarint(reader)
+  if (length > AGES_MAX) fail(reader)
+  const ages: Millis[] = []
+  while (!reader.failed && ages.length < length) {
+    const age = readVarint(reader)
+    if (age > AGE_MAX) fail(reader)
+    ages.push(age / EIGHTHS)
+  }
+  return ages
+}

@@ -1,0 +1,413 @@
+/**
+ * Updates: the newest state of what changed, pulled into packets (B15-B18, B20-B22).
+ *
+ * An update carries all fields that the peer is not known to have, not only those that changed
+ * since the last one; so whichever of them arrives makes the peer complete, and one that comes
+ * out of order can be ignored for good (B56). It leaves when something changed since the last
+ * send, or when a packet that carried it is lost.
+ *
+ *     update  head [type:u8] [creator version] oseq:u16 fields stamp?
+ *     head    zigzag(count - count before) * 4 + 2 (another type) + 1 (another creator or version)
+ *
+ * An update carries only what differs from the update before it in the frame; a frame begins with
+ * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
+ */
+
+import { INC_MAX, type Millis, type PeerId } from '../../machine.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  createWriter,
+  finish,
+  readU16,
+  readU8,
+  readVarint,
+  reset,
+  writeRaw,
+  writeU16,
+  writeU8,
+  writeVarint,
+} from '../../wire/bytes.ts'
+import { type Quantised, readFields, writeFields } from '../../wire/schema.ts'
+import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
+import { takeUpdate, type Update } from './accept.ts'
+import { enqueue } from './queue.ts'
+import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
+import {
+  beginFrame,
+  behindOf,
+  keepFrame,
+  lacksSame,
+  noteUpdate,
+  sharedFrame,
+  type SharedFrame,
+  type SharedUpdate,
+} from './sharing.ts'
+import {
+  at,
+  COUNT_MAX,
+  BARRIER,
+  keyOf,
+  relays,
+  type Objects,
+  type Replica,
+  type Subscriber,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { FIRST, readVersion, type Version, writeVersion } from './version.ts'
+
+// Head, type, creator, version and oseq at their longest.
+const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
+
+// The rest of a send tick waits if it is less than this share of what one packet holds.
+const TAIL = 0.5
+
+/** What the update before carried; see the head of this file. */
+interface Before {
+  creator: PeerId
+  count: number
+  version: Version
+  type: number
+  madeAt: Millis
+}
+
+function atFirst(): Before {
+  return { creator: 0, count: 0, version: FIRST, type: 0, madeAt: 0 }
+}
+
+/** Appends updates for that peer. @returns whether there were any */
+export function write(
+  objects: Objects,
+  types: Types,
+  now: Millis,
+  peer: PeerId,
+  seq: number,
+  writer: ByteWriter,
+  budget: number,
+): boolean {
+  const subscriber = objects.subscribers.get(peer)
+  if (!subscriber || subscriber.todo.length === 0) return false
+  if (isTail(subscriber, now)) return false
+  // The updates that did not fit are put in order before the next packet.
+  if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
+  const end = writer.length + budget
+  const [none, whole] = [[] as number[], null]
+  const carried = fill({ objects, types, now, peer, subscriber, writer, end, carried: none, whole })
+  subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
+  subscriber.filledAt = now
+  if (isTail(subscriber, now)) objects.dirty.add(peer)
+  if (carried.length === 0) return false
+  const known = subscriber.carried.get(seq)
+  // The array may belong to a shared frame, so it is never changed.
+  subscriber.carried.set(seq, known ? [...known, ...carried] : carried)
+  return true
+}
+
+/** Whether more updates may go to that peer in this send tick. */
+export function waits(objects: Objects, now: Millis, peer: PeerId): boolean {
+  const subscriber = objects.subscribers.get(peer)
+  return subscriber !== undefined && subscriber.todo.length > 0 && !isTail(subscriber, now)
+}
+
+// A packet of its own for little would cost more than it is worth: the rest goes first next tick.
+function isTail({ behind, filledAt, todo }: Subscriber, now: Millis): boolean {
+  return filledAt === now && todo.length < behind * TAIL
+}
+
+/** A frame under construction. */
+interface Filling {
+  objects: Objects
+  types: Types
+  now: Millis
+  peer: PeerId
+  subscriber: Subscriber
+  writer: ByteWriter
+  end: number
+  /** Slot, serial and oseq of each update in it. */
+  carried: number[]
+  /** The shared frame that this one equals so far as a whole: then `carried` is empty. */
+  whole: SharedFrame | null
+}
+
+// As long as the peer lacks the same as a peer that was served earlier in this tick, the bytes of
+// that peer's frame are copied.
+function fill(filling: Filling): number[] {
+  const { objects, now, subscriber, writer } = filling
+  const { todo } = subscriber
+  const start = writer.length
+  let like = sharedFrame(objects, now, todo[0]!)
+  const own = like ? null : beginFrame(objects, now)
+  // Index in `like` from which both frames go on alike; -1 while they do not.
+  let next = like?.updates[0]!.slot === todo[0] ? 0 : -1
+  let before = atFirst()
+  let taken = 0
+  while (taken < todo.length) {
+    if (next === like?.updates.length) {
+      like = sharedFrame(objects, now, todo[taken]!)
+      next = -1
+    }
+    const run = like && next >= 0 ? copyRun(filling, like, next, taken) : 0
+    if (like && run > 0) {
+      carry(filling, like, next, run)
+      taken += run
+      next += run
+      before = beforeOf(like.updates[next - 1]!)
+      continue
+    }
+    const slot = todo[taken]!
+    const written = writeNext(filling, slot, before)
+    if (written < 0) break
+    if (own && written > 0)
+      noteUpdate(own, at(objects, slot)!, subscriber, writer.length - start, before)
+    if (like && written > 0) next = behindOf(like, slot, before.madeAt)
+    taken++
+  }
+  todo.splice(0, taken)
+  const carried = filling.whole?.carried ?? filling.carried
+  if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length), carried)
+  return carried
+}
+
+// Appends the run to `carried`; a frame that equals a shared one refers to that one's array
+// instead.
+function carry(filling: Filling, like: SharedFrame, from: number, run: number): void {
+  const { carried } = filling
+  if (!filling.whole && carried.length === 0 && run === like.updates.length) {
+    filling.whole = like
+    return
+  }
+  part(filling)
+  for (let i = from * 3; i < (from + run) * 3; i++) carried.push(like.carried[i]!)
+}
+
+// The frame is no longer equal to a shared one: it gets a `carried` array of its own.
+function part(filling: Filling): void {
+  const { whole, carried } = filling
+  filling.whole = null
+  if (whole) for (const one of whole.carried) carried.push(one)
+}
+
+// Copies updates of that frame, as long as this peer lacks exactly the same. @returns how many
+function copyRun(
+  { subscriber, writer, end }: Filling,
+  { updates, bytes }: SharedFrame,
+  next: number,
+  taken: number,
+): number {
+  const { todo, queued, sent } = subscriber
+  const from = next === 0 ? 0 : updates[next - 1]!.end
+  const room = end - writer.length + from
+  let run = 0
+  for (; next + run < updates.length && taken + run < todo.length; run++) {
+    const update = updates[next + run]!
+    const { slot } = update
+    if (todo[taken + run] !== slot || queued[slot] !== 1 || update.end > room) break
+    if (!lacksSame(subscriber, update)) break
+    sent[slot] = update.oseq
+    queued[slot] = 0
+  }
+  if (run > 0) writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
+  return run
+}
+
+// @returns how many bytes; 0 if the peer lacks nothing of it, -1 if there is no room
+function writeNext(filling: Filling, slot: number, before: Before): number {
+  const { objects, types, now, peer, subscriber, writer, end } = filling
+  const start = writer.length
+  const replica = subscriber.queued[slot] === 1 ? at(objects, slot) : null
+  if (replica && subscriber.barrier[slot] === BARRIER.open)
+    reassure(objects, peer, subscriber, replica)
+  const mask =
+    replica && subscriber.barrier[slot] === BARRIER.open ? lacks(objects, subscriber, replica) : 0
+  if (replica && mask !== 0) {
+    const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
+    if (start + room > end) return -1
+    writeUpdate(objects, types, now, writer, replica, mask, before)
+    subscriber.sent[slot] = replica.oseq
+    part(filling)
+    filling.carried.push(slot, replica.serial, replica.oseq)
+  }
+  subscriber.queued[slot] = 0
+  return writer.length - start
+}
+
+function beforeOf({ replica, madeAt }: SharedUpdate): Before {
+  const { creator, count, version, type } = replica
+  return { creator, count, version, type, madeAt }
+}
+
+// The slot that waited longest goes first, and the heavier of two that waited as long.
+function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
+  const urgency = (slot: number): number => {
+    const replica = at(objects, slot)
+    return replica ? (now - subscriber.since[slot]! + 1) * types[replica.type]!.weight : Infinity
+  }
+  const { todo } = subscriber
+  subscriber.rankedAt = now
+  if (standsInOrder(types, subscriber)) return
+  const urgencies = todo.map(urgency)
+  const ranked = todo.map((slot, place) => ({ slot, urgency: urgencies[place]! }))
+  ranked.sort((a, b) => b.urgency - a.urgency)
+  for (const [place, { slot }] of ranked.entries()) todo[place] = slot
+}
+
+// Mostly the queue is in order, for later changes are appended behind earlier ones.
+function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
+  let latest = -Infinity
+  for (const slot of todo) {
+    if (since[slot]! < latest) return false
+    latest = since[slot]!
+  }
+  return types.every(({ weight }) => weight === types[0]!.weight)
+}
+
+// A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
+function reassure(
+  objects: Objects,
+  peer: PeerId,
+  subscriber: Subscriber,
+  { slot, oseq }: Replica,
+): void {
+  if (oseq - subscriber.acked[slot]! < SEQUENCE_MODULUS / 2) return
+  subscriber.barrier[slot] = BARRIER.owed
+  subscriber.owed.push(slot)
+  objects.owing.add(peer)
+}
+
+/** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */
+function lacks(objects: Objects, subscriber: Subscriber, replica: Replica): number {
+  const { slot, oseq, changedAt } = replica
+  if (oseq <= subscriber.acked[slot]! || oseq === subscriber.sent[slot]!) return 0
+  const base = objects.rules.base(subscriber, slot)
+  let mask = 0
+  for (let field = 0; field < changedAt.length; field++) {
+    if (changedAt[field]! > base) mask |= 1 << field
+  }
+  return mask >>> 0
+}
+
+function writeUpdate(
+  objects: Objects,
+  types: Types,
+  now: Millis,
+  writer: ByteWriter,
+  replica: Replica,
+  mask: number,
+  before: Before,
+): void {
+  const { creator, count, version, type } = replica
+  const step = count - before.count
+  const strange = creator !== before.creator || !same(version, before.version)
+  const zigzag = step < 0 ? -step * 2 - 1 : step * 2
+  writeVarint(writer, zigzag * 4 + (type === before.type ? 0 : 2) + (strange ? 1 : 0))
+  if (type !== before.type) writeU8(writer, type)
+  if (strange) {
+    writeVarint(writer, creator)
+    writeVersion(writer, version)
+  }
+  writeRaw(writer, body(types, replica, mask))
+  before.creator = creator
+  before.count = count
+  before.version = version
+  before.type = type
+  if (!types[type]!.timed) return
+  const ages = agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX)
+  before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
+}
+
+function same(a: Version, b: Version): boolean {
+  return a === b || (a.epoch === b.epoch && a.count === b.count)
+}
+
+const scratch = createWriter(1024)
+
+// Most peers lack the same fields, so the bytes are kept for the next peer.
+function body(types: Types, replica: Replica, mask: number): Uint8Array {
+  const { written, oseq } = replica
+  if (written?.oseq === oseq && written.mask === mask) return written.bytes
+  reset(scratch)
+  writeU16(scratch, oseq % 65536)
+  writeFields(scratch, types[replica.type]!.schema, replica.fields, mask)
+  replica.written = { oseq, mask, bytes: finish(scratch) }
+  return replica.written.bytes
+}
+
+const fieldsOf = new WeakMap<object, Quantised>()
+
+/** Takes a frame of updates; a malformed one is counted, and the updates before its fault count. */
+export function read(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+  const reader = createReader(bytes)
+  const before = atFirst()
+  while (reader.at < reader.end) {
+    const update = readUpdate(reader, turn.types, before)
+    if (update === null) {
+      turn.objects.counters.malformed++
+      return
+    }
+    takeUpdate(turn, from, update)
+  }
+}
+
+function readUpdate(reader: ByteReader, types: Types, before: Before): Update | null {
+  const head = readVarint(reader)
+  const zigzag = Math.floor(head / 4)
+  before.count += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  if ((head & 2) !== 0) before.type = readU8(reader)
+  if ((head & 1) !== 0) {
+    before.creator = readVarint(reader)
+    before.version = readVersion(reader)
+  }
+  const { creator, count, version, type } = before
+  const rules = types[type]
+  const named = creator > 0 && creator < INC_MAX && count > 0 && count <= COUNT_MAX
+  if (!rules || !named || reader.failed) return null
+  const low = readU16(reader)
+  let fields = fieldsOf.get(rules)
+  if (!fields) fieldsOf.set(rules, (fields = []))
+  const mask = readFields(reader, rules.schema, fields)
+  const stamp = rules.timed ? readNextStamp(reader, before.madeAt) : null
+  if (reader.failed) return null
+  if (stamp) before.madeAt = stamp.last
+  return {
+    key: keyOf(creator, count),
+    version,
+    type,
+    low,
+    mask,
+    fields,
+    madeAt: stamp?.madeAt ?? NaN,
+    ages: stamp?.ages ?? null,
+  }
+}
+
+/** A packet arrived: the peer has what it carried. */
+export function acked(objects: Objects, peer: PeerId, seq: number): void {
+  const subscriber = objects.subscribers.get(peer)
+  const carried = subscriber?.carried.get(seq)
+  if (!subscriber || !carried) return
+  subscriber.carried.delete(seq)
+  for (let i = 0; i < carried.length; i += 3) {
+    const slot = carried[i]!
+    if (objects.serials[slot] !== carried[i + 1]) continue
+    if (subscriber.acked[slot]! < carried[i + 2]!) subscriber.acked[slot] = carried[i + 2]!
+  }
+}
+
+/** A packet is taken for lost: what it carried is sent again, in its newest state. */
+export function lost(objects: Objects, peer: PeerId, seq: number): void {
+  const subscriber = objects.subscribers.get(peer)
+  const carried = subscriber?.carried.get(seq)
+  if (!subscriber || !carried) return
+  subscriber.carried.delete(seq)
+  for (let i = 0; i < carried.length; i += 3) {
+    const slot = carried[i]!
+    if (objects.serials[slot] !== carried[i + 1]) continue
+    // An update that was sent since is not affected by this loss.
+    if (subscriber.sent[slot] !== carried[i + 2]! || subscriber.acked[slot]! >= carried[i + 2]!)
+      continue
+    subscriber.sent[slot] = 0
+    enqueue(objects, peer, subscriber, slot)
+  }
+}

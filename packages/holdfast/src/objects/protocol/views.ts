@@ -1,0 +1,198 @@
+/**
+ * Views and links, as the session reports them: who is here, who leads, whom we are linked to; and
+ * what must be sent to whom because of a change.
+ */
+
+import { isHost, mayPlay, type Millis, type PartView, type PeerId, RIGHTS } from '../../machine.ts'
+import { LOOK_MS } from './accept.ts'
+import { COUNT_MS } from './resync.ts'
+import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
+import { beginToSee, beginToShow, unwatch } from './interest.ts'
+import { KIND, plain } from './messages.ts'
+import { quotaOf } from './room.ts'
+import { endGrace, settleView } from './adopting.ts'
+import { endAsks } from './asking.ts'
+import { BALANCE_MS } from './balancing.ts'
+import { endGrants } from './owning.ts'
+import { askAgain } from './requests.ts'
+import {
+  createState,
+  BARRIER,
+  leads,
+  type Objects,
+  type Subscriber,
+  type Turn,
+  type Types,
+} from './state.ts'
+
+/** Most members that left whose players are remembered. */
+const WENT_MAX = 256
+
+/** We are in another session, or another incarnation: all state is dropped. */
+export function reset({ objects, out }: Turn): void {
+  for (const number of objects.requests.keys()) {
+    out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
+  }
+  const { offset, counters, rules, nextRequest, gatherMs } = objects
+  Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
+}
+
+// Within a term we see each epoch: where one is missing another member led, though we lead again.
+function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
+  return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
+}
+
+/** Takes a new view of the session. */
+export function viewed(turn: Turn, view: PartView): void {
+  const { objects, now } = turn
+  const { found } = objects.kept
+  if (objects.me !== 0 && objects.me !== view.me) reset(turn)
+  objects.kept.found = found
+  const other = objects.primary !== view.primary || ledBetween(objects, view)
+  const later = objects.epoch !== view.epoch
+  const { primary: before } = objects
+  Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
+  if (other) {
+    // Asks to us and grants by us in an earlier term are over.
+    objects.grants.clear()
+    objects.asked.clear()
+    objects.pending.length = 0
+    objects.term = { from: view.epoch, at: now }
+  }
+  objects.ended = view.ended ?? new Map()
+  const { came, gone } = compareMembers(objects, view)
+  for (const peer of gone) {
+    unwatch(objects, peer)
+    objects.subscribers.delete(peer)
+  }
+  if (other) for (const subscriber of objects.subscribers.values()) leave(objects, subscriber)
+  for (const peer of came) if (peer !== objects.me) meet(turn, peer)
+  if (other && leads(objects) && !objects.mesh) beginToShow(turn)
+  if (other && objects.mesh) showTo(turn, [before, view.primary])
+  if (other && !leads(objects)) askThose(objects)
+  if (other) objects.rules.follow(turn)
+  else if (later) sayFollow(objects)
+  if (leads(objects)) {
+    settleView(turn, view.left ?? false)
+    objects.lookAt = Math.min(objects.lookAt, endGrace(turn))
+    endGrants(turn)
+    endAsks(turn)
+    objects.pendingAt = now
+    if (gone.length > 0) askAll(objects)
+  }
+  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// Peers that knew of the next primary before we did sent us entries while we led, and we rejected
+// them; those peers believe that we have them.
+function askThose(objects: Objects): void {
+  for (const peer of objects.early) {
+    if (objects.here.has(peer))
+      objects.outbox.push({ to: peer, bytes: plain(KIND.follow, objects.epoch) })
+  }
+  objects.early.clear()
+}
+
+// Somebody left: the others report what they have of that member's objects.
+function askAll({ subscribers, owing }: Objects): void {
+  for (const [peer, subscriber] of subscribers) {
+    subscriber.resyncDue = subscriber.follows
+    if (subscriber.follows) owing.add(peer)
+  }
+}
+
+// The primary sees every object; a former primary sees what any other member sees.
+function showTo(turn: Turn, peers: readonly PeerId[]): void {
+  const { objects, types } = turn
+  for (const replica of objects.replicas.values()) {
+    if (replica.owner !== objects.me || types[replica.type]!.visibility === null) continue
+    for (const peer of peers) {
+      const subscriber = objects.subscribers.get(peer)
+      const knows = subscriber?.barrier[replica.slot] ?? BARRIER.none
+      const sees = peer === objects.primary || subscriber?.seen[replica.slot] === 1
+      const isOpen = knows !== BARRIER.none && knows !== BARRIER.hidden && knows !== BARRIER.hiding
+      if (subscriber && sees !== isOpen) owe(turn, peer, subscriber, replica)
+    }
+  }
+}
+
+// Another primary: in a star no peer is known any more to have what we sent it.
+function leave({ mesh }: Objects, subscriber: Subscriber): void {
+  subscriber.follows = false
+  subscriber.outdated.clear()
+  if (!mesh) forgetAll(subscriber)
+}
+
+function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
+  const here = new Map(view.members.map(({ inc, player }) => [inc, player]))
+  const came = [...here.keys()].filter((inc) => !objects.here.has(inc))
+  const gone = [...objects.here.keys()].filter((inc) => !here.has(inc))
+  for (const inc of gone) objects.went.set(inc, objects.here.get(inc)!)
+  for (const inc of objects.went.keys()) {
+    if (objects.went.size <= WENT_MAX) break
+    objects.went.delete(inc)
+  }
+  objects.here = here
+  const hosting = view.members.filter(({ rights }) => isHost(rights ?? RIGHTS.play))
+  objects.hosts = new Set(hosting.map(({ inc }) => inc))
+  const watching = view.members.filter(({ rights }) => !mayPlay(rights ?? RIGHTS.play))
+  objects.watching = new Set(watching.map(({ inc }) => inc))
+  objects.quota = quotaOf(view.terms ?? '')
+  return { came, gone }
+}
+
+function meet(turn: Turn, peer: PeerId): void {
+  const { objects } = turn
+  const subscriber = sightOf(objects, peer)
+  beginToSee(turn, peer, subscriber)
+  oweAll(turn, peer, subscriber)
+}
+
+function sightOf(objects: Objects, peer: PeerId): Subscriber {
+  let subscriber = objects.subscribers.get(peer)
+  if (!subscriber) objects.subscribers.set(peer, (subscriber = createSubscriber()))
+  return subscriber
+}
+
+/**
+ * Our primary is another: it shall send us all, and we send it all of ours and our open requests.
+ */
+export function follow(turn: Turn): void {
+  const { objects } = turn
+  const { primary } = objects
+  if (leads(objects)) {
+    askAgain(turn)
+    turn.out.emit({ kind: 'objects-known' })
+    objects.countedAt = turn.now + COUNT_MS
+    return
+  }
+  const subscriber = objects.subscribers.get(primary)
+  if (!subscriber?.linked) return
+  sayFollow(objects)
+  objects.reportedIn = objects.epoch
+  objects.follows++
+  if (!objects.mesh) oweAll(turn, primary, subscriber)
+  askAgain(turn)
+}
+
+// FOLLOW is sent in each epoch: a primary that lost its role and got it back has no FOLLOW since.
+function sayFollow(objects: Objects): void {
+  const { primary, epoch } = objects
+  if (leads(objects) || !objects.subscribers.get(primary)?.linked) return
+  objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
+}
+
+/** A new link to a peer: nothing is known of what it has. */
+export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
+  const subscriber = sightOf(objects, peer)
+  // In a mesh nobody else sends the peer a HIDE for what it may not see any more.
+  forgetAll(subscriber, objects.mesh)
+  subscriber.linked = true
+  // Nothing here is an event for the application.
+  const out = { send: () => 0, emit: () => {} }
+  const turn: Turn = { objects, types, now, out }
+  if (!objects.here.has(peer)) return
+  oweAll(turn, peer, subscriber)
+  if (peer === objects.primary) follow(turn)
+}

@@ -1,0 +1,343 @@
+/**
+ * The objects of a session as its user sees them: handles and collections over the objects room,
+ * and the promises of what was asked for.
+ */
+
+import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
+import * as objects from './protocol/objects.ts'
+import type { Answer, ObjectEvent } from './protocol/objects.ts'
+import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
+import { Gatherings } from '../kind/listing.ts'
+import {
+  checkPatch,
+  type Collection,
+  Handle,
+  type HandleHost,
+  type ObjectHandle,
+  quantised,
+} from './handles.ts'
+import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from '../kind/outcomes.ts'
+import { placeOf } from '../kind/definitions.ts'
+import type { Face, Host } from '../kind/kind.ts'
+import type { ObjectType } from './types.ts'
+import { Viewer } from '../kind/viewer.ts'
+
+type RequestOutcome = TakeOutcome & GiveOutcome
+
+interface Waiting {
+  readonly handle: Handle<Fields>
+  readonly resolve: (outcome: RequestOutcome) => void
+}
+
+/** See the head of this file. */
+export class ObjectRegistry implements Face {
+  readonly #types: readonly ObjectType[]
+  readonly #rules: objects.Types
+  readonly #state: objects.Objects
+  readonly #host: Host
+  readonly #handleHost: HandleHost
+  readonly #handles = new Map<number, Handle<Fields>>()
+  readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
+  readonly #waiting = new Map<number, Waiting>()
+  // Since the last word to the listeners.
+  readonly #changed = new Set<Handle<Fields>>()
+  // Ours in a session that is lost, to be made anew in this one, where its number may be another's.
+  readonly #homeless = new Set<Handle<Fields>>()
+  // The incarnation that we were at the last view, and its session.
+  #me: PeerId = 0
+  #session = ''
+  /** How the user sees what moves. */
+  readonly viewer: Viewer
+  /** How many our primary said will come; null if it did not. */
+  total: number | null = null
+  // All objects that the primary has are here.
+  #isTold = false
+
+  constructor(
+    types: readonly ObjectType[],
+    rules: objects.Types,
+    state: objects.Objects,
+    host: Host,
+  ) {
+    this.#types = types
+    this.#rules = rules
+    this.#state = state
+    this.#host = host
+    this.viewer = new Viewer(
+      () => host.time(),
+      () => host.changing(),
+    )
+    this.#gatherings = new Gatherings(types, host.reports)
+    this.#handleHost = this.#hostOfHandles()
+  }
+
+  /** All objects that the primary has are here, and what was our player's is ours. */
+  get arrived(): boolean {
+    return this.#isTold && !this.#awaitsOwn()
+  }
+
+  // Where our player was open in the primary's own process, that row stands beside ours until it
+  // has given its role away (S-5). What it owned is ours a moment later.
+  #awaitsOwn(): boolean {
+    const { me, here, went, watching, replicas } = this.#state
+    const player = here.get(me)
+    if (player === undefined || watching.has(me)) return false
+    const wasUs = (inc: PeerId): boolean => {
+      return inc !== me && (here.get(inc) ?? went.get(inc)) === player
+    }
+    if ([...here.keys()].some(wasUs)) return true
+    return [...replicas.values()].some((replica) => {
+      const { owner, former } = replica
+      return objects.isSeen(replica) && (former === player || wasUs(owner))
+    })
+  }
+
+  #hostOfHandles(): HandleHost {
+    const host = this.#host
+    const state = this.#state
+    return {
+      viewer: this.viewer,
+      reports: host.reports,
+      get left() {
+        return host.over
+      },
+      get me() {
+        return state.me
+      },
+      get player() {
+        return host.player
+      },
+      find: (inc) => host.find(inc),
+      isAway: (inc) => state.went.has(inc) || host.isAway(inc),
+      turn: (verb) => this.#turn(verb),
+      set: (replica, mask, madeAt, waits) => {
+        return objects.set(state, this.#rules, host.clock(), replica, mask, madeAt, waits)
+      },
+      touch: () => host.touch(),
+      ask: (handle, what, to) => this.#ask(handle, what, to),
+      changed: (handle) => {
+        this.#touch(handle)
+        host.tell()
+      },
+    }
+  }
+
+  // A verb of the room, as part of a turn of the member.
+  #turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined {
+    const [known, types] = [this.#state, this.#rules]
+    return this.#host.do((now, out) =>
+      verb({ objects: known, types, now, out: out as objects.Turn['out'] }),
+    )
+  }
+
+  /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
+  create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>>): ObjectHandle<F> {
+    const place = placeOf(this.#types, type as unknown as ObjectType)
+    const known = this.#state
+    const lack = objects.lackOf(known, known.me)
+    if (lack) throw this.#lacking(type.name, lack)
+    const fields = quantise(type.schema, initialState(type.schema))
+    checkPatch(type, state)
+    quantised(type, state, fields)
+    const now = this.viewer.changing()
+    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
+    this.#host.touch()
+    if (!this.#handles.has(replica!.key)) this.#came(replica!)
+    return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
+  }
+
+  #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
+    const { living, quota, me, here } = this.#state
+    const made = objects.madeBy(this.#state, here.get(me) ?? 0)
+    // A member that was loaded anew forgets what it made before; the primary still knows.
+    const count = made < quota ? `more than the ${made} that are known here` : made
+    const limit =
+      lack === 'full'
+        ? `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
+        : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${count}`
+    return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
+  }
+
+  /** How many are here. */
+  get loaded(): number {
+    return this.#handles.size
+  }
+
+  /** All of a type. @throws HoldfastError code `not-found` */
+  all<F extends Fields>(type: ObjectType<F>): Collection<F> {
+    placeOf(this.#types, type as unknown as ObjectType)
+    const gathering = this.#gatherings.of(type as unknown as ObjectType<Fields>)
+    return gathering.snapshot() as unknown as Collection<F>
+  }
+
+  /** Something happened to an object. */
+  onEvent(event: ObjectEvent): void {
+    if (event.kind === 'object-answer') {
+      return this.#answered(event.request, event.answer, event.by)
+    }
+    if (event.kind === 'objects-total') return void (this.total = event.total)
+    if (event.kind === 'objects-known') return void (this.#isTold = true)
+    if (event.kind === 'objects-settled') return this.#counted()
+    const replica = this.#state.replicas.get(event.key)
+    const handle = this.#handles.get(event.key)
+    if (event.kind === 'object-asked') return this.#asked(handle, event)
+    if (event.kind === 'object-refused') return this.#refused(handle, event.why)
+    if (event.kind === 'object-went' || !replica) return this.#went(event.key)
+    if (handle && handle.replica !== replica) handle.rebind(replica)
+    if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
+    if (event.kind === 'object-owner') this.#owned(handle, event.before)
+    else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
+    this.#touch(handle)
+  }
+
+  // It is told as a change anyway.
+  #owned(handle: Handle<Fields>, before: PeerId): void {
+    handle.owned(before)
+    handle.looksAway()
+  }
+
+  // Somebody else made the last one at the same moment. It was here, so its author is to know.
+  #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
+    if (!handle) return
+    handle.refused = true
+    this.#host.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
+  }
+
+  #touch(handle: Handle<Fields>): void {
+    this.#changed.add(handle)
+    this.#gatherings.touch(handle.type, handle)
+  }
+
+  #came(replica: objects.Replica): void {
+    const type = this.#types[replica.type]
+    if (!type) return
+    const handle = new Handle(this.#handleHost, type, replica)
+    handle.looksAway()
+    this.#handles.set(replica.key, handle)
+    this.#gatherings.add(type, handle)
+  }
+
+  #went(key: number): void {
+    const handle = this.#handles.get(key)
+    if (!handle) return
+    this.#handles.delete(key)
+    this.#ended(handle)
+  }
+
+  #ended(handle: Handle<Fields>): void {
+    handle.alive = false
+    this.#gatherings.delete(handle.type, handle)
+    this.#changed.delete(handle)
+    handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
+  }
+
+  /** All events of a verb were told. */
+  settled(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.emit('changed', undefined)
+    this.#gatherings.emit()
+  }
+
+  /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
+  viewed(): void {
+    const before = this.#me
+    const moved = this.#session !== this.#host.session
+    this.#me = this.#state.me
+    this.#session = this.#host.session
+    for (const [key, handle] of this.#handles) {
+      if (this.#state.replicas.get(key) === handle.replica) continue
+      // What we only kept for somebody who is away was not ours.
+      const { owner, former } = handle.replica
+      if ((owner === before && former === 0) || handle.isKept) handle.keep()
+      else this.#went(key)
+      if (!moved || !handle.isKept) continue
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
+    }
+    this.missed()
+  }
+
+  /** Owners went out of reach, or are back. */
+  missed(): void {
+    for (const handle of this.#handles.values()) if (handle.looksAway()) this.#touch(handle)
+  }
+
+  // All that the primary has was told. What was ours and nobody has kept we make anew; what ended
+  // meanwhile, or is not for our eyes any more, was told to nobody here, for nobody had seen it.
+  #counted(): void {
+    for (const [key, handle] of this.#handles) {
+      if (!handle.isKept) continue
+      const replica = this.#state.replicas.get(key)
+      if (replica && !objects.isSeen(replica)) this.#went(key)
+      if (replica) continue
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
+    }
+    for (const handle of this.#homeless) {
+      if (handle.type.rules.onOwnerLeave === 'keep') this.#ended(handle)
+      else this.#remake(handle)
+    }
+    this.#homeless.clear()
+  }
+
+  #remake(handle: Handle<Fields>): void {
+    const { type } = handle
+    const now = this.viewer.changing()
+    const fields = quantise(type.schema, handle.state)
+    const place = placeOf(this.#types, type as unknown as ObjectType)
+    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
+    if (!replica) return
+    this.#handles.set(replica.key, handle)
+    handle.rebind(replica)
+    this.#host.touch()
+  }
+
+  #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#host.checkPlays(what)
+      const { replica } = handle
+      const asked = this.#turn((turn) => {
+        const { nextRequest } = turn.objects
+        // Before it is asked: a primary answers itself at once.
+        this.#waiting.set(nextRequest, { handle, resolve })
+        return objects.request(turn, replica, what, to)
+      })
+      if (asked === undefined)
+        reject(new HoldfastError('left', `cannot ${what}: the session was left`))
+      this.#host.touch()
+    })
+  }
+
+  #answered(request: number, answer: Answer, inc: PeerId): void {
+    const waiting = this.#waiting.get(request)
+    if (!waiting) return
+    this.#waiting.delete(request)
+    if (answer === 'granted') return waiting.resolve(DONE)
+    const { handle } = waiting
+    const by = this.#host.find(inc)
+    handle.emit('denied', { code: answer, by })
+    waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
+  }
+
+  // The first answer counts, also one that comes while the object is on its way to another.
+  #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
+    const by = this.#host.find(asked.by)
+    if (!handle || !by) return
+    const reply = (yes: boolean): void => {
+      this.#turn((turn) => objects.reply(turn, asked.key, asked, yes))
+      this.#host.touch()
+    }
+    const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
+    if (!this.#host.emit('asked', asking)) reply(false)
+  }
+
+  /** Nothing more will come: what waits is told so. */
+  end(_code: ErrorCode, why: string): void {
+    for (const { handle, resolve } of this.#waiting.values()) {
+      const what = `${handle.type.name} ${handle.id}`
+      resolve(refused('lost', `not known whose ${what} is: ${why}`) as RequestOutcome)
+    }
+    this.#waiting.clear()
+  }
+}

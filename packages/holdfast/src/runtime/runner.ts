@@ -1,0 +1,428 @@
+/**
+ * Runs one member: gives it time, datagrams and messages of the hub, and carries out its output.
+ *
+ * The member's events are queued until the current call has returned, so a listener may call back
+ * at once. Its one deadline is one alarm; a stall shows in how late that goes off.
+ */
+
+import { type Conditioner, createConditioner } from '../drivers/net/conditioner.ts'
+import { combine } from '../drivers/net/carriers.ts'
+import { createRelay, type Relay } from '../drivers/net/relay.ts'
+import { type Conditions, PERFECT } from '../faults/conditions.ts'
+import type { Millis, Part } from '../machine.ts'
+import * as member from '../member/member.ts'
+import {
+  create,
+  type CurveAnswer,
+  type CurveQuestion,
+  type Member,
+  type MemberEvent,
+  type Runtime,
+  type Slot,
+  type Wish,
+} from '../member/state.ts'
+import { type Waiting, waitingOf } from '../member/progress.ts'
+import { markOf } from '../member/room-key.ts'
+import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../ports.ts'
+import type { Environment, Loop, OwnStore } from '../ports.ts'
+import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
+import { isRelayed } from '../seal/addresses.ts'
+import { isGone } from '../session/session.ts'
+import { frameMessage } from '../wire/relay.ts'
+import { HubConnection } from './hub-stream.ts'
+import { answerOf, openPlayer, type Player } from './player.ts'
+import { type ByteRates, Traffic } from './traffic.ts'
+
+/** Without a call for so long we stood still, as a page does that its browser froze. */
+const STOOD_MS: Millis = 1_000
+/** A loss of contact that is noticed so soon after a standstill began with the standstill. */
+const NOTICED_MS: Millis = 5_000
+
+/** The options of a runner. */
+export interface RunnerOptions {
+  environment: Environment
+  /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
+  urls: readonly string[]
+  wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume' | 'point'> & {
+    guest: boolean
+    token: Token | null
+  }
+  slots: { part: Part<never>; state: unknown }[]
+  conditions: Conditions | null
+  /** Called for each event, outside of all calls into the member. */
+  onEvent: (event: MemberEvent) => void
+  /** Called when all events of one call were handled. */
+  onSettled: () => void
+}
+
+/**
+ * As whom a player comes back: whoever has the seed is that player. With it goes what nobody but
+ * the player keeps of the room.
+ */
+export interface Token {
+  session: string
+  player: number
+  seed: Uint8Array
+  /** The key of the room; null for none. */
+  roomKey: Uint8Array | null
+  /** What was on the disk of the hub; null for nothing. */
+  point: Omit<Point, 'session'> | null
+}
+
+/** One running member. */
+export class Runner {
+  readonly loop: Loop
+  readonly member: Member
+  readonly #run: Runtime
+  readonly #alarm: Alarm
+  readonly #hub: HubConnection
+  readonly #carriers: Datagrams
+  readonly #curves: Curves
+  readonly #weather: Conditioner
+  readonly #onEvent: (event: MemberEvent) => void
+  readonly #onSettled: () => void
+  #touched = false
+  #touchedAt: Millis = 0
+  // In this turn the first change of ours was told.
+  #told = false
+  #depth = 0
+  readonly #queue: MemberEvent[] = []
+  readonly #traffic: Traffic
+  #telling = false
+  #armedAt: Millis = Infinity
+  #stopped = false
+  #didAt: Millis = 0
+  #stood = { from: -Infinity, until: -Infinity }
+
+  private constructor(options: RunnerOptions, open: Opened, { crypto, identity }: Player) {
+    const { environment } = options
+    const { loop } = environment
+    this.loop = loop
+    this.#onEvent = options.onEvent
+    this.#onSettled = options.onSettled
+    this.#carriers = open.carriers
+    this.#weather = open.weather
+    this.#traffic = new Traffic(loop.now())
+    const wish = wishOf(options, open.direct.addresses, { crypto, identity })
+    this.#curves = crypto.curves
+    this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
+    this.#run = member.wire(this.member, {
+      ciphers: crypto.ciphers,
+      datagram: (to, bytes) => {
+        this.#traffic.sent(this.#run.now, bytes.length)
+        this.#carriers.send(to, bytes)
+      },
+      reaches: (address) => open.direct.reaches(address),
+      hub: (message) => void this.#hub.send(frameMessage(message)),
+      ...this.#ownStore(environment.rooms),
+      elsewhere: () => this.#hub.elsewhere(),
+      compute: (job, question) => this.#compute(job, question),
+      emit: (event) => void this.#queue.push(event),
+      threw: (error, where) => void this.#queue.push({ kind: 'threw', error, where }),
+    })
+    this.#didAt = loop.now()
+    this.#alarm = loop.alarm(() => this.#wake())
+    open.attach({
+      datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
+      refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
+    })
+    this.#hub = this.#dial(options, open.relay)
+    open.toHub = this.#hub
+    this.do(() => {})
+  }
+
+  #dial({ urls, environment }: RunnerOptions, relay: Relay): HubConnection {
+    return new HubConnection(urls, environment, {
+      opened: () => this.do((now) => member.hubOpened(this.#run, now)),
+      closed: () => this.do((now) => member.hubClosed(this.#run, now)),
+      met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
+      message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
+      relayed: (from, bytes) => relay.deliver(from, bytes),
+    })
+  }
+
+  #ownStore(rooms: Environment['rooms']): { ownStore?: OwnStore } {
+    if (!rooms) return {}
+    const ownStore = rooms.open({
+      send: (message) => void this.#hub.send(frameMessage(message)),
+      untaken: (why) => this.do((now) => member.untaken(this.#run, now, why)),
+    })
+    return { ownStore }
+  }
+
+  #receive(now: Millis, from: string, bytes: Uint8Array): void {
+    this.#traffic.received(now, bytes.length)
+    member.datagram(this.#run, now, from, bytes)
+  }
+
+  // The answer comes after the call that asked, whether curves make one wait or not.
+  #compute(job: number, question: CurveQuestion): void {
+    const done = (answer: CurveAnswer): void => {
+      this.do((now) => member.computed(this.#run, now, job, answer))
+    }
+    const answer = answerOf(this.#curves, question)
+    if (answer instanceof Promise) answer.then(done, () => done(false))
+    else this.loop.soon(() => done(answer))
+  }
+
+  /** As whom this player comes back; null before it is one. */
+  get token(): Token | null {
+    const { resume, session: own, wish } = this.member
+    if (!resume) return null
+    const { session, player } = resume
+    const point = own.point?.session === session ? own.point : null
+    return { session, player, seed: wish.identity.seed, roomKey: wish.roomKey, point }
+  }
+
+  /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
+  static async start(options: RunnerOptions): Promise<Runner> {
+    const player = await openPlayer(options.environment, options.wish.token)
+    return new Runner(options, await openCarriers(options), player)
+  }
+
+  /** Session time; NaN while it is not known. */
+  sessionTime(): Millis {
+    return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
+  }
+
+  /** Session time of a change made now: one instant until the running code returns. */
+  changeTime(): Millis {
+    this.touch()
+    if (!member.knowsTime(this.#run)) return NaN
+    return member.sessionTime(this.#run, this.#touched ? this.#touchedAt : this.loop.now())
+  }
+
+  /** Rates of outgoing and incoming bytes. */
+  get bytesPerSecond(): ByteRates {
+    return this.#traffic.rates(this.loop.now())
+  }
+
+  /** Changes the network conditions on our own links; null for none. */
+  condition(conditions: Conditions | null): void {
+    this.#weather.change(conditions ?? PERFECT)
+  }
+
+  /** What is waited for on the way in. */
+  get waiting(): Waiting {
+    return waitingOf(this.#run)
+  }
+
+  /** Since when contact is lost, if the loss is noticed now. */
+  outOfTouchSince(): Millis {
+    const now = this.loop.now()
+    return now - this.#stood.until < NOTICED_MS ? this.#stood.from : now
+  }
+
+  /** Runs a function on the member, hands out its events, and sets the alarm. */
+  do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    if (this.#stopped) return undefined
+    const now = this.loop.now()
+    if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
+    this.#didAt = now
+    this.#depth++
+    try {
+      return verb(now, this.#run)
+    } finally {
+      this.#depth--
+      this.#after()
+    }
+  }
+
+  /** Submits an operation on a part to the primary. @param body  called just before that */
+  submit(part: number, body: () => Uint8Array): void {
+    this.do((now) => member.submit(this.#run, now, part, body()))
+  }
+
+  #after(): void {
+    this.#arm()
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      while (this.#queue.length > 0) {
+        while (this.#queue.length > 0) this.#onEvent(this.#queue.shift()!)
+        this.#onSettled()
+      }
+    } finally {
+      this.#telling = false
+    }
+  }
+
+  /** Our own state changed: it is sent when the running code has returned. */
+  touch(): void {
+    if (this.#touched || this.#stopped) return
+    this.#touched = true
+    this.#touchedAt = this.loop.now()
+    this.loop.soon(() => {
+      this.#touched = false
+      this.#told = false
+      this.do((now) => member.touched(this.#run, now))
+      this.#settle()
+    })
+  }
+
+  /**
+   * Our own state changed, and listeners hear: of the first change of a turn within the call, for
+   * an input that is drawn later loses its caret; of others, and within what they do or the member
+   * does, together behind that.
+   */
+  tell(): void {
+    this.touch()
+    if (this.#told || this.#depth > 0 || this.#stopped) return
+    this.#told = true
+    this.#settle()
+  }
+
+  // What listeners do within it is told behind it.
+  #settle(): void {
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      this.#onSettled()
+    } finally {
+      this.#telling = false
+    }
+    this.#after()
+  }
+
+  #arm(): void {
+    if (this.#stopped) return
+    const due = member.deadline(this.#run)
+    // An alarm that is too early costs one look; moving it for each packet would cost more.
+    if (due >= this.#armedAt) return
+    // A deadline in the past may have arisen just now, so that does not count as a late alarm.
+    this.#armedAt = Math.max(due, this.loop.now())
+    if (due < Infinity) this.#alarm.set(due)
+  }
+
+  #wake(): void {
+    const dueAt = this.#armedAt
+    this.#armedAt = Infinity
+    this.do((now) => member.wake(this.#run, now, dueAt))
+  }
+
+  /** Resolves when nothing of ours is under way any more, or after that time. */
+  settled(maxMs: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const until = this.loop.now() + maxMs
+      const alarm = this.loop.alarm(() => {
+        if (this.#isIdle() || this.loop.now() >= until) resolve()
+        else alarm.set(this.loop.now() + 10)
+      })
+      alarm.set(this.loop.now() + 20)
+    })
+  }
+
+  #isIdle(): boolean {
+    const { session, peers, phase } = this.member
+    if (phase !== 'in' && phase !== 'out') return false
+    const { pending } = session.client
+    return (
+      isGone(session) &&
+      (this.#run.ports.ownStore?.isIdle() ?? true) &&
+      pending.length === 0 &&
+      session.server.log.held.length === 0 &&
+      [...peers.values()].every(
+        (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
+      )
+    )
+  }
+
+  /** Stops once nothing is left of us in a session that is not joined after all. */
+  async withdraw(maxMs: Millis): Promise<void> {
+    this.do((now, run) => member.withdraw(run, now))
+    await this.settled(maxMs)
+    this.stop()
+  }
+
+  /** Stops for good: closes the links and the stream to the hub. */
+  stop(): void {
+    if (this.#stopped) return
+    const aside = this.#hub.notes()
+    const first = this.do((now) => member.stop(this.#run, now, aside))
+    if (first) this.#hub.beacon(first)
+    this.crash()
+  }
+
+  /** Stops without notice, like a process that is killed. */
+  crash(): void {
+    this.#stopped = true
+    this.#alarm.cancel()
+    this.#hub.end()
+    this.#run.ports.ownStore?.close()
+    this.#carriers.close()
+  }
+}
+
+function wishOf(
+  options: RunnerOptions,
+  addresses: readonly string[],
+  { crypto, identity }: Player,
+): Wish {
+  const { guest, token, ...wanted } = options.wish
+  return {
+    ...wanted,
+    terms: sealedTerms(wanted, crypto.ciphers),
+    identity,
+    resume: token && { session: token.session, player: token.player, inc: 0, settled: 0 },
+    point: token?.point ? { ...token.point, session: token.session } : null,
+    hub: options.urls.join(' or '),
+    kind: guest ? 'guest' : options.environment.kind,
+    addresses: addresses.slice(0, ADDRESSES_MAX),
+  }
+}
+
+// Whoever opens the session says by which key what is kept of it can be read.
+function sealedTerms({ terms, roomKey }: Pick<Wish, 'terms' | 'roomKey'>, by: Ciphers): string {
+  return roomKey ? `${terms};sealed=${markOf(by, roomKey)}` : terms
+}
+
+interface Opened {
+  carriers: Datagrams
+  direct: Datagrams
+  relay: Relay
+  weather: Conditioner
+  toHub: HubConnection | null
+  attach(events: DatagramEvents): void
+}
+
+async function openCarriers(options: RunnerOptions): Promise<Opened> {
+  const { environment, conditions } = options
+  let events: DatagramEvents | null = null
+  const forward: DatagramEvents = {
+    datagram: (from, bytes) => events?.datagram(from, bytes),
+    refused: (address) => events?.refused(address),
+  }
+  const weather = createConditioner(environment.loop, conditions ?? PERFECT)
+  const direct = combine(
+    await Promise.all(environment.carriers.map((open) => weather.condition(open)(forward))),
+  )
+  let relay: Relay | null = null
+  const opened: Opened = {
+    carriers: direct,
+    direct,
+    relay: null as unknown as Relay,
+    weather,
+    toHub: null,
+    attach: (to) => void (events = to),
+  }
+  const relayed = await weather.condition((to) => {
+    relay = createRelay(
+      (frame) => opened.toHub?.send(frame) ?? false,
+      () => opened.toHub?.backlog() ?? 0,
+      to,
+    )
+    return Promise.resolve(relay)
+  })(forward)
+  opened.relay = relay as unknown as Relay
+  opened.carriers = {
+    addresses: direct.addresses,
+    reaches: (address) => direct.reaches(address) || relayed.reaches(address),
+    send: (to, bytes) => (isRelayed(to) ? relayed : direct).send(to, bytes),
+    close: () => {
+      direct.close()
+      relayed.close()
+    },
+  }
+  return opened
+}
