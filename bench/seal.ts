@@ -4,7 +4,7 @@
  */
 
 import { libsodium, libsodiumCurves } from '../packages/holdfast/src/drivers/crypto/libsodium.ts'
-import { nobleCiphers } from '../packages/holdfast/src/drivers/crypto/noble-ciphers.ts'
+import { nobleCiphers } from '../packages/holdfast/src/drivers/crypto/browser.ts'
 import { nobleCurves } from '../packages/holdfast/src/drivers/crypto/noble-curves.ts'
 import { nodeCiphers, nodeCurves } from '../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { openOnNode } from '../packages/holdfast/src/drivers/crypto/node.ts'

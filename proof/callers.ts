@@ -4,7 +4,7 @@
  */
 
 import { procedure } from '../packages/holdfast/src/calls/procedures.ts'
-import type { ProcedureType } from '../packages/holdfast/src/calls/types.ts'
+import type { ProcedureType } from '../packages/holdfast/src/calls/calls.ts'
 import type { Session } from '../packages/holdfast/src/join/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

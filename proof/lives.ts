@@ -5,11 +5,11 @@
 
 import { action } from '../packages/holdfast/src/actions/actions.ts'
 import { object } from '../packages/holdfast/src/objects/objects.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
+import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
 import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
-import { withRoom } from '../packages/holdfast/src/objects/with-room.ts'
+import { withRoom } from '../packages/holdfast/src/objects/rules.ts'
 import type { ObjectHandle } from '../packages/holdfast/src/objects/handles.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import type { Topology } from '../packages/holdfast/src/hub-protocol/messages.ts'

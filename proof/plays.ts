@@ -4,7 +4,7 @@
  */
 
 import { action } from '../packages/holdfast/src/actions/actions.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/types.ts'
+import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

@@ -5,7 +5,7 @@
 
 import * as commit from '../packages/holdfast/src/replication/log.ts'
 import { append } from '../packages/holdfast/src/link/reliable.ts'
-import * as link from '../packages/holdfast/src/link/rules.ts'
+import * as link from '../packages/holdfast/src/link/link.ts'
 import type { LinkRules } from '../packages/holdfast/src/link/state.ts'
 import * as seal from '../packages/holdfast/src/seal/rules.ts'
 import { prologueOf } from '../packages/holdfast/src/seal/messages.ts'

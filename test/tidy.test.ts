@@ -70,10 +70,7 @@ describe('the house is in order', () => {
     expect(all(shape.classes)).toEqual([])
   })
   test('lines and files are short', () => {
-    expect(
-      all(shape.lengths),
-      'split a file; in an entry point, begin a second export { } from the module',
-    ).toEqual([])
+    expect(all(shape.lengths), 'split a file').toEqual([])
   })
   test('functions are short', () => {
     expect(all(shape.functions)).toEqual([])
@@ -311,8 +308,8 @@ describe('a broken rule about shape is seen', () => {
     expect(
       planted(shape.lengths, 'packages/holdfast/src/link/a.ts', '\n'.repeat(901)),
     ).toHaveLength(1)
-    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(30))).toEqual([])
-    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(31))).toHaveLength(1)
+    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(60))).toEqual([])
+    expect(planted(shape.lengths, 'packages/holdfast/src/node.ts', '\n'.repeat(61))).toHaveLength(1)
   })
   test('a function of 61 lines', () => {
     expect(planted(shape.functions, 'packages/holdfast/src/link/a.ts', long)).toHaveLength(1)

@@ -8,7 +8,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { difference, toText } from '../packages/sim/src/transcript.ts'
+import { difference, toText } from '../packages/sim/src/timeline.ts'
 import { readStandard, type Standard } from './standard/document.ts'
 
 const FOLDER = new URL('./transcripts/', import.meta.url)

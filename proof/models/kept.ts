@@ -7,8 +7,11 @@
  * stream for as long as it likes, but for what a process begins a stream with.
  */
 
-import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/rooms.ts'
-import { type FromHub, LATER } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  SILENT_MS,
+  type FromHub,
+  LATER,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { BACK_MS } from '../../packages/hub/src/machine/keeping.ts'
 import { ASK_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import type * as chunks from '../../packages/holdfast/src/wire/chunks.ts'

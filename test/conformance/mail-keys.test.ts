@@ -17,7 +17,7 @@ import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { ownKey } from '../mailbox/greeters.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { turn, until } from './until.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 
 const { add, close, freshFile, open } = openMailboxes('keys')
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 
 const PLACE = { game: 'g', room: 'r', playersMax: 8, recovers: true, topology: 'star' } as const

@@ -1,10 +1,9 @@
 /** Processes at a hub, by hand: each stream says what the test says, and keeps what it hears. */
 
-import type { Applicant } from '../../packages/hub/src/machine/applicants.ts'
+import type { Applicant, RoomNews } from '../../packages/hub/src/machine/state.ts'
 import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
-import type { RoomNews } from '../../packages/hub/src/machine/state.ts'
 import {
   type FromHub,
   fromHub,

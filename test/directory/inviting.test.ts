@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { digest } from '../../packages/holdfast/src/wire/digest.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, listed, OPEN } from './desk.ts'
 
 const INVITATIONS_MAX = 64

@@ -3,7 +3,7 @@
 // Method: the machine of the hub by hand, with a disk that answers when the test says so.
 import { describe, expect, test } from 'vitest'
 import * as archive from '../../packages/hub/src/machine/archive.ts'
-import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/rooms.ts'
+import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, listed, OPEN, proof } from './desk.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sign } from '../../packages/hub/src/drivers/jose.ts'
 import { mintTicket, newTicketKey, type TicketOptions } from '../../packages/hub/src/tickets.ts'
-import { fromHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { fromHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Hub } from './harness.ts'
 
 /** See the head of this file. */

@@ -4,8 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import type { JoinOptions, Session } from '../../packages/holdfast/src/index.ts'
-import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
+import { type SessionWorld, world, toyTicket } from '../../packages/sim/src/session-world.ts'
 
 const hosted = { game: 'inn', primaries: 'hosts' } as const
 let tickets = 0

@@ -2,7 +2,7 @@
 // acknowledged is in it.
 // Method: whole sessions in virtual time, with the shipped hub; all call `leave` at nearly once.
 import { describe, expect, test } from 'vitest'
-import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/rooms.ts'
+import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { action } from '../../packages/holdfast/src/index.ts'
 import type { Session } from '../../packages/holdfast/src/index.ts'

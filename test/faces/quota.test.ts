@@ -3,9 +3,8 @@
 // Method: whole sessions in virtual time; the hub's records by hand.
 import { describe, expect, test } from 'vitest'
 import type { JoinOptions, Session } from '../../packages/holdfast/src/index.ts'
-import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { type SessionWorld, world, toyTicket } from '../../packages/sim/src/session-world.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
 import { storedBefore } from '../../packages/hub/src/machine/records.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'

@@ -17,8 +17,7 @@ import {
   u8,
 } from '../../packages/holdfast/src/index.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
-import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { toyTicket, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import type { Fields } from '../../packages/holdfast/src/wire/schema.ts'
 import { settled } from './crew.ts'
 

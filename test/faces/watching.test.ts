@@ -6,8 +6,7 @@ import type { Running as Session } from '../../packages/holdfast/src/join/live.t
 import { action, object, piece, procedure, slots, u8 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
-import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { toyTicket, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Dot = object('dot', { hue: u8 }, { take: 'free', onOwnerLeave: 'keep' })
 const Card = piece('card', { face: u8 })

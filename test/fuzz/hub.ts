@@ -1,12 +1,18 @@
 /** A hub, one good session on it, and streams that send whatever they like. */
 
-import { fork, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
-import { create as chaosOf, below, chance, pick } from '../../packages/holdfast/src/faults/prng.ts'
+import {
+  fork,
+  type Prng,
+  create as chaosOf,
+  below,
+  chance,
+  pick,
+} from '../../packages/holdfast/src/faults/prng.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { HubOut } from '../../packages/hub/src/machine/hub.ts'
 import { writeRecord } from '../../packages/hub/src/machine/records.ts'
 import { create, type Directory, restore } from '../../packages/hub/src/machine/register.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   type FromHub,
   fromHub,

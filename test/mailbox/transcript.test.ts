@@ -5,7 +5,7 @@ import { readWhole } from '../standard/reader.ts'
 import { compareTranscript, Script, standardOf } from '../transcript.ts'
 import { exchange, OPEN_GATE, ownKey, Side } from './greeters.ts'
 import { Stage } from './stage.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 
 function two(): Stage {
   const stage = new Stage()

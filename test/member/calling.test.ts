@@ -8,15 +8,17 @@ import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import * as callers from '../../packages/holdfast/src/member/callers.ts'
 import { CALLERS_PER_STREAM } from '../../packages/holdfast/src/member/callers.ts'
-import * as curves from '../../packages/holdfast/src/member/curves.ts'
+import * as curves from '../../packages/holdfast/src/member/boundary.ts'
 import * as entrance from '../../packages/holdfast/src/member/entrance.ts'
 import * as entry from '../../packages/holdfast/src/member/entry.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import type { Caller } from '../../packages/holdfast/src/member/state.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
-import { claimOf, type Join, type Joined } from '../../packages/holdfast/src/session/messages.ts'
 import {
+  claimOf,
+  type Join,
+  type Joined,
   joinedLayout,
   joinLayout,
   SESSION_VERSION,

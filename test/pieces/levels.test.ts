@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
 import { readLevel, spacedAnew } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
-import { draw } from '../../packages/holdfast/src/pieces/protocol/draws.ts'
+import { draw } from '../../packages/holdfast/src/pieces/protocol/drafts.ts'
 import { isLost } from '../../packages/holdfast/src/pieces/protocol/state.ts'
 import {
   above,

@@ -2,9 +2,8 @@
 // the toys of the simulator are no ciphers, and yet nothing that was altered opens in them.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openInPage } from '../../packages/holdfast/src/drivers/crypto/browser.ts'
+import { openInPage, nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/browser.ts'
 import { libsodium, libsodiumCurves } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
-import { nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/noble-ciphers.ts'
 import { nobleCurves } from '../../packages/holdfast/src/drivers/crypto/noble-curves.ts'
 import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { openOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts'

@@ -1,7 +1,7 @@
 // Goal: the handshake is Noise_IK_25519_ChaChaPoly_SHA256 of revision 34, to the byte.
 // Method: the public vectors, by every driver; and a wrong word at each place where one is.
 import { describe, expect, test } from 'vitest'
-import { nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/noble-ciphers.ts'
+import { nobleCiphers } from '../../packages/holdfast/src/drivers/crypto/browser.ts'
 import { libsodium } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
 import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { sodiumNative } from '../../packages/holdfast/src/drivers/crypto/sodium-native.ts'

@@ -16,7 +16,7 @@ import { slots } from '../../packages/holdfast/src/slots/slots.ts'
 import type { Definition } from '../../packages/holdfast/src/kind/kind.ts'
 import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import type { Datagrams, Environment, Stream } from '../../packages/holdfast/src/ports.ts'
-import { environmentOf, HUB_URL } from '../../packages/sim/src/session-world.ts'
+import { environmentOf, HUB_URL, toyTickets } from '../../packages/sim/src/session-world.ts'
 import type { Topology } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import {
   claimOf,
@@ -25,7 +25,6 @@ import {
 } from '../../packages/holdfast/src/session/messages.ts'
 import { Caller } from '../member/caller.ts'
 import { openCiphers } from '../open-ciphers.ts'
-import { toyTickets } from '../../packages/sim/src/toy-tickets.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { createWorld, type SimNode, type World } from '../../packages/sim/src/world.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import { toyTicket } from '../../packages/sim/src/toy-tickets.ts'
+import { toyTicket } from '../../packages/sim/src/session-world.ts'
 import { has } from './bits.ts'
 import { open, type Stage } from './capture.ts'
 import { readStandard } from './document.ts'

@@ -15,7 +15,7 @@ import { readStandard } from './document.ts'
 import { readWhole } from './reader.ts'
 import { type Read, tell } from './values.ts'
 import { ownKey } from '../mailbox/greeters.ts'
-import { toHex } from '../../packages/holdfast/src/wire/hex.ts'
+import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 
 const standard = readStandard(
   readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8'),

@@ -24,7 +24,7 @@ import {
   FRAGMENTS_MAX,
 } from '../../packages/holdfast/src/link/assembly.ts'
 import * as shares from '../../packages/hub/src/machine/shares.ts'
-import * as streamLimits from '../../packages/holdfast/src/drivers/net/limits.ts'
+import * as streamLimits from '../../packages/holdfast/src/drivers/net/server-stream.ts'
 import * as storeLimits from '../../packages/holdfast/src/drivers/store/limits.ts'
 import {
   createFrames,
@@ -57,7 +57,7 @@ import * as custom from '../../packages/holdfast/src/custom/protocol/messages.ts
 import * as rpc from '../../packages/holdfast/src/calls/protocol/messages.ts'
 import * as hubMessages from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as records from '../../packages/hub/src/machine/records.ts'
-import * as rooms from '../../packages/holdfast/src/hub-protocol/rooms.ts'
+import * as rooms from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as tickets from '../../packages/holdfast/src/hub-protocol/tickets.ts'
 import { SESSIONS_MAX } from '../../packages/hub/src/machine/register.ts'
 import { EPOCH_MAX } from '../../packages/holdfast/src/hub-protocol/messages.ts'

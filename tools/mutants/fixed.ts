@@ -96,7 +96,12 @@ export const FIXED: readonly Fixed[] = [
   fixed('O6', 'objects/protocol/accept.ts maySay', 'if (said.owner !== from) return false', ''),
   fixed('O12', 'objects/protocol/interest.ts maySee', 'if (replica.hidden) return false', ''),
   fixed('A1', 'actions/protocol/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
-  fixed('A2', 'actions/protocol/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
+  fixed(
+    'A2',
+    'actions/protocol/keeping.ts startingWith',
+    " && typeof current(key) === 'string'",
+    '',
+  ),
   fixed('A3', 'actions/protocol/actions.ts receive', 'state.published = new Map()', ''),
   fixed(
     'B1',

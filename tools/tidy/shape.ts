@@ -12,7 +12,7 @@ export const FILE_LINES_MAX = 900
 /** Lines of a function from its first word to its last brace. */
 export const FUNCTION_LINES_MAX = 60
 /** Lines of a door. */
-export const DOOR_LINES_MAX = 30
+export const DOOR_LINES_MAX = 60
 /** Entries of the root, without dotfiles and what a command makes. */
 export const ROOT_ENTRIES_MAX = 14
 

@@ -12,8 +12,8 @@ import { createSecureServer, isSecure, renew } from '../../holdfast/src/drivers/
 import { addressOf } from '../../holdfast/src/drivers/net/websocket-server.ts'
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
-import { fail, say } from './answers.ts'
-import { ROOMS_PATH } from './room-path.ts'
+import { fail, say } from './give.ts'
+import { ROOMS_PATH } from './room-asking.ts'
 import { boundSockets, mayAsk, type Spending } from './spending.ts'
 
 /** How long a request may take to come in completely, in milliseconds. */

@@ -2,7 +2,7 @@
 
 import { curvesOnNode } from '../../holdfast/src/drivers/crypto/node.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
-import { readFigures } from '../../mailbox/src/drivers/mail-figures.ts'
+import { readFigures } from '../../mailbox/src/drivers/mail-sqlite.ts'
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { MailStore } from '../../holdfast/src/ports.ts'
 import type { MailFigures } from '../../mailbox/src/runtime/figures.ts'
@@ -10,7 +10,7 @@ import { checkId, checkKey } from '../../mailbox/src/runtime/options.ts'
 import { openKeys } from '../../mailbox/src/runtime/own-keys.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
 import { committed, type Given, isInUse, need, withStore } from './mailbox-given.ts'
-import { toHex } from '../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../holdfast/src/wire/bytes.ts'
 
 /** Prints the key of the mailbox, or that by which it knows a peer. */
 export async function printKey(given: Given, [whom]: string[]): Promise<void> {

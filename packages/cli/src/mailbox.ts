@@ -5,15 +5,22 @@ import type { CAC } from 'cac'
 import type { MailFigures } from '../../mailbox/src/runtime/figures.ts'
 import { unseal } from '../../mailbox/src/runtime/letters.ts'
 import { toValue } from '../../mailbox/src/runtime/values.ts'
-import { readFigures } from '../../mailbox/src/drivers/mail-figures.ts'
+import { readFigures } from '../../mailbox/src/drivers/mail-sqlite.ts'
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import { type Mailbox, openMailbox, type Range } from '../../mailbox/src/index.ts'
 import type { DeadLetter, MailStore } from '../../holdfast/src/ports.ts'
 import { plain, plainJson } from '../../holdfast/src/wire/plain.ts'
 import { certificateIn, listOf, ORIGIN_HELP } from './given.ts'
 import { printKey, trust } from './mailbox-keys.ts'
-import { acceptOf, committed, type Given, isInUse, need, splitPeer } from './mailbox-given.ts'
-import { withStore } from './mailbox-given.ts'
+import {
+  acceptOf,
+  committed,
+  type Given,
+  isInUse,
+  need,
+  splitPeer,
+  withStore,
+} from './mailbox-given.ts'
 
 /** Time between two lines of progress. */
 const PROGRESS_MS = 1_000

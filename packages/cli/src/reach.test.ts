@@ -1,7 +1,7 @@
 // Goal: links for others name this machine as others find it, and are told to nobody else.
 import { expect, test } from 'vitest'
 import { isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
-import { reachOf } from './reach.ts'
+import { reachOf } from './serve.ts'
 
 const one = (address: string, family: 'IPv4' | 'IPv6', internal = false) => {
   return { address, family, internal, netmask: '', mac: '', cidr: null, scopeid: 0 } as never

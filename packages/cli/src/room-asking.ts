@@ -3,7 +3,11 @@
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
 import { tokenIn, type Word } from './given.ts'
-import { ROOMS_HEADER, ROOMS_PATH } from './room-path.ts'
+
+/** Where they are. */
+export const ROOMS_PATH = '/api/rooms'
+/** A header that pages do not send by themselves: without it nobody is answered. */
+export const ROOMS_HEADER = 'x-holdfast'
 
 /** What was given to `holdfast rooms`. */
 export interface Given {

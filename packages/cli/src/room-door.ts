@@ -7,9 +7,9 @@ import type { HubHandle } from '../../hub/src/opening.ts'
 import type { IncomingMessage } from 'node:http'
 import { SAVED_MAX } from '../../holdfast/src/hub-protocol/saved-room.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import { fail, sayJson } from './answers.ts'
+import { fail, sayJson } from './give.ts'
 import type { Answer } from './http.ts'
-import { ROOMS_HEADER } from './room-path.ts'
+import { ROOMS_HEADER } from './room-asking.ts'
 import { mayRead, type Readers } from './site.ts'
 
 type Rooms = Pick<

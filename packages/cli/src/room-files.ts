@@ -4,8 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { KeptRoom } from '../../hub/src/rooms.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
-import { answer, ask, type Given, placeOf } from './room-asking.ts'
-import { ROOMS_PATH } from './room-path.ts'
+import { answer, ask, type Given, placeOf, ROOMS_PATH } from './room-asking.ts'
 
 /** Writes what a hub keeps of a room into a file that is not there yet. */
 export async function exportRoom(given: Given): Promise<void> {

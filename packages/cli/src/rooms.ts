@@ -5,9 +5,8 @@ import type { KeptRoom, RoomView } from '../../hub/src/rooms.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { ListedSession } from '../../hub/src/server/hub-figures.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
-import { answer, ask, type Given, placeOf } from './room-asking.ts'
+import { answer, ask, type Given, placeOf, ROOMS_PATH } from './room-asking.ts'
 import { exportRoom, importRoom } from './room-files.ts'
-import { ROOMS_PATH } from './room-path.ts'
 
 /** Adds the command. */
 export function addRooms(cli: CAC): void {

@@ -14,14 +14,18 @@ import { createConditioner } from '../../holdfast/src/drivers/net/conditioner.ts
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../../holdfast/src/faults/conditions.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import type { Datagrams, Loop } from '../../holdfast/src/ports.ts'
+import type { Datagrams, Loop, Certificate } from '../../holdfast/src/ports.ts'
 import { create } from '../../hub/src/machine/budgets.ts'
 import type { Limits } from '../../hub/src/machine/limits.ts'
 import { HUB_VERSION } from '../../holdfast/src/hub-protocol/messages.ts'
 import type { Trust } from '../../holdfast/src/wire/ip.ts'
 import { plainLines } from '../../holdfast/src/wire/plain.ts'
-import { certificateIn, limitLines, limitsOf, listOf, type MetricsPlace } from './given.ts'
 import {
+  certificateIn,
+  limitLines,
+  limitsOf,
+  listOf,
+  type MetricsPlace,
   metricsPlace,
   ORIGIN_HELP,
   ticketKeysIn,
@@ -30,15 +34,41 @@ import {
   trustOf,
   type Word,
 } from './given.ts'
-import type { Certificate } from '../../holdfast/src/ports.ts'
-import { fail } from './answers.ts'
-import { type Answer, openServer } from './http.ts'
+import { fail } from './give.ts'
+import { type Answer, openServer, visibleHost } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Pages, readPages } from './pages.ts'
 import { checkPolicy, type Policy } from './policy.ts'
-import { reachOf } from './reach.ts'
 import { roomDoor } from './room-door.ts'
 import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from './site.ts'
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import { isLoopback, isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
+
+type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
+
+/**
+ * The URLs at which others reach a hub that listens there, as `http://host:port`; none on loopback.
+ *
+ * @param url  where it is for a browser on this machine
+ */
+export function reachOf(
+  host: string,
+  url: string,
+  interfaces: Interfaces = networkInterfaces(),
+): string[] {
+  if (isLoopback(host) || isThisMachine(host)) return []
+  const { protocol, port } = new URL(url)
+  const at = (name: string): string => `${protocol}//${name}${port && `:${port}`}`
+  if (host !== '0.0.0.0' && host !== '::') {
+    return [at(visibleHost(host))]
+  }
+  const all = Object.values(interfaces).flatMap((some) => some ?? [])
+  const found = all.filter(({ family, internal, address }) => {
+    // Link-local addresses, which a machine gives itself if nobody else does, lead nowhere.
+    return family === 'IPv4' && !internal && !address.startsWith('169.254.')
+  })
+  return found.map(({ address }) => at(address))
+}
 
 /** The hub's default port. */
 export const PORT_DEFAULT = 8700

@@ -6,7 +6,7 @@ import type { Account, Budgets } from '../../hub/src/machine/budgets.ts'
 import { accountOf, reasonOf, refuse, spend } from '../../hub/src/machine/budgets.ts'
 import { remoteOf } from '../../holdfast/src/drivers/net/websocket-server.ts'
 import { isTrusted, NOWHERE, placeOf, type Trust } from '../../holdfast/src/wire/ip.ts'
-import { say } from './answers.ts'
+import { say } from './give.ts'
 
 /** After so many seconds whoever asked too much may ask again. */
 const RETRY_AFTER_S = 1

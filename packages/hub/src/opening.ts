@@ -1,9 +1,20 @@
 /** How a hub is opened on a web server that is already there. */
 
-import { ASYNC_DISPOSE } from '../../holdfast/src/api/disposing.ts'
+import {
+  ASYNC_DISPOSE,
+  type Emitter,
+  type Listen,
+  Listeners,
+} from '../../holdfast/src/api/emitter.ts'
 import { nodeCurves } from '../../holdfast/src/drivers/crypto/node-crypto.ts'
-import { checkPath, checkServer, checkTexts } from '../../holdfast/src/api/door-options.ts'
-import { checkName } from '../../holdfast/src/api/names.ts'
+import {
+  checkPath,
+  checkServer,
+  checkTexts,
+  checkFunction,
+  checkOptions,
+} from '../../holdfast/src/api/options.ts'
+import { checkNameOf } from '../../holdfast/src/api/options.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import {
   acceptStreams,
@@ -34,13 +45,22 @@ import {
 } from './server/hub-figures.ts'
 import { type HubHealth, HubServer, type Report, type Weather } from './server/hub-server.ts'
 import { type HubLimits, readLimits, readTrust } from './server/given-limits.ts'
-import { checkFunction, checkOptions } from '../../holdfast/src/api/options.ts'
-import type { Stop } from '../../holdfast/src/api/disposing.ts'
-import { type Emitter, type Listen, Listeners } from '../../holdfast/src/api/emitter.ts'
-import { type CloseOptions, closeRoom, eventOf, HUB_EVENTS } from './rooms.ts'
-import { dropRoom, exportKept, type HubEvents, importKept, type ImportOptions } from './rooms.ts'
-import { type KeptRoom, keptRooms } from './rooms.ts'
-import { roomIn, type RoomView } from './rooms.ts'
+import type { Stop } from '../../holdfast/src/api/emitter.ts'
+import {
+  type CloseOptions,
+  closeRoom,
+  eventOf,
+  HUB_EVENTS,
+  dropRoom,
+  exportKept,
+  type HubEvents,
+  importKept,
+  type ImportOptions,
+  type KeptRoom,
+  keptRooms,
+  roomIn,
+  type RoomView,
+} from './rooms.ts'
 import { Reports } from '../../holdfast/src/api/reports.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
@@ -270,7 +290,7 @@ function openStore(file: string | null): Store {
 }
 
 function checkGames(games: readonly string[]): ReadonlySet<string> {
-  for (const game of checkTexts('games', games)) checkName('a game', game)
+  for (const game of checkTexts('games', games)) checkNameOf('a game', game)
   if (games.length > 0) return new Set(games)
   throw badValue('games is empty, so there could be no session; leave it out for any game')
 }

@@ -10,9 +10,9 @@ import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine
 import type { HubServer } from './server/hub-server.ts'
 import { checkOptions } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields.ts'
-import { toHex } from '../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../holdfast/src/wire/bytes.ts'
 import { isName } from '../../holdfast/src/wire/plain.ts'
-import { checkName } from '../../holdfast/src/api/names.ts'
+import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
 /** A player in a room, as the hub knows it. */
 export interface RoomPlayer {
@@ -198,5 +198,5 @@ export function closeRoom(
 }
 
 function placeOf(game: string, room: string): { game: string; room: string } {
-  return { game: checkName('game', game), room: checkName('room', room) }
+  return { game: checkNameOf('game', game), room: checkNameOf('room', room) }
 }

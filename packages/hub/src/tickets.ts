@@ -8,17 +8,16 @@
  * many players then come in by it, one where it is left out.
  */
 
-import { type Claims, TICKET_ID_MAX } from '../../holdfast/src/hub-protocol/tickets.ts'
+import { type Claims, TICKET_ID_MAX, withKey } from '../../holdfast/src/hub-protocol/tickets.ts'
 import { TICKET_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import * as jose from './drivers/jose.ts'
 import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
 import { KEY_BYTES } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields.ts'
-import { fromHex, toHex } from '../../holdfast/src/wire/hex.ts'
+import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
 import { checkOptions } from '../../holdfast/src/api/options.ts'
 import type { TicketReader } from './server/hub-server.ts'
-import { checkName } from '../../holdfast/src/api/names.ts'
-import { withKey } from '../../holdfast/src/hub-protocol/ticket-text.ts'
+import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
 /** Most keys whose tickets a hub takes. */
 export const KEYS_MAX = 64
@@ -82,8 +81,8 @@ export async function newTicketKey(): Promise<TicketKeys> {
 export async function mintTicket(secret: string, options: TicketOptions): Promise<string> {
   checkOptions('mintTicket', options, OPTIONS)
   const { game, room, rights = ['play'], key, uses = 1, seconds = 3_600, roomKey } = options
-  checkName('game', game)
-  if (room !== undefined) checkName('room', room)
+  checkNameOf('game', game)
+  if (room !== undefined) checkNameOf('room', room)
   if (key !== undefined) bytesOf('key', key)
   if (!areRights(rights))
     throw badValue(`rights are of play and host, or watch alone: ${shown(rights)}`)
@@ -131,7 +130,7 @@ function checkKeys(what: string, keys: unknown): Row[] {
     if (typeof open !== 'boolean') throw badValue(`${name}.open is true or false: ${shown(open)}`)
     if (games !== undefined) {
       if (!Array.isArray(games)) throw badValue(`${name}.games is a list: ${shown(games)}`)
-      for (const game of games as readonly string[]) checkName(`${name}.games`, game)
+      for (const game of games as readonly string[]) checkNameOf(`${name}.games`, game)
     }
     return { key: bytesOf(`${name}.key`, key), games: games ? new Set(games) : null, open }
   })

@@ -5,7 +5,7 @@
  */
 
 import { type Mailbox, type MailboxOptions, openIn } from './mail-opening.ts'
-import { curvesInPage } from '../../holdfast/src/drivers/crypto/page-curves.ts'
+import { curvesInPage } from '../../holdfast/src/drivers/crypto/web-curves.ts'
 import { createBrowserLoop } from '../../holdfast/src/drivers/net/loop-browser.ts'
 import { connectWebSocket } from '../../holdfast/src/drivers/net/websocket.ts'
 import { reportInPage, warnInPage } from '../../holdfast/src/drivers/report-browser.ts'

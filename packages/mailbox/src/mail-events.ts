@@ -6,7 +6,7 @@ import type { Loop } from '../../holdfast/src/ports.ts'
 import type { Stopped, TurnEvent } from './runtime/draft.ts'
 import { MAILBOX_EVENTS, type MailboxEvents } from './runtime/options.ts'
 import { Reports } from '../../holdfast/src/api/reports.ts'
-import { toHex } from '../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../holdfast/src/wire/bytes.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
 import { Listeners } from '../../holdfast/src/api/emitter.ts'
 

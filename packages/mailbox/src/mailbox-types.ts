@@ -6,13 +6,17 @@ import type { Connections, Way } from './runtime/connections.ts'
 import type { LetterType } from './runtime/letter-types.ts'
 import type { Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
 import type { Carried, MailValue } from './runtime/values.ts'
-import type { EffectHandler, EffectOptions, LetterHandler } from './runtime/options.ts'
-import type { MailboxEvents, QueueFigures } from './runtime/options.ts'
+import type {
+  EffectHandler,
+  EffectOptions,
+  LetterHandler,
+  MailboxEvents,
+  QueueFigures,
+} from './runtime/options.ts'
 import type { MailPeer } from './runtime/peers.ts'
 import type { PostOptions } from './runtime/letters.ts'
 import type { Transaction } from './runtime/transaction.ts'
-import type { Stop } from '../../holdfast/src/api/disposing.ts'
-import type { Emitter, Listen } from '../../holdfast/src/api/emitter.ts'
+import type { Stop, Emitter, Listen } from '../../holdfast/src/api/emitter.ts'
 
 /** The way to one peer. */
 export interface MailWay {

@@ -1,14 +1,29 @@
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
 
 import * as actions from './protocol/actions.ts'
-import { outcomeOf } from './answers.ts'
-import type { ActionType } from './types.ts'
-import { givenArguments } from '../api/arguments.ts'
+import type { ActionType } from './runs.ts'
+import { givenArguments, fitAnswer } from '../api/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../api/emitter.ts'
-import type { Face, Host } from '../kind/kind.ts'
+import type { Face, Host, TableEvents, TableView } from '../kind/kind.ts'
 import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
-import type { TableEvents, TableView } from '../kind/table-view.ts'
+import { decodeAnswer } from './protocol/actions.ts'
+
+const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
+
+/** What came of an action: its answer, or why there is none. */
+export function outcomeOf<Answer>(
+  type: ActionType<never, Answer>,
+  bytes: Uint8Array,
+): ActionOutcome<Answer> {
+  const answer = decodeAnswer(bytes)
+  if (!answer && bytes.length === 0) return refused('lost', ANSWER_LOST)
+  if (!answer) return refused('failed', `the server knows no action "${type.name}"`)
+  if (!answer.ok) return refused('refused', answer.why)
+  const fitted = fitAnswer(type.signature, answer.value)
+  if (fitted.ok) return fitted as ActionOutcome<Answer>
+  return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)
+}
 
 type AnyAction = ActionType<never, unknown>
 

@@ -3,13 +3,26 @@
  * off the network; what it throws by mistake is told to who writes the game.
  */
 
-import type { Run, Table } from './protocol/actions.ts'
+import type { Run, Table, Actor } from './protocol/actions.ts'
 import { HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/json.ts'
 import { atOnce, isMistake, type Report } from '../api/reports.ts'
 import type { GameTable } from '../pieces/table.ts'
-import type { ActionType } from './types.ts'
 import { fitArguments, givenAnswer, givenArguments } from '../api/arguments.ts'
+import type { Signature } from '../api/arguments.ts'
+import type { Kind } from '../kind/kind.ts'
+
+/** An action. */
+export interface ActionType<Args = unknown, Answer = unknown> {
+  /** The kind of all that `action` makes. */
+  readonly kind: Kind<'action'>
+  /** 1 to 32 characters, the same in every build. */
+  readonly name: string
+  /** What its arguments and its answer are. */
+  readonly signature: Signature
+  /** What the primary does; it throws to refuse, and its caller gets the sentence. */
+  readonly run: (table: GameTable, args: Args, by: Actor) => Answer
+}
 
 type AnyAction = ActionType<never, unknown>
 

@@ -1,9 +1,44 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Events: who listens to what, and that no listener disturbs another. */
 
 import { badValue } from '../machine.ts'
 import type { Reports } from './reports.ts'
-import { type Stop, stopping } from './disposing.ts'
-import { guarded } from './guarded.ts'
+
+/** The same function, but what it throws, and what its promise rejects, is reported. */
+export function guarded<Args extends unknown[]>(
+  reports: Reports,
+  where: string,
+  run: (...args: Args) => unknown,
+): (...args: Args) => void {
+  return (...args) => {
+    try {
+      reports.follow(run(...args), where, run)
+    } catch (error) {
+      reports.report(error, where, run)
+    }
+  }
+}
+
+// A platform that lacks the symbols of `using` and `await using` has those of its registry instead,
+// so nothing fails there.
+/** What ends a thing at once. */
+const DISPOSE: typeof Symbol.dispose =
+  Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose)
+
+/** What ends a thing in a while. */
+export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose)
+
+/** Stops what was begun: called, or by `using`. Calling it again does nothing. */
+export interface Stop extends Disposable {
+  /** Stops it. */
+  (): void
+}
+
+/** A function that stops something, for `using` as well. */
+export function stopping(stop: () => void): Stop {
+  return Object.assign(stop, { [DISPOSE]: stop })
+}
 
 /** What `on` takes besides. */
 export interface Listen {

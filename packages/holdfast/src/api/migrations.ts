@@ -3,7 +3,7 @@
 import type { Migration } from '../wire/converting.ts'
 import type { Field, Fields, StateOf } from '../wire/schema.ts'
 import { checkAtOnce } from './options.ts'
-import { checkName } from './names.ts'
+import { checkNameOf } from './options.ts'
 
 /** What `piece`, and `object` of a type that is kept, take about other builds. */
 export interface MigrationOptions<F extends Fields> {
@@ -29,14 +29,14 @@ export interface MigrationOptions<F extends Fields> {
  *     rank: was('value', u8)
  */
 export function was<F extends Field<unknown>>(name: string, field: F): F {
-  checkName('was', name)
+  checkNameOf('was', name)
   return { ...field, was: name }
 }
 
 /** The same for the machines. @throws HoldfastError `bad-value` */
 export function migrationOf(name: string, options: MigrationOptions<Fields>): Migration | null {
   const { was: before, migrate } = options
-  if (before !== undefined) checkName(`${name}: was`, before)
+  if (before !== undefined) checkNameOf(`${name}: was`, before)
   if (migrate !== undefined) checkAtOnce(`${name}: migrate`, migrate)
   if (before === undefined && migrate === undefined) return null
   return { was: before ?? '', migrate: migrate ?? null }

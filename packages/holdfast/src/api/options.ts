@@ -1,6 +1,7 @@
 /** Checks of user input where it is given: errors name the thing, the value and the cure. */
 
-import { badValue, HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError, NAME_MAX } from '../machine.ts'
+import { isName, plainJson } from '../wire/plain.ts'
 import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
 
 /** Longest name of a type, an action or a procedure. */
@@ -90,4 +91,43 @@ export function checkName(name: unknown): void {
   if (name.length > 0 && name.length <= TYPE_NAME_MAX) return
   const has = `${shown(name)} has ${name.length}`
   throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
+}
+
+/** Refuses what is no server of Node's. @throws HoldfastError code `bad-value` */
+export function checkServer(what: string, server: unknown): void {
+  const known = server as { listen?: unknown; address?: unknown; once?: unknown } | null | undefined
+  const isOne = [known?.listen, known?.address, known?.once].every((one) => {
+    return typeof one === 'function'
+  })
+  // Frameworks hand out things that look like servers, or null where there is none.
+  if (isOne && typeof server === 'object') return
+  throw badValue(
+    `${what} is one of Node's http or https, such as http.createServer(app): ${shown(server)}`,
+  )
+}
+
+/** Returns the path of a URL. @throws HoldfastError code `bad-value` */
+export function checkPath(path: string): string {
+  if (typeof path === 'string' && /^\/[\w.~!$&'()*+,;=:@%/-]+$/.test(path) && !path.endsWith('/'))
+    return path
+  throw badValue(`path is that of a URL, such as /hub or /rt/hub: ${shown(path)}`)
+}
+
+/** Returns a list of texts. @throws HoldfastError code `bad-value` */
+export function checkTexts(what: string, given: readonly string[]): readonly string[] {
+  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given
+  throw badValue(`${what} is a list of texts: ${shown(given)}`)
+}
+
+/**
+ * Returns the name of a game, a room or a player, as it is given.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
+export function checkNameOf(what: string, name: unknown): string {
+  if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
+  const bytes = new TextEncoder().encode(name).length
+  if (!isName(name)) throw badValue(`${what} has no control characters: ${plainJson(name)}`)
+  if (bytes > 0 && bytes <= NAME_MAX) return name
+  throw badValue(`${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
 }

@@ -10,11 +10,28 @@ import { checkFunction } from '../api/options.ts'
 import { isMistake } from '../api/reports.ts'
 import { fitAnswer, fitArguments, givenAnswer, givenArguments } from '../api/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
-import { type Stop, stopping } from '../api/disposing.ts'
-import type { Face, Host } from '../kind/kind.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import { type Stop, stopping } from '../api/emitter.ts'
+import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
 import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
-import type { Procedure, ProcedureType } from './types.ts'
+import type { Signature } from '../api/arguments.ts'
+
+/** What a procedure does where it is called: its answer, or a promise of that. */
+export type Procedure<Args = never, Answer = unknown> = (
+  args: Args,
+  by: MemberInfo,
+) => Answer | PromiseLike<Answer>
+
+/** A procedure. */
+export interface ProcedureType<Args = never, Answer = unknown> {
+  /** The kind of all that `procedure` makes. */
+  readonly kind: Kind<'procedure'>
+  /** 1 to 32 characters, the same in every build. */
+  readonly name: string
+  /** What its arguments and its answer are. */
+  readonly signature: Signature
+  /** What every member does; null where each says by `session.answer`. */
+  readonly run: Procedure<Args, Answer> | null
+}
 
 /** Who is called: a member, or whoever serves when the call is made. */
 export type CallTarget = MemberInfo | 'primary'

@@ -8,7 +8,7 @@ import { checkFunction, checkName } from '../api/options.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/arguments.ts'
 import { Calls } from './calls.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
-import type { Procedure, ProcedureType } from './types.ts'
+import type { Procedure, ProcedureType } from './calls.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 
 /** The kind of all that `procedure` makes. */

@@ -2,8 +2,7 @@
 
 import type { Asker } from './protocol/custom.ts'
 import type { Emitter } from '../api/emitter.ts'
-import type { Kind } from '../kind/kind.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { Kind, MemberInfo } from '../kind/kind.ts'
 import type { Outcome } from '../kind/outcomes.ts'
 
 export type { Asker } from './protocol/custom.ts'

@@ -21,9 +21,8 @@ import {
   varint,
 } from '../wire/layout.ts'
 import { agreed, only, said, shown, type Versions } from '../wire/versions.ts'
-import { SHEETS_MAX } from './rooms.ts'
+import { SHEETS_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 import { entrant, ENTRANTS_MAX } from './tickets.ts'
-import { SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 
 /** Most bytes of such a file. */
 export const SAVED_MAX: number = 4 * 1024 * 1024

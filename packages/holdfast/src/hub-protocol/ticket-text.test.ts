@@ -2,7 +2,7 @@
 // and no sentence shows the key.
 // Method: texts, by hand.
 import { describe, expect, test } from 'vitest'
-import { readTicket, withKey } from './ticket-text.ts'
+import { readTicket, withKey } from './tickets.ts'
 
 const KEY = 'a6'.repeat(32)
 const JWT = 'head.body_1.sign-2'

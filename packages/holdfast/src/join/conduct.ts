@@ -14,7 +14,7 @@ import {
 import { shown } from '../wire/fields.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { named } from '../wire/plain.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
 import type { Question } from '../kind/questions.ts'
 import type { Roster } from './roster.ts'

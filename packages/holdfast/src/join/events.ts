@@ -6,7 +6,7 @@ import type { ObjectHandle } from '../objects/handles.ts'
 import { type Reported, Reports } from '../api/reports.ts'
 import type { ByteRates } from '../runtime/traffic.ts'
 import type { Ballot, Banned } from './conduct.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 
 export type { Listen } from '../api/emitter.ts'
 export type { JoinProgress } from './progress.ts'

@@ -1,6 +1,6 @@
 /** Invitations that a member makes, one after the other: the hub answers the newest of a stream. */
 
-import { INVITATION, INVITED_MAX, SECRET_BYTES } from '../hub-protocol/tickets.ts'
+import { INVITATION, INVITED_MAX, SECRET_BYTES, withKey } from '../hub-protocol/tickets.ts'
 import { badValue, HoldfastError, type Millis, RIGHTS } from '../machine.ts'
 import { invite } from '../member/member.ts'
 import { isSealed } from '../member/room-key.ts'
@@ -8,9 +8,8 @@ import type { Runner } from '../runtime/runner.ts'
 import { checkFlag, checkOptions } from '../api/options.ts'
 import { digest } from '../wire/digest.ts'
 import { shown } from '../wire/fields.ts'
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
-import { withKey } from '../hub-protocol/ticket-text.ts'
 
 // An invitation waits so long for the hub to take us for a member.
 const ATTACH_MS: Millis = 5_000

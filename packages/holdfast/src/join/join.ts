@@ -13,10 +13,10 @@ import { Runner, type RunnerOptions } from '../runtime/runner.ts'
 import type { Definition } from '../kind/kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
-import { checkName } from '../api/names.ts'
+import { checkNameOf } from '../api/options.ts'
 import { type JoinProgress, type Loading, ProgressTeller } from './progress.ts'
 import { savedOf } from './saved-file.ts'
-import { readTicket } from '../hub-protocol/ticket-text.ts'
+import { readTicket } from '../hub-protocol/tickets.ts'
 import { parseToken } from './token.ts'
 import type { Reports } from '../api/reports.ts'
 import { shown } from '../wire/fields.ts'
@@ -228,9 +228,9 @@ function wishOf(
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
   terms.push(...termsOfEntry(options))
   return {
-    game: checkName('game', options.game),
-    room: checkName('room', options.room ?? 'main'),
-    name: checkName('name', options.name ?? 'player'),
+    game: checkNameOf('game', options.game),
+    room: checkNameOf('room', options.room ?? 'main'),
+    name: checkNameOf('name', options.name ?? 'player'),
     playersMax: checkPlayers(options.playersMax ?? 16),
     keptTypes,
     types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,

@@ -1,12 +1,12 @@
 /** How long a room is kept after its last member, as `join` is told it. */
 
 import { badValue, HoldfastError } from '../machine.ts'
-import { KEEP_MINUTES_MAX } from '../hub-protocol/rooms.ts'
+import { KEEP_MINUTES_MAX } from '../hub-protocol/messages.ts'
 import { AT_HOSTS } from '../member/own-store.ts'
 import { checkFlag, checkOptions } from '../api/options.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 import type { RolledBack } from './events.ts'
 
 /** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */

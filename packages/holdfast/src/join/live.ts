@@ -10,21 +10,26 @@ import type { Runner, RunnerOptions } from '../runtime/runner.ts'
 import type { ConductWish, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields.ts'
-import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
-import { ASYNC_DISPOSE, type Stop, stopping } from '../api/disposing.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from '../api/emitter.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import * as conduct from './conduct.ts'
 import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import { Coming } from './coming.ts'
 import type { Listen, Listeners } from '../api/emitter.ts'
-import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
-import type { SessionFigures, Status } from './events.ts'
+import type {
+  HubReach,
+  RolledBack,
+  Safety,
+  SessionEvents,
+  SessionFigures,
+  Status,
+  Healing,
+} from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, Verbs } from '../kind/kind.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { Definition, Face, Kind, Opened, Verbs, MemberInfo, TableView } from '../kind/kind.ts'
 import { unfit } from '../kind/outcomes.ts'
 import { Questions } from '../kind/questions.ts'
 import { Roster } from './roster.ts'
@@ -32,9 +37,34 @@ import { Exports } from './saved-file.ts'
 import type { Session } from './session.ts'
 import { Simulation, type SimulationHost } from './simulating.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
-import type { TableView } from '../kind/table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
+
+/** See the head of this file. */
+export class Absence {
+  #since: Millis = 0
+  #same = true
+  #lost = 0
+
+  /** We are out of touch since then. */
+  begin(since: Millis): void {
+    this.#since = since
+  }
+
+  /** We came in again, as the same player or not; so many of our operations the session lost. */
+  returned(isSame: boolean, lost: number): void {
+    this.#same &&= isSame
+    this.#lost += lost
+  }
+
+  /** We are back. @param resent  operations that were asked for again */
+  end(now: Millis, resent: number): Healing {
+    const healing = { awayMs: now - this.#since, same: this.#same, resent, lost: this.#lost }
+    this.#since = this.#lost = 0
+    this.#same = true
+    return healing
+  }
+}
 
 // Whoever leaves waits so long at most, until the others know it, or the hub has the end.
 const LEAVE_MS: Millis = 3_000

@@ -1,10 +1,10 @@
 /** What `join` says of itself while it waits. */
 
 import type { Millis } from '../machine.ts'
-import type { WaitingFor } from '../member/progress.ts'
+import type { WaitingFor } from '../member/asking.ts'
 import type { Alarm } from '../ports.ts'
 import type { Runner } from '../runtime/runner.ts'
-import { guarded } from '../api/guarded.ts'
+import { guarded } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'
 
 /** How far a join is. */

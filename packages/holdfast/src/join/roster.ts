@@ -4,7 +4,7 @@ import { named } from '../wire/plain.ts'
 import { HoldfastError, mayPlay, type PeerId } from '../machine.ts'
 import type { Recovered, View } from '../session/messages.ts'
 import { NO_VIEW } from '../session/state.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 
 /** What a new view changed. */
 export interface Comings {

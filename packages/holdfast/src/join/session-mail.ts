@@ -16,12 +16,12 @@
 import { HoldfastError } from '../machine.ts'
 import type { Stream, StreamEvents } from '../ports.ts'
 import type { Way } from '../../../mailbox/src/runtime/connections.ts'
-import { type Stop, stopping } from '../api/disposing.ts'
+import { type Stop, stopping } from '../api/emitter.ts'
 import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
 import type { Session } from './session.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 import { procedure } from '../calls/procedures.ts'
-import type { ProcedureType } from '../calls/types.ts'
+import type { ProcedureType } from '../calls/calls.ts'
 
 /** One word of a stream. `n` counts the words of one end from 1. */
 interface Word {

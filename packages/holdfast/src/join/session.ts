@@ -11,27 +11,36 @@
 import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
-import type { ActionType } from '../actions/types.ts'
+import type { ActionType } from '../actions/runs.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
-import type { CallOptions, CallTarget, NoteTarget } from '../calls/calls.ts'
+import type {
+  CallOptions,
+  CallTarget,
+  NoteTarget,
+  Procedure,
+  ProcedureType,
+} from '../calls/calls.ts'
 import type { Listing } from '../kind/listing.ts'
-import type { Stop } from '../api/disposing.ts'
-import type { Emitter } from '../api/emitter.ts'
-import type { HubReach, RolledBack, Safety, SessionEvents } from './events.ts'
-import type { SessionFigures, Status } from './events.ts'
+import type { Stop, Emitter } from '../api/emitter.ts'
+import type {
+  HubReach,
+  RolledBack,
+  Safety,
+  SessionEvents,
+  SessionFigures,
+  Status,
+} from './events.ts'
 import type { Collection, ObjectHandle } from '../objects/handles.ts'
 import type { InviteOptions, InviteOutcome } from './inviting.ts'
 import type { LaidAside } from './keep-room.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo, TableView } from '../kind/kind.ts'
 import type { ObjectType } from '../objects/types.ts'
 import type { ActionOutcome, CallOutcome } from '../kind/outcomes.ts'
 import type { PartType } from '../custom/types.ts'
 import type { PieceHandle } from '../pieces/handles.ts'
 import type { PieceType } from '../pieces/types.ts'
-import type { Procedure, ProcedureType } from '../calls/types.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import type { SlotsHandle, SlotsType } from '../slots/slots.ts'
-import type { TableView } from '../kind/table-view.ts'
 
 export type { SimulateOptions, SimulationStep } from './simulating.ts'
 

@@ -15,7 +15,7 @@ import type { Runner } from '../runtime/runner.ts'
 import { checkAtOnce, checkOptions } from '../api/options.ts'
 import { atOnce, type Report } from '../api/reports.ts'
 import { shown } from '../wire/fields.ts'
-import { type Stop, stopping } from '../api/disposing.ts'
+import { type Stop, stopping } from '../api/emitter.ts'
 
 /** Most steps a second. */
 export const HZ_MAX = 250

@@ -13,7 +13,7 @@ import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
 import { KEY_BYTES } from '../ports.ts'
 import type { Token } from '../runtime/runner.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { fromHex, toHex } from '../wire/bytes.ts'
 
 const SHAPE = new RegExp(
   `^(?<session>[0-9a-z-]{1,${SESSION_ID_MAX}})\\.(?<player>[1-9][0-9]{0,9})\\.` +

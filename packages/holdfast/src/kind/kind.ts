@@ -6,9 +6,37 @@
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
 import type { Reports } from '../api/reports.ts'
-import type { MemberInfo } from './member-info.ts'
-import type { TableView } from './table-view.ts'
 import type { Viewer } from './viewer.ts'
+import type { Value } from '../actions/protocol/actions.ts'
+import type { Emitter } from '../api/emitter.ts'
+
+/** What the table tells. */
+export interface TableEvents {
+  /** Keys whose values are others, were added or went. */
+  changed: readonly string[]
+}
+
+/** The table that actions write, as far as it is safe: what the backup has, too. */
+export interface TableView extends Emitter<TableEvents> {
+  /** The value of a key; undefined where there is none. */
+  get(key: string): Value | undefined
+  /** Keys with such a beginning, sorted. Default: all. */
+  keys(prefix?: string): string[]
+}
+
+/** A member as an application sees it. */
+export interface MemberInfo {
+  /** The same for as long as the player takes part, over reconnections and failures. */
+  readonly player: number
+  /** The number of this incarnation. */
+  readonly inc: PeerId
+  /** What `join` was given; two may have the same. */
+  readonly name: string
+  /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
+  readonly kind: 'node' | 'browser' | 'guest'
+  /** Whether it only watches: see `watch` of `join`. */
+  readonly watches: boolean
+}
 
 /** What `join` takes in `types`. */
 export interface Definition {

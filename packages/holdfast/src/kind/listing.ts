@@ -1,8 +1,7 @@
 /** What there is of one type, as it comes and goes. */
 
-import { guarded } from '../api/guarded.ts'
+import { guarded, type Emitter, Listeners } from '../api/emitter.ts'
 import { checkFunction } from '../api/options.ts'
-import { type Emitter, Listeners } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'
 
 /** What a listing tells: of each handle, before the listeners of `subscribe` hear. */

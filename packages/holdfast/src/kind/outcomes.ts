@@ -3,7 +3,7 @@
 import type { OutcomeCode } from '../codes.ts'
 import { isMisfit } from '../machine.ts'
 import type { Refusal } from '../objects/protocol/objects.ts'
-import type { MemberInfo } from './member-info.ts'
+import type { MemberInfo } from './kind.ts'
 
 /** What was asked for is not done. */
 export interface Refused<Code extends OutcomeCode = OutcomeCode> {

@@ -12,11 +12,11 @@
  * docs/protocols/link.md.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, rulesOf } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './assembly.ts'
-import { build } from './build.ts'
+import { build, hasNumber } from './build.ts'
 import { createSamples, EAGER_SAMPLES, errorOf, offsetOf, SURE_MS, takeAnswer } from './clock.ts'
 import {
   KIND,
@@ -29,20 +29,37 @@ import {
   open,
   rewind,
 } from './frames.ts'
-import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
-import { KEEPALIVE, PACKET_MAX, STATE_ACK_DELAY_MAX, STATE_ACK_SOON_AFTER } from './limits.ts'
+import {
+  ACK_DELAY_MAX,
+  ACK_NOW_AFTER,
+  ACK_SOON_AFTER,
+  LIMITS,
+  LINK_TIMEOUT,
+  KEEPALIVE,
+  PACKET_MAX,
+  STATE_ACK_DELAY_MAX,
+  STATE_ACK_SOON_AFTER,
+} from './limits.ts'
 import type { Limits } from './limits.ts'
 import { createRtt, LATER_PACKETS, probeAt } from './loss.ts'
 import * as pace from './pace.ts'
 import { createHeader, isFragment, readHeader } from './packet.ts'
 import * as parts from './parts.ts'
 import * as reliable from './reliable.ts'
-import { RULES } from './rules.ts'
 import { createState } from './state.ts'
 import type { Link, LinkRules, LinkSink } from './state.ts'
 import { ackedBy, detectLoss, takeAcks } from './verdict.ts'
 import { accept, standing } from './window.ts'
 import { unwrap } from '../wire/sequence.ts'
+
+/** The rules of every real link. */
+export const RULES: LinkRules = rulesOf<LinkRules>({
+  hasNumber,
+  refuses: (tooFar) => tooFar,
+  take: ({ incoming }, id, flags, bytes, arrivals) => {
+    return reliable.take(incoming, id, flags, bytes, arrivals)
+  },
+})
 
 export { type Arrival, type Arrivals, createArrivals } from './arrivals.ts'
 export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'

@@ -1,13 +1,15 @@
 /** What a process asks on its way into a session, of the hub and of its primary. */
 
-import { HUB_VERSIONS, type ToHub, toHub } from '../hub-protocol/messages.ts'
+import { HUB_VERSIONS, type ToHub, toHub, LATER } from '../hub-protocol/messages.ts'
 import { type Join, SESSION_VERSIONS } from '../session/messages.ts'
 import { said } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
 import * as entrance from './entrance.ts'
-import { mayFound, type Runtime } from './state.ts'
+import { mayFound, type Runtime, JOIN_MS } from './state.ts'
+import type { Millis } from '../machine.ts'
+import * as arrival from './arrival.ts'
 
 /** Sends a message to the hub. */
 export function tellHub(run: Runtime, message: ToHub): void {
@@ -92,4 +94,27 @@ export function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
   return {
     registerHash: digest(proofOf(secret, 'register')),
   }
+}
+
+/** The hub, a room to be opened or found, its server, or what there is in the room. */
+export type WaitingFor = 'hub' | 'room' | 'server' | 'state'
+
+/** See the head of this file. */
+export interface Waiting {
+  readonly waitingFor: WaitingFor
+  /** Why that takes long, as a sentence; empty where nobody said. */
+  readonly reason: string
+  /** Until when at most, on our clock; Infinity where nobody can say. */
+  readonly until: Millis
+}
+
+/** As it is now. */
+export function waitingOf(run: Runtime): Waiting {
+  const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
+  const until = arrival.deadline(run)
+  if (phase === 'in' || phase === 'out') return { waitingFor: 'state', reason: '', until }
+  if (hub === 'closed' || !greeted) return { waitingFor: 'hub', reason: met?.what ?? '', until }
+  if (phase === 'asking') return { waitingFor: 'server', reason: '', until }
+  const opens = unfound.startsWith(LATER) ? giveUpAt - JOIN_MS : until
+  return { waitingFor: 'room', reason: unfound, until: opens }
 }

@@ -4,13 +4,13 @@
  *
  * What cannot go on is a state that was changed by half. A step that is done wholly or not at all
  * counts itself while it runs (`Session.steps`): an entry of the log, a role, what is published, a
- * view. Where it threw nothing more is done with that state, see breaking.ts.
+ * view. Where it threw nothing more is done with that state (`leaveBroken`).
  *
  * A member without a runtime, as in models, throws: there each throw is a fault that was found.
  */
 
 import type { Millis } from '../machine.ts'
-import type { Runtime } from './state.ts'
+import type { Runtime, CurveJob, CurveQuestion } from './state.ts'
 
 /** After a throw nothing is due for so long: what is due by the clock and throws would spin. */
 export const CALM_MS: Millis = 50
@@ -39,4 +39,20 @@ export function guarded<Result>(
     if (member.session.steps > 0) member.broken = `at ${where}: ${String(error)}`
     return instead
   }
+}
+
+/** Has curves compute for a job. */
+export function compute({ member, ports }: Runtime, job: CurveJob, question: CurveQuestion): void {
+  const { curves } = member
+  const number = curves.next++
+  curves.jobs.set(number, job)
+  ports.compute(number, question)
+}
+
+/** The job of that number, which is no more; null if it was none. */
+export function take({ member }: Runtime, number: number): CurveJob | null {
+  const { jobs } = member.curves
+  const job = jobs.get(number) ?? null
+  jobs.delete(number)
+  return job
 }

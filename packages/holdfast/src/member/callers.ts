@@ -11,15 +11,21 @@ import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { isReturning, join, otherVersion } from '../session/membership.ts'
 import { closed } from '../session/session.ts'
-import { claimOf, type Join, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
-import { SESSION_VERSIONS } from '../session/messages.ts'
+import {
+  claimOf,
+  type Join,
+  type Joined,
+  joinedLayout,
+  joinLayout,
+  SESSION_VERSIONS,
+} from '../session/messages.ts'
 import { takes } from '../session/state.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { isName } from '../wire/plain.ts'
 import { agreed } from '../wire/versions.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { compute } from './curves.ts'
+import { compute } from './boundary.ts'
 import { framePart } from './dispatch.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'

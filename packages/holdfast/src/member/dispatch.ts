@@ -13,8 +13,7 @@ import { charge } from '../session/quotas.ts'
 import * as session from '../session/session.ts'
 import { wantsGrant } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { guard } from './boundary.ts'
-import { compute } from './curves.ts'
+import { guard, compute } from './boundary.ts'
 import { type CurveJob, type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
 
 /** Messages of one peer that wait for a signature; more are dropped. */

@@ -25,6 +25,7 @@ import {
   opensIn,
   SPENT,
   UNREADABLE,
+  SILENT_MS,
 } from '../hub-protocol/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
@@ -47,9 +48,8 @@ import * as arrival from './arrival.ts'
 import * as asking from './asking.ts'
 import { partOut } from './dispatch.ts'
 import type { Unfit } from './builds.ts'
-import { compute } from './curves.ts'
+import { compute } from './boundary.ts'
 import * as entrance from './entrance.ts'
-import { SILENT_MS } from '../hub-protocol/rooms.ts'
 import * as opening from './opening.ts'
 import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'

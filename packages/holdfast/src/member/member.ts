@@ -27,9 +27,8 @@ import { frameSession, granted, partOut, takeMessage, takeNews } from './dispatc
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
 import { guard, guarded } from './boundary.ts'
-import * as breaking from './breaking.ts'
 import * as callers from './callers.ts'
-import * as curves from './curves.ts'
+import * as curves from './boundary.ts'
 import * as entrance from './entrance.ts'
 import * as asking from './asking.ts'
 import * as entry from './entry.ts'
@@ -43,6 +42,31 @@ import * as settings from './settings.ts'
 import { steerClock } from './steering.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } from './state.ts'
 import { CLOSE, slotOf } from './state.ts'
+import { isTrueOf } from '../session/table.ts'
+
+/** A member whose state broke so often within BREAKS_MS gives up. */
+export const BREAKS_MAX = 3
+/** See BREAKS_MAX. */
+export const BREAKS_MS: Millis = 60_000
+
+/** Leaves a state that broke. @returns whether there was one */
+export function leaveBroken(run: Runtime): boolean {
+  const { member, now } = run
+  const { broken, phase, session } = member
+  if (broken === '' || phase === 'out') return false
+  const { role } = session.server
+  const isServer = (['leads', 'serves', 'asks'] as const).some((trait) => isTrueOf(role, trait))
+  member.breaks = [...member.breaks.filter((at) => now - at < BREAKS_MS), now]
+  if (!isServer && phase === 'in' && !session.leaving && member.breaks.length < BREAKS_MAX) {
+    member.broken = ''
+    session.steps = 0
+    entry.comeBack(run)
+    return true
+  }
+  const again = isServer ? 'this member served' : 'it happened again and again'
+  entry.breakDown(run, `an error in Holdfast ${broken}; ${again}, and gave up`)
+  return true
+}
 
 /** How often links are looked over. */
 export const ROUND_MS: Millis = 250
@@ -487,7 +511,7 @@ function begin(run: Runtime, now: Millis): void {
 function end(run: Runtime): void {
   guard(run, 'the end of a call', () => settle(run))
   // Of what broke nothing is sent.
-  if (breaking.settle(run)) guard(run, 'the end of a call', () => settle(run))
+  if (leaveBroken(run)) guard(run, 'the end of a call', () => settle(run))
 }
 
 function settle(run: Runtime): void {

@@ -7,7 +7,7 @@
 import type { Millis } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-protocol/messages.ts'
-import * as rooms from '../hub-protocol/rooms.ts'
+import * as rooms from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
 import * as chunks from '../wire/chunks.ts'
 import { putOut } from '../replication/conduct.ts'

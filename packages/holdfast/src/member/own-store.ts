@@ -13,7 +13,7 @@
 import { termsSay } from '../machine.ts'
 import type { Unfit } from './builds.ts'
 import { sameBytes } from '../wire/digest.ts'
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import { decode, encode, fixed, record, word } from '../wire/layout.ts'
 import type { OwnSheet, Runtime } from './state.ts'
 

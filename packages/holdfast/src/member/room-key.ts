@@ -20,7 +20,7 @@ import { SHEET_BYTES_MAX } from '../session/sheets.ts'
 import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
 import { blob, decode, encode, fixed, record, text, type ValueOf, varint } from '../wire/layout.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 
 const MARK_BYTES = 6
 const LABEL = 'holdfast sheet'

@@ -14,13 +14,13 @@ import {
   updated,
   valueOf,
 } from '../wire/schema.ts'
-import type { Stop } from '../api/disposing.ts'
+import type { Stop } from '../api/emitter.ts'
 import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Listing } from '../kind/listing.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 import type { ObjectType, Patch } from './types.ts'
 import type { Viewer } from '../kind/viewer.ts'
 

@@ -4,11 +4,11 @@ import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from './protocol/pieces.ts'
 import { between, byLevel, GONE, HELD, lastFromOthers } from './protocol/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
-import type { Stop } from '../api/disposing.ts'
+import type { Stop } from '../api/emitter.ts'
 import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'
 import type { Reports } from '../api/reports.ts'
-import type { MemberInfo } from '../kind/member-info.ts'
+import type { MemberInfo } from '../kind/kind.ts'
 import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
 /** A hold of ours that ended, though we did not let go. */

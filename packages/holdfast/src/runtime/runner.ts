@@ -21,17 +21,48 @@ import {
   type Slot,
   type Wish,
 } from '../member/state.ts'
-import { type Waiting, waitingOf } from '../member/progress.ts'
+import { type Waiting, waitingOf } from '../member/asking.ts'
 import { markOf } from '../member/room-key.ts'
-import type { Alarm, Ciphers, Curves, DatagramEvents, Datagrams } from '../ports.ts'
-import type { Environment, Loop, OwnStore } from '../ports.ts'
+import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, OwnStore, Later } from '../ports.ts'
 import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
 import { isRelayed } from '../seal/addresses.ts'
 import { isGone } from '../session/session.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
-import { answerOf, openPlayer, type Player } from './player.ts'
 import { type ByteRates, Traffic } from './traffic.ts'
+import type { Identity } from '../member/state.ts'
+import { type Crypto, type Curves, type Environment, KEY_BYTES } from '../ports.ts'
+
+/** A player, and what it computes with. */
+export interface Player {
+  crypto: Crypto
+  identity: Identity
+}
+
+/** The player of a token, or without one somebody new. */
+export async function openPlayer(
+  environment: Environment,
+  token: { seed: Uint8Array } | null,
+): Promise<Player> {
+  const crypto = await environment.crypto()
+  const seed = token?.seed ?? environment.loop.random(KEY_BYTES)
+  return { crypto, identity: { seed, key: await crypto.curves.signer(seed) } }
+}
+
+/** What curves say to a question of the member. */
+export function answerOf(curves: Curves, question: CurveQuestion): Later<CurveAnswer> {
+  switch (question.kind) {
+    case 'sign':
+      return curves.sign(question.seed, question.message)
+    case 'verify':
+      return curves.verify(question.key, question.message, question.signature)
+    case 'agree': {
+      const shared = question.pairs.map(([secret, point]) => curves.agree(secret, point))
+      const waits = shared.some((one) => one instanceof Promise)
+      return waits ? Promise.all(shared.map(async (one) => one)) : (shared as (Uint8Array | null)[])
+    }
+  }
+}
 
 /** Without a call for so long we stood still, as a page does that its browser froze. */
 const STOOD_MS: Millis = 1_000

@@ -8,7 +8,7 @@ import { type First, prologueOf, type Why } from './messages.ts'
 import { joined, type Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { fromHex, toHex } from '../wire/bytes.ts'
 import { said } from '../wire/versions.ts'
 
 /** A peer: its public link key in hex. */

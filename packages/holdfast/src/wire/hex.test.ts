@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromHex, toHex } from './hex.ts'
+import { fromHex, toHex } from './bytes.ts'
 
 test('bytes are two digits each, and read as they were written', () => {
   const all = Uint8Array.from({ length: 256 }, (_, at) => at)

@@ -19,7 +19,7 @@ import type { Row } from './register.ts'
 import { entrantOf, rightsOf } from './rights.ts'
 import type { Hub, HubOut } from './state.ts'
 import { idOf, isByInvitation, isSpent, shown } from './inviting.ts'
-import { isClosed } from './tickets.ts'
+import { isClosed } from './state.ts'
 
 type Add = ToHub & { kind: 'add' }
 /** What a process may do, or why it may not come in. */

@@ -10,9 +10,13 @@
 
 import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
 import { blob, decode, encode, record, varint, word } from '../../../holdfast/src/wire/layout.ts'
-import { acks, type Acks, type Entry } from '../../../holdfast/src/hub-protocol/messages.ts'
+import {
+  acks,
+  type Acks,
+  type Entry,
+  KEEP_MINUTES_MAX,
+} from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
-import { KEEP_MINUTES_MAX } from '../../../holdfast/src/hub-protocol/rooms.ts'
 import { placeOf } from './rows.ts'
 
 const MINUTE: Millis = 60_000

@@ -4,14 +4,48 @@ import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import { speaks } from './crowding.ts'
-import { leaderOf } from './grants.ts'
+import { leaderOf } from './challenge.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
-import { tellPlayers } from './room-news.ts'
-import { sit } from './seats.ts'
-import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
-import { refuse, removedKey, say, tell } from './state.ts'
+import { tellPlayers } from './listing.ts'
+import {
+  type Call,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  removedKey,
+  say,
+  tell,
+} from './state.ts'
+import * as budgets from './budgets.ts'
+import type { Exceeded } from './budgets.ts'
+import type { Connection } from './state.ts'
+
+/** A stream goes into a room. @returns the limit that it met */
+export function sit({ hub, from }: Call, session: string): Exceeded | null {
+  if (from.seat === session) return null
+  const { seats } = from.account
+  const taken = seats.get(session) ?? 0
+  if (taken >= hub.budgets.limits.address.seats) {
+    return budgets.refuse(hub.budgets, 'address', 'seats')
+  }
+  rise(from)
+  from.seat = session
+  seats.set(session, taken + 1)
+  return null
+}
+
+/** It goes out of it. */
+export function rise(from: Connection): void {
+  const { seat, account } = from
+  if (seat === '') return
+  const left = account.seats.get(seat)! - 1
+  if (left > 0) account.seats.set(seat, left)
+  else account.seats.delete(seat)
+  from.seat = ''
+}
 
 /** A removed member is still relayed to for so long: its primary sends it the reason. */
 export const LAST_WORDS_MS: Millis = 3_000

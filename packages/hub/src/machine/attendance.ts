@@ -9,7 +9,7 @@
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
-import { SILENT_MS } from '../../../holdfast/src/hub-protocol/rooms.ts'
+import { SILENT_MS } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'

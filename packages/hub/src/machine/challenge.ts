@@ -17,7 +17,10 @@
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { type Directory, type DirectoryOut, find, measured, nextNonce } from './register.ts'
-import type { Challenge, Veto } from './takeovers.ts'
+import type { Challenge, Veto } from './rows.ts'
+import { grantOf, type Leader } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Row } from './register.ts'
+import type { HubOut } from './state.ts'
 
 /** A primary has three round trips for its answer, and this for its loop. */
 export const CHALLENGE_LOOP_MS: Millis = 20
@@ -163,4 +166,20 @@ export function deadline({ challenges }: Directory): Millis {
   let due = Infinity
   for (const { until } of challenges.values()) due = Math.min(due, until)
   return due
+}
+
+/** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
+export function leaderOf(row: Row, out: HubOut): Leader | null {
+  const { session, register } = row.entry
+  const { epoch, primary } = register
+  if (row.granted?.epoch === epoch) return row.granted.leader
+  const link = linkOf(row)
+  if (!link) return null
+  const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
+  row.granted = { epoch, leader }
+  return leader
+}
+
+function linkOf({ entry, members }: Row): Uint8Array | null {
+  return members.find(({ inc }) => inc === entry.register.primary)?.link ?? null
 }

@@ -4,11 +4,10 @@
  * one question is open at a time, and whoever was let in on it is not asked about again there.
  */
 
-import { toHex } from '../../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 import type { Entrance } from './admission.ts'
-import type { Applicant, Consulting } from './applicants.ts'
+import type { Applicant, Consulting, Call } from './state.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
-import type { Call } from './state.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 
 type Add = ToHub & { kind: 'add' }

@@ -11,7 +11,7 @@
  * a register that is about to change.
  */
 
-import type { Applicant } from './applicants.ts'
+import type { Applicant } from './state.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
@@ -23,7 +23,7 @@ import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { placeOf } from '../../../holdfast/src/wire/ip.ts'
 import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
-import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
+import { attach, detach, setMembers, tellRemoved, rise } from './attaching.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as closing from './closing.ts'
@@ -31,10 +31,17 @@ import * as crowding from './crowding.ts'
 import * as goodbyes from './goodbyes.ts'
 import * as keeping from './keeping.ts'
 import * as refusals from './refusals.ts'
-import { rise } from './seats.ts'
 import * as sessions from './sessions.ts'
-import { type Call, type Connection, directoryOut, type Hub, type HubOut } from './state.ts'
-import { refuse, removedKey, say } from './state.ts'
+import {
+  type Call,
+  type Connection,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  removedKey,
+  say,
+} from './state.ts'
 
 export { create, type Hub, type HubOut } from './state.ts'
 

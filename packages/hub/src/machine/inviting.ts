@@ -9,7 +9,7 @@
 
 import { mayPlay, RIGHTS, termsSay } from '../../../holdfast/src/machine.ts'
 import { digest, sameBytes } from '../../../holdfast/src/wire/digest.ts'
-import { fromHex, toHex } from '../../../holdfast/src/wire/hex.ts'
+import { fromHex, toHex } from '../../../holdfast/src/wire/bytes.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Invitation, INVITATIONS_MAX } from './records.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import type { Row } from './register.ts'
 import { rightsOf } from './rights.ts'
 import type { Hub } from './state.ts'
-import { isClosed } from './tickets.ts'
+import { isClosed } from './state.ts'
 
 type Invite = ToHub & { kind: 'invite' }
 

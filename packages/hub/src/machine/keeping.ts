@@ -30,7 +30,7 @@ import {
   TIME_MAX,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import * as rooms from '../../../holdfast/src/hub-protocol/rooms.ts'
+import * as rooms from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'

@@ -2,10 +2,28 @@
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as rounds from '../../../holdfast/src/rounds.ts'
-import type { Entry, Leader, Register } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Entry, Leader, Register, ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Invitation, Kept } from './records.ts'
 import type { Entrant } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import type { Challenge, Veto } from './takeovers.ts'
+
+/** A takeover about which the primary is being asked. */
+export interface Challenge {
+  nonce: number
+  askedAt: Millis
+  /** Without an answer until then the compare-and-set is made. */
+  until: Millis
+  /** The stream that asked for it, and its newest request. */
+  connection: number
+  demand: ToHub & { kind: 'change' }
+}
+
+/** A primary's answer that it lives. */
+export interface Veto {
+  epoch: number
+  at: Millis
+  /** Since when the backup was sent no datagram of the primary; Infinity once it was. */
+  unproved: Millis
+}
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000

@@ -12,14 +12,46 @@ import {
   REASON_MAX,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import type { Applicant, Consulting } from './applicants.ts'
 import * as archive from './archive.ts'
 import type { Archive, Stand } from './archive.ts'
 import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
-import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
+import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
+
+/** Whether nobody enters rooms of that game without a ticket. @param tickets  null for none */
+export function isClosed(tickets: Ticketing | null, game: string): boolean {
+  return tickets !== null && (tickets.closed?.has(game) ?? true)
+}
+
+/** Tickets, as a hub takes them. */
+export interface Ticketing {
+  /** The games whose rooms nobody enters without one; null for all. */
+  closed: ReadonlySet<string> | null
+}
+
+/** Who wants in, as the application is told. */
+export interface Applicant {
+  readonly game: string
+  readonly room: string
+  /** The public key of the player, in hexadecimal digits. It is proved to the primary, not here. */
+  readonly key: string
+  /** See RIGHTS. */
+  readonly rights: number
+  /** Of the ticket or the invitation by which they come; empty for none. */
+  readonly ticket: string
+  /** The address of the stream, as limits count it: an IPv4 address, or 64 bits of IPv6. */
+  readonly address: string
+  /** Whether they would open the room. */
+  readonly founding: boolean
+}
+
+/** A question that is open. */
+export interface Consulting {
+  message: ToHub & { kind: 'add' }
+  readonly claims: Claims | string | null
+}
 
 /** One stream. */
 export interface Connection {

@@ -3,7 +3,7 @@
 import * as hub from '../machine/hub.ts'
 import * as closing from '../machine/closing.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
-import type { RoomNews } from '../machine/state.ts'
+import type { RoomNews, Applicant, Ticketing } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
   Alarm,
@@ -15,8 +15,6 @@ import type {
   StreamEvents,
 } from '../../../holdfast/src/ports.ts'
 import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
-import type { Applicant } from '../machine/applicants.ts'
-import type { Ticketing } from '../machine/tickets.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
 import * as archive from '../machine/archive.ts'

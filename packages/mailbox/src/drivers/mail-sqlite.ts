@@ -6,7 +6,17 @@
  * of a key is written; letters are in runs of up to 64 KB.
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  statSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import type { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { LETTER_OVERHEAD } from '../../../holdfast/src/ports.ts'
 import type {
@@ -15,14 +25,24 @@ import type {
   MailHead,
   MailSql,
   MailStore,
+  Span,
+  SqlValue,
 } from '../../../holdfast/src/ports.ts'
-import type { Span, SqlValue } from '../../../holdfast/src/ports.ts'
 import { isSame, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
-import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
-import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
+import {
+  chain,
+  checksumOf,
+  headOf,
+  type HeadRow,
+  MAIL_FILE,
+  rowOf,
+  type RunRow,
+  spanOf,
+  sumOfDead,
+  sumOfValue,
+} from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
 import { Ends, type Written } from './mail-ends.ts'
-import { removeFigures, writeFigures } from './mail-figures.ts'
 import { Note } from './mail-note.ts'
 import { addTo, pack, type Run } from './mail-runs.ts'
 import { checkSql } from './mail-sql.ts'
@@ -37,6 +57,35 @@ import {
   type Statement,
 } from '../../../holdfast/src/drivers/store/sqlite-file.ts'
 import { walTrouble } from './wal-tail.ts'
+import { resolve } from 'node:path'
+
+/** Replaces the figures. A disk without room for them is no reason to stop. */
+export function writeFigures(store: string, text: string): void {
+  try {
+    writeFileSync(`${store}-figures-new`, text)
+    renameSync(`${store}-figures-new`, pathOf(store))
+  } catch {
+    // Then there are no figures, or older ones.
+  }
+}
+
+/** Removes the figures. */
+export function removeFigures(store: string): void {
+  rmSync(pathOf(store), { force: true })
+}
+
+/** The figures that were written last; null for none. */
+export function readFigures(store: string): string | null {
+  try {
+    return readFileSync(pathOf(resolve(store)), 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function pathOf(store: string): string {
+  return `${store}-figures`
+}
 
 const decoder = new TextDecoder()
 

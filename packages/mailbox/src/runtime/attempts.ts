@@ -2,10 +2,9 @@
 
 import * as mailbox from '../machine/mailbox.ts'
 import type { Draft } from './draft.ts'
-import { Ended } from './ended.ts'
+import { Ended, checkLater, checkRoom, RESERVE } from './later.ts'
 import type { Later } from './later.ts'
 import { type Dated, type LetterOptions, toLetter } from './letters.ts'
-import { checkLater, checkRoom, RESERVE } from './room.ts'
 import {
   type Desk,
   LetterTransaction,
@@ -13,7 +12,7 @@ import {
   type Transaction,
   type Values,
 } from './transaction.ts'
-import type { TurnsHost } from './turns-host.ts'
+import type { TurnsHost } from './handlers.ts'
 
 /** Whose transactions these are; its mailbox may become another one. */
 interface OfTurns {

@@ -3,7 +3,7 @@
 import * as keys from '../machine/keys.ts'
 import type { Mailbox, MailOut } from '../machine/mailbox.ts'
 import type { Curves } from '../../../holdfast/src/ports.ts'
-import { compute, type CurveAnswer } from './curves.ts'
+import { compute, type CurveAnswer } from './connections.ts'
 import { Unhandled } from './handlers.ts'
 
 /** Whether the signatures of a peer's letter are right; null while that is not known. */

@@ -5,7 +5,7 @@ import type { MailChange } from '../../../holdfast/src/ports.ts'
 import type { Values } from './transaction.ts'
 import { readLetter, toBytes, toValue } from './values.ts'
 import { digest } from '../../../holdfast/src/wire/digest.ts'
-import { toHex } from '../../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** How many keys are remembered, the newest ones. */
 export const KEYS_MAX = 100_000

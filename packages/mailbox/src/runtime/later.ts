@@ -10,6 +10,8 @@
 import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import type { Values } from './transaction.ts'
 import { toBytes, toValue } from './values.ts'
+import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { hasRoom, type Mailbox, peerOf } from '../machine/mailbox.ts'
 
 /** Most tasks that wait for their time. */
 export const LATER_MAX = 100_000
@@ -117,4 +119,51 @@ function taskOf(name: string, body: Uint8Array): Task {
   const [, n, peer] = /^bury (\d+) (.+)$/su.exec(what) ?? []
   if (peer !== undefined) return { kind: 'bury', peer, n: Number(n) }
   return { kind: 'post', peer: what.slice('post '.length), body }
+}
+
+/** A handler's SQL ended the transaction of the turn. */
+export class Ended extends Error {
+  readonly why: Error
+  /** The letter that was handled; null for a transaction that a caller asked for. */
+  readonly letter: { peer: string; n: number } | null
+  reject: (error: Error) => void = () => {}
+
+  constructor(why: Error, letter: Ended['letter']) {
+    super(why.message)
+    this.why = why
+    this.letter = letter
+  }
+}
+
+/**
+ * Letters of handlers may fill the limits once more: otherwise two mailboxes with full outboxes
+ * whose handlers answer would wait for each other for ever.
+ */
+export const RESERVE = 2
+
+/**
+ * @param times  RESERVE for letters of handlers, which free room by being handled
+ * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
+ */
+export function checkRoom(
+  box: Mailbox,
+  to: string,
+  letters: number,
+  bytes: number,
+  times = 1,
+): void {
+  if (hasRoom(box, to, letters, bytes, times)) return
+  const { lettersMax, bytesMax } = box.limits
+  const { posted, acked, bytes: full } = peerOf(box, to)
+  throw new HoldfastError(
+    'outbox-full',
+    `the outbox to ${to} is full: ${posted - acked} letters of ${lettersMax}, ` +
+      `${full} bytes of ${bytesMax}; wait until ${to} has taken some`,
+  )
+}
+
+/** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
+export function checkLater({ count }: Later, letters: number): void {
+  if (count + letters <= LATER_MAX) return
+  throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
 }

@@ -7,7 +7,7 @@
 
 import { badValue } from '../../../holdfast/src/machine.ts'
 import type { Letter } from '../../../holdfast/src/ports.ts'
-import { toHex } from '../../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 import { digest } from '../../../holdfast/src/wire/digest.ts'
 import { LETTER_BYTES_MAX } from '../machine/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'

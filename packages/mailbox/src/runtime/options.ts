@@ -11,7 +11,7 @@ import type { MailValue } from './values.ts'
 import { shown } from '../../../holdfast/src/wire/fields.ts'
 import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
 import type { Reported } from '../../../holdfast/src/api/reports.ts'
-import { fromHex } from '../../../holdfast/src/wire/hex.ts'
+import { fromHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** Most peers with whom letters were exchanged, by default. */
 export const PEERS_MAX = 10_000

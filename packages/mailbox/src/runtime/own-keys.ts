@@ -11,7 +11,7 @@ import {
   type MailStore,
 } from '../../../holdfast/src/ports.ts'
 import type { Draft } from './draft.ts'
-import { toHex } from '../../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** A key of the library's own: those of users have no NUL. Seeds, the newest first. */
 const SEEDS = '\0seeds'

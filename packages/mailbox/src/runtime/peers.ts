@@ -8,10 +8,10 @@ import { plain, plainJson } from '../../../holdfast/src/wire/plain.ts'
 import type { Draft } from './draft.ts'
 import { unseal } from './letters.ts'
 import { checkKey } from './options.ts'
-import { checkRoom } from './room.ts'
+import { checkRoom } from './later.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
-import { toHex } from '../../../holdfast/src/wire/hex.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** Most bytes of letters that are redirected to another peer at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024

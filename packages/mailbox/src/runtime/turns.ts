@@ -26,13 +26,12 @@ import { Attempts } from './attempts.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
 import { type Effect, Effects } from './effects.ts'
-import { Ended } from './ended.ts'
+import { Ended, Later } from './later.ts'
 import { begin, type Draft, movedIn, peersOf } from './draft.ts'
-import { Later } from './later.ts'
 import { Lines } from './lines.ts'
 import { letterId, type LetterInfo, unseal } from './letters.ts'
 import { atOnce } from '../../../holdfast/src/api/reports.ts'
-import type { TurnsHost } from './turns-host.ts'
+import type { TurnsHost } from './handlers.ts'
 
 /** A handler that takes longer than this is reported. */
 const SLOW_MS: Millis = 1_000

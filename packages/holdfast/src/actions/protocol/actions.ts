@@ -14,7 +14,7 @@ import { shown } from '../../wire/fields.ts'
 import { isJson, toJson } from '../../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../../wire/layout.ts'
 import * as keeping from './keeping.ts'
-import { isGames, type Rows, startingWith } from './rows.ts'
+import { isGames, type Rows, startingWith } from './keeping.ts'
 import * as timers from './timers.ts'
 import type { Timers, TimersDue } from './timers.ts'
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import * as actions from './actions.ts'
 import * as keeping from './keeping.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './keeping.ts'
 import * as timers from './timers.ts'
 
 const DAY = 24 * 60 * 60 * 1_000

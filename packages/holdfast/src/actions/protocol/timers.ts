@@ -14,7 +14,7 @@
 import { badValue, HoldfastError, type Millis, type Part } from '../../machine.ts'
 import { shown } from '../../wire/fields.ts'
 import { isJson, toJson } from '../../wire/json.ts'
-import { OWN, type Rows, startingWith } from './rows.ts'
+import { OWN, type Rows, startingWith } from './keeping.ts'
 
 /** Most timers that wait at a time. */
 export const TIMERS_MAX = 1_000

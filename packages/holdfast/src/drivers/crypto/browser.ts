@@ -1,9 +1,54 @@
 /** Which ciphers and curves a page uses. */
 
 import type { Crypto } from '../../ports.ts'
-import { logged } from './key-log.ts'
-import { nobleCiphers } from './noble-ciphers.ts'
-import { curvesInPage } from './page-curves.ts'
+import { curvesInPage } from './web-curves.ts'
+import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
+import { TAG_BYTES, type Ciphers } from '../../ports.ts'
+import { hashes } from './key-forms.ts'
+
+/** Those ciphers, whose keys are told where somebody asks for that. */
+export function logged(ciphers: Ciphers): Ciphers {
+  const { holdfastKeyLog: log } = globalThis as { holdfastKeyLog?: (key: Uint8Array) => void }
+  if (typeof log !== 'function') return ciphers
+  const told = new Set<string>()
+  return {
+    ...ciphers,
+    seal: (key, ...rest) => {
+      const name = key.join()
+      if (!told.has(name)) log(key.slice())
+      told.add(name)
+      ciphers.seal(key, ...rest)
+    },
+  }
+}
+
+// It writes to places that are whole words from the beginning of their memory alone.
+let scratch = new Uint8Array(2048)
+
+/** Its ciphers. */
+export const nobleCiphers: Ciphers = {
+  name: '@noble/ciphers',
+  seal: (key, nonce, data, text, into) => {
+    const out = room(text.length + TAG_BYTES)
+    into.set(chacha20poly1305(key, nonce, data).encrypt(text, out))
+  },
+  open: (key, nonce, data, sealed, into) => {
+    if (sealed.length < TAG_BYTES) return false
+    const out = room(sealed.length - TAG_BYTES)
+    try {
+      into.set(chacha20poly1305(key, nonce, data).decrypt(sealed, out))
+      return true
+    } catch {
+      return false
+    }
+  },
+  ...hashes,
+}
+
+function room(bytes: number): Uint8Array {
+  if (scratch.length < bytes) scratch = new Uint8Array(2 * bytes)
+  return scratch.subarray(0, bytes)
+}
 
 /** Opens both. */
 export async function openInPage(): Promise<Crypto> {

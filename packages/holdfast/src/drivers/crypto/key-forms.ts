@@ -3,6 +3,12 @@
  * in DER (RFC 8410). All such keys begin alike, but for the number of the curve.
  */
 
+import { hmac as keyed } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { Ciphers } from '../../ports.ts'
+import { KEY_BYTES } from '../../ports.ts'
+import { toHex } from '../../wire/bytes.ts'
+
 /** The last byte of the object identifier 1.3.101.110. */
 export const X25519 = 110
 /** The last byte of the object identifier 1.3.101.112. */
@@ -36,4 +42,15 @@ function joined(
   bytes[at] = curve
   bytes.set(key, form.length)
   return bytes
+}
+
+/** The part of all ciphers that is no cipher. */
+export const hashes: Pick<Ciphers, 'hash' | 'hmac'> = {
+  hash: (bytes) => sha256(bytes),
+  hmac: (key, bytes) => keyed(sha256, key, bytes),
+}
+
+/** A key for `keepRoom` of `join`: 64 hexadecimal digits. */
+export function newRoomKey(): string {
+  return toHex(globalThis.crypto.getRandomValues(new Uint8Array(KEY_BYTES)))
 }

@@ -6,7 +6,7 @@
 
 import sodium from 'libsodium-wrappers'
 import { KEY_BYTES, CIPHER_NONCE_BYTES, TAG_BYTES, type Ciphers, type Curves } from '../../ports.ts'
-import { hashes } from './hashes.ts'
+import { hashes } from './key-forms.ts'
 
 /** The module behind the wrappers. Places and lengths are numbers of bytes in `HEAPU8`. */
 interface Module {

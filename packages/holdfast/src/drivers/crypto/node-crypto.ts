@@ -14,8 +14,7 @@ import {
   verify,
 } from 'node:crypto'
 import { TAG_BYTES, type Ciphers, type Curves, type SigningCurves } from '../../ports.ts'
-import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519 } from './key-forms.ts'
-import { hashes } from './hashes.ts'
+import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519, hashes } from './key-forms.ts'
 
 const NAME = 'chacha20-poly1305'
 const OPTIONS = { authTagLength: TAG_BYTES } as const

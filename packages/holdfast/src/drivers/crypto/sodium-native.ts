@@ -5,7 +5,7 @@
 
 import { createRequire } from 'node:module'
 import type { Ciphers } from '../../ports.ts'
-import { hashes } from './hashes.ts'
+import { hashes } from './key-forms.ts'
 
 type Bytes = Uint8Array
 

@@ -75,3 +75,8 @@ function signing(subtle: SubtleCrypto): Pick<Curves, 'signer' | 'sign' | 'verify
     },
   }
 }
+
+/** The platform's curves; those of a package, which most pages never load, where it has none. */
+export async function curvesInPage(): Promise<Curves> {
+  return (await webCurves()) ?? (await import('./noble-curves.ts')).nobleCurves
+}

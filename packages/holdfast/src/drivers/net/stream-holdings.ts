@@ -4,7 +4,7 @@
  * each keep to their own limit would fill the memory of all.
  */
 
-import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './limits.ts'
+import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './server-stream.ts'
 import type { ServerStream } from './server-stream.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 

@@ -35,3 +35,25 @@ function whyNot(error: unknown): string {
   // Installed without the binary of this system: npm has left out the optional package.
   return first.startsWith("Cannot find module 'libsql'") ? what : `${what}, which says: ${first}`
 }
+
+/** Holds the lock until `release`; the system releases it when the process dies. */
+export class FileLock {
+  readonly #database: Database.Database
+
+  /** @throws Error of SQLite, code `SQLITE_BUSY` where another process holds it */
+  constructor(path: string) {
+    this.#database = new (libsql())(path)
+    try {
+      // A journal would need a page of the disk, which may be full.
+      this.#database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
+    } catch (error) {
+      this.#database.close()
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#database.exec('ROLLBACK')
+    this.#database.close()
+  }
+}

@@ -15,8 +15,7 @@ import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, resolve } from 'node:path'
 import type Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
-import { FileLock } from './file-lock.ts'
-import { libsql } from './libsql.ts'
+import { FileLock, libsql } from './libsql.ts'
 
 /** A kind of file. */
 export interface FileKind {

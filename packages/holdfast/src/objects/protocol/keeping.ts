@@ -14,7 +14,7 @@ import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.
 import { stand } from './accept.ts'
 import { giveBack } from './adopting.ts'
 import { readEntry, type Standing, writeEntry } from './messages.ts'
-import type { Written } from './kept.ts'
+import type { Written } from './state.ts'
 import { leads, type Objects, place, type Replica, type Turn } from './state.ts'
 import type { Said, TypeRules, Types } from './types.ts'
 import { after, FIRST } from './version.ts'

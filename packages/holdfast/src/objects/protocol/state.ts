@@ -4,8 +4,30 @@ import type { Millis, PartOut, PeerId } from '../../machine.ts'
 import type { Quantised } from '../../wire/schema.ts'
 import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
 import type { Said, Types } from './types.ts'
-import { createKept, type Kept } from './kept.ts'
 import { FIRST, type Version } from './version.ts'
+
+/** What of an object was written last. */
+export interface Written {
+  readonly epoch: number
+  readonly count: number
+  readonly oseq: number
+  readonly player: number
+}
+
+/** Objects in a room that is kept. */
+export interface Kept {
+  /** One of them changed since `changesOf`. */
+  stirred: boolean
+  /** What was written of each, by key. */
+  written: Map<number, Written>
+  /** What was found as the room was opened, until we lead it. */
+  found: Said[]
+}
+
+/** Nothing was written, and nothing found. */
+export function createKept(): Kept {
+  return { stirred: false, written: new Map(), found: [] }
+}
 
 export * from './demands.ts'
 export * from './types.ts'

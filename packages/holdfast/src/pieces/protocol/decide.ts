@@ -8,9 +8,8 @@
 import type { Effected, PeerId } from '../../machine.ts'
 import { differing, type Quantised } from '../../wire/schema.ts'
 import { effectsOf } from './changes.ts'
-import { take } from './fields.ts'
-import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
 import {
+  take,
   encodeOutcome,
   ENTRIES_MAX,
   type Entry,
@@ -18,6 +17,7 @@ import {
   readOp,
   type Update,
 } from './messages.ts'
+import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
 import {
   copyRow,
   GONE,

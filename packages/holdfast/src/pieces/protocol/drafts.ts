@@ -7,11 +7,27 @@ import { badValue, type Draft, type Effects, HoldfastError } from '../../machine
 import type { Quantised } from '../../wire/schema.ts'
 import { effectsOf, encodeDraws } from './changes.ts'
 import { server } from './decide.ts'
-import { initialFields, take } from './fields.ts'
-import { draw } from './draws.ts'
+import { initialFields, take } from './messages.ts'
 import type { Entry } from './messages.ts'
 import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
 import type { PieceTypes, Row } from './state.ts'
+import { digest } from '../../wire/digest.ts'
+
+/** The draw of that number: 0 to below `sides`, all equally likely. */
+export function draw(seed: Uint8Array, epoch: number, number: number, sides: number): number {
+  const bytes = new Uint8Array(seed.length + 12)
+  const view = new DataView(bytes.buffer)
+  bytes.set(seed)
+  // Values above the last whole multiple would make low numbers likelier: they are drawn again.
+  const limit = 2 ** 32 - (2 ** 32 % sides)
+  for (let attempt = 0; ; attempt++) {
+    view.setUint32(seed.length, epoch)
+    view.setUint32(seed.length + 4, number)
+    view.setUint32(seed.length + 8, attempt)
+    const found = new DataView(digest(bytes).buffer).getUint32(0)
+    if (found < limit) return found % sides
+  }
+}
 
 /** Longest published changes of one action, in bytes. */
 const NEWS_MAX: number = 40 * 1024

@@ -12,11 +12,30 @@
  *     table        2:u8 flags newest:generation rows            brings a member up to date
  */
 
-import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
-import { fail, finish, isDone, readText, readU8, readVarint, reset } from '../../wire/bytes.ts'
-import { writeText, writeU8, writeVarint } from '../../wire/bytes.ts'
-import { allFields, type Quantised, readFields, writeFields } from '../../wire/schema.ts'
-import { initialFields } from './fields.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  createWriter,
+  fail,
+  finish,
+  isDone,
+  readText,
+  readU8,
+  readVarint,
+  reset,
+  writeText,
+  writeU8,
+  writeVarint,
+} from '../../wire/bytes.ts'
+import {
+  allFields,
+  type Quantised,
+  readFields,
+  writeFields,
+  initialState,
+  quantise,
+} from '../../wire/schema.ts'
 import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
   type Fork,
@@ -37,6 +56,26 @@ import {
   SEQ_MODULUS,
   type Why,
 } from './state.ts'
+
+const initial = new WeakMap<PieceRules, Quantised>()
+
+/** The fields with which a piece of that type starts; a new array. */
+export function initialFields(rules: PieceRules): Quantised {
+  let fields = initial.get(rules)
+  if (!fields) initial.set(rules, (fields = quantise(rules.schema, initialState(rules.schema))))
+  return fields.slice()
+}
+
+/** Sets the masked fields; hidden ones among them are known from then on. */
+export function take(rules: PieceRules, row: Row, from: Quantised, mask: number): void {
+  const { columns } = rules.schema
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { at, end } = columns[i]!
+    for (let place = at; place < end; place++) row.fields[place] = from[place]!
+  }
+  row.hidden = (row.hidden & ~mask) >>> 0
+}
 
 /** Longest explanation of a refusal, in bytes. */
 export const REASON_MAX = 200

@@ -8,9 +8,8 @@
 
 import type { PartOut } from '../../machine.ts'
 import { applied } from './decide.ts'
-import { take } from './fields.ts'
+import { take, encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import * as losses from './losses.ts'
-import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import {
   close,
   copyRow,
