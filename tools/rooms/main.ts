@@ -1,6 +1,6 @@
 /**
  * `npm run rooms`: follows a datagram, a `set`, an `act` and a letter through a real session, and
- * prints which rooms of src/ each entered, by stacks at the socket and at the listener. Exits 1
+ * prints which folders of the packages each entered, by stacks at the socket and at the listener. Exits 1
  * when one enters more than docs/ARCHITECTURE.md says, or one again without a reason there.
  */
 
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { read } from '../tidy/house.ts'
 import { longChains } from './forwards.ts'
 import { follow } from './scene.ts'
-import { complaints, entered, enteredAgain, roomsOf, type Sight } from './stacks.ts'
+import { complaints, entered, enteredAgain, filesOf, roomsOf, type Sight } from './stacks.ts'
 import { rowsOf } from './text.ts'
 
 const rows = rowsOf(read(join(process.cwd(), 'docs'), 'ARCHITECTURE.md'))
@@ -16,7 +16,8 @@ const paths = Object.entries(await follow()) as [string, readonly Sight[]][]
 for (const [path, sights] of paths) {
   const row = rows.get(path) ?? { most: 0, again: [] }
   const again = enteredAgain(sights).join(', ') || 'none'
-  console.log(`${path}: ${entered(sights).length} rooms, at most ${row.most}; again: ${again}`)
+  const [rooms, files] = [entered(sights).length, filesOf(sights).length]
+  console.log(`${path}: ${rooms} rooms, at most ${row.most}; again: ${again}; ${files} files`)
   for (const sight of sights) console.log(`  ${sight.at}: ${roomsOf(sight).join(' > ')}`)
   const wrong = [...complaints(path, sights, row), ...longChains(path, sights)]
   for (const sentence of wrong) console.log(`  wrong: ${sentence}`)

@@ -76,6 +76,11 @@ export function entered(sights: readonly Sight[]): string[] {
   return [...new Set(sights.flatMap(roomsOf))]
 }
 
+/** Files of all stacks that together carry something, in the order in which they are first met. */
+export function filesOf(sights: readonly Sight[]): string[] {
+  return [...new Set(sights.flatMap(({ frames }) => frames.map(({ file }) => file)))]
+}
+
 /** Rooms that stand in one stack twice: left, and entered again before the call returned. */
 export function enteredAgain(sights: readonly Sight[]): string[] {
   const again = sights.map(roomsOf).flatMap((rooms) => {

@@ -19,7 +19,6 @@ export const actionsKind: Kind<'action'> = {
   word: 'action',
   channel: actions.ACTIONS_CHANNEL,
   most: Infinity,
-  verbs: ['act'],
   text: (type) => signatureText(type.name, (type as AnyAction).signature),
   open: (definitions, host) => open(definitions as readonly AnyAction[], host),
 }

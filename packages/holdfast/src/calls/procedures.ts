@@ -16,7 +16,6 @@ export const proceduresKind: Kind<'procedure'> = {
   word: 'procedure',
   channel: RPC_CHANNEL,
   most: Infinity,
-  verbs: ['call', 'note', 'answer'],
   text: (type) => signatureText(`${type.name}()`, (type as ProcedureType).signature),
   open: (definitions, host) => open(definitions as readonly ProcedureType[], host),
 }

@@ -68,7 +68,6 @@ function kindOf(channel: number): Kind<'part'> {
     word: 'part',
     channel,
     most: 1,
-    verbs: ['part'],
     text: (definition) => textOf(definition, channel),
     keptText: (definition) => textOf(definition, channel),
     open: ([definition], host) => {

@@ -1,35 +1,43 @@
 /** How much of what there was before us has come. */
 
-import type { Face } from '../kind/kind.ts'
+/** A face whose things come by themselves, behind the log: objects. */
+export interface Loading {
+  /** False while some of what there is already is still on its way to a member that joins. */
+  readonly arrived: boolean
+  /** How many have come. */
+  readonly loaded: number
+  /** How many will, as far as somebody said; null if nobody did. */
+  readonly total: number | null
+}
 
 /** See the head of this file. */
 export class Coming {
-  readonly #faces: ReadonlyMap<number, Face>
+  readonly #loading: () => Loading | undefined
   /** The log has come. */
   caughtUp = false
   #isComplete = false
   #told = false
 
-  constructor(faces: ReadonlyMap<number, Face>) {
-    this.#faces = faces
+  /** @param loading  undefined where nothing comes but the log */
+  constructor(loading: () => Loading | undefined) {
+    this.#loading = loading
   }
 
   /** Whether all of it has. */
   get complete(): boolean {
-    const faces = [...this.#faces.values()]
-    this.#isComplete ||= this.caughtUp && faces.every((face) => face.arrived !== false)
+    this.#isComplete ||= this.caughtUp && (this.#loading()?.arrived ?? true)
     return this.#isComplete
   }
 
   /** Objects that have. */
   get loaded(): number {
-    return [...this.#faces.values()].reduce((sum, { loaded = 0 }) => sum + loaded, 0)
+    return this.#loading()?.loaded ?? 0
   }
 
   /** Objects that there were as they began to come, or have come by now; null if nobody said. */
   get total(): number | null {
-    const said = [...this.#faces.values()].flatMap(({ total }) => total ?? [])
-    return said.length > 0 ? Math.max(this.loaded, ...said) : null
+    const total = this.#loading()?.total ?? null
+    return total === null ? null : Math.max(this.loaded, total)
   }
 
   /** Whether it is time to tell that all of it has, which is told once. */

@@ -6,7 +6,7 @@ import * as member from '../member/member.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Runner } from '../runtime/runner.ts'
 import type { Companion, Host, MemberInfo } from '../kind/kind.ts'
-import type { Question } from '../kind/questions.ts'
+import type { Question, Questions } from '../kind/questions.ts'
 import type { Roster } from './roster.ts'
 
 /** What all hosts of one session share. */
@@ -18,7 +18,7 @@ export interface Shared {
   /** Null before there is a member, and once we left. */
   runner(): Runner | null
   isOver(): boolean
-  ask(channel: number, question: Question): void
+  readonly questions: Questions
   emit(event: string, value: unknown): boolean
 }
 
@@ -111,6 +111,6 @@ export class KindHost implements Host {
   }
 
   ask(question: Question): void {
-    this.#shared.ask(this.#channel, question)
+    this.#shared.questions.ask(this.#shared.runner(), this.#channel, question)
   }
 }

@@ -1,5 +1,21 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
+import type { Decisions } from '../actions/decisions.ts'
+import type { ActionType } from '../actions/runs.ts'
+import type { CallOptions, Calls, CallTarget, NoteTarget } from '../calls/calls.ts'
+import type { Procedure, ProcedureType } from '../calls/calls.ts'
+import type { Brought } from '../custom/face.ts'
+import type { PartType } from '../custom/types.ts'
+import type { Listing } from '../kind/listing.ts'
+import type { ActionOutcome, CallOutcome } from '../kind/outcomes.ts'
+import type { Collection, ObjectHandle } from '../objects/handles.ts'
+import type { ObjectRegistry } from '../objects/registry.ts'
+import type { ObjectType } from '../objects/types.ts'
+import type { PieceHandle } from '../pieces/handles.ts'
+import type { Tabletop } from '../pieces/tabletop.ts'
+import type { PieceType } from '../pieces/types.ts'
+import type { SlotsHandle, SlotsType, Worlds } from '../slots/slots.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
@@ -29,7 +45,7 @@ import type {
 } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, Verbs, MemberInfo, TableView } from '../kind/kind.ts'
+import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
 import { unfit } from '../kind/outcomes.ts'
 import { Questions } from '../kind/questions.ts'
 import { Roster } from './roster.ts'
@@ -79,16 +95,24 @@ export interface Running extends Session {
   freeze(): void
 }
 
-// Who makes what a verb takes, for the sentence that refuses anything else.
-const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
-  create: 'a type of objects is made by object()',
-  all: 'a type of objects or pieces is made by object() or piece()',
-  act: 'act takes an action, as action() makes it',
-  call: 'a procedure is made by procedure()',
-  note: 'a procedure is made by procedure()',
-  answer: 'a procedure is made by procedure()',
-  part: 'a part of its own is made by slots() or definePart()',
+/** The faces of kinds, by their words. Types alone: a kind is loaded with its definitions. */
+interface Faces {
+  object: ObjectRegistry
+  piece: Tabletop
+  action: Decisions
+  procedure: Calls
+  'world of slots': Worlds
+  part: Brought
 }
+
+type Word = keyof Faces
+
+// Who makes what a verb takes, for the sentence that refuses anything else.
+const OBJECTS = 'a type of objects is made by object()'
+const LISTED = 'a type of objects or pieces is made by object() or piece()'
+const ACTIONS = 'act takes an action, as action() makes it'
+const PROCEDURES = 'a procedure is made by procedure()'
+const PARTS = 'a part of its own is made by slots() or definePart()'
 
 /** See the head of this file. */
 export class Live implements Running {
@@ -112,7 +136,7 @@ export class Live implements Running {
   readonly #stored = new Stored()
   // It let us in a moment ago.
   #hub: HubReach = 'up'
-  readonly #coming = new Coming(this.#faces)
+  readonly #coming = new Coming(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -133,7 +157,7 @@ export class Live implements Running {
       roster: this.#roster,
       runner: () => this.#runner,
       isOver: () => this.#isOver,
-      ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
+      questions: this.#questions,
       emit: (event, value) => {
         this.#emit(event as keyof SessionEvents, value as never)
         return this.#events.hears(event as keyof SessionEvents)
@@ -241,7 +265,8 @@ export class Live implements Running {
   }
 
   get #viewer(): Viewer {
-    for (const { viewer } of this.#faces.values()) if (viewer) return viewer
+    const objects = this.#faceOf('object')
+    if (objects) return objects.viewer
     throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
   }
 
@@ -262,57 +287,74 @@ export class Live implements Running {
     return this.#events.on(name, listener, options)
   }
 
-  create(type: Definition, state: object = {}): never {
+  create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')
     this.#roster.checkPlays('create')
-    return this.#face('create', type).create!(type as never, state as never) as never
+    return this.#face(type, OBJECTS, 'object').create(type, state)
   }
 
-  all(type: Definition): never {
-    return this.#face('all', type).all!(type as never) as never
+  all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
+  all<F extends Fields>(type: ObjectType<F>): Collection<F>
+  all<F extends Fields>(
+    type: ObjectType<F> | PieceType<F>,
+  ): Listing<PieceHandle<F>> | Collection<F> {
+    if (isOf(type, 'piece')) return this.#face(type, LISTED, 'piece').all(type)
+    return this.#face(type, LISTED, 'object').all(type)
   }
 
-  async act(type: Definition, args?: unknown): Promise<never> {
+  async act<Args, Answer>(
+    type: ActionType<Args, Answer>,
+    args?: Args,
+  ): Promise<ActionOutcome<Answer>> {
     this.#checkOpen('act')
     this.#roster.checkPlays('act')
-    return this.#face('act', type).act!(type as never, args as never) as never
+    return this.#face(type, ACTIONS, 'action').act(type, args as Args)
   }
 
   get table(): TableView {
-    for (const { table } of this.#faces.values()) if (table) return table
+    const decisions = this.#faceOf('action')
+    if (decisions) return decisions.table
     throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
   }
 
-  async call(
-    target: unknown,
-    type: Definition,
-    args?: unknown,
-    options: object = {},
-  ): Promise<never> {
-    const face = this.#face('call', type)
-    return face.call!(type as never, target as never, args as never, options as never) as never
+  async call<Args, Answer>(
+    target: CallTarget,
+    type: ProcedureType<Args, Answer>,
+    args?: Args,
+    options: CallOptions = {},
+  ): Promise<CallOutcome<Answer>> {
+    return this.#face(type, PROCEDURES, 'procedure').call(type, target, args as Args, options)
   }
 
-  note(target: unknown, type: Definition, args?: unknown): void {
-    this.#face('note', type).note!(type as never, target as never, args as never)
+  note<Args>(target: NoteTarget, type: ProcedureType<Args>, args?: Args): void {
+    this.#face(type, PROCEDURES, 'procedure').note(type, target, args as Args)
   }
 
-  answer(type: Definition, handler: unknown): Stop {
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
     this.#checkOpen('answer')
-    const face = this.#face('answer', type)
-    return face.answer!(type as never, handler as never) as Stop
+    return this.#face(type, PROCEDURES, 'procedure').answer(type, handler)
   }
 
-  part(type: Definition): never {
-    return this.#face('part', type).part!(type as never) as never
+  part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
+  part<Face>(type: PartType<string, Face>): Face
+  part(type: SlotsType | PartType): unknown {
+    if (isOf(type, 'part')) return this.#face(type, PARTS, 'part').part()
+    return this.#face(type, PARTS, 'world of slots').part(type as SlotsType)
   }
 
-  #face(verb: keyof Verbs, type: Definition): Face {
+  /** The face of a definition that is of the kind with that word. */
+  #face<W extends Word>(type: Definition, made: string, word: W): Faces[W] {
     const kind = kindOf(type)
-    if (!kind?.verbs.includes(verb)) throw badValue(`${MADE_BY[verb]}: ${shown(type)}`)
+    if (kind?.word !== word) throw badValue(`${made}: ${shown(type)}`)
     const opened = this.#kinds.get(kind)
     if (!opened) throw notGiven(type)
-    return opened.face
+    return opened.face as Face as Faces[W]
+  }
+
+  /** The face of the kind with that word, if `join` was given a definition of it. */
+  #faceOf<W extends Word>(word: W): Faces[W] | undefined {
+    const found = [...this.#kinds].find(([kind]) => kind.word === word)
+    return found?.[1].face as Face as Faces[W] | undefined
   }
 
   async kick(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
@@ -598,4 +640,8 @@ export class Live implements Running {
 // Rows are never changed in place, and each view that comes has rows of its own.
 function sameRows(before: readonly object[], now: readonly object[]): boolean {
   return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
+}
+
+function isOf<W extends Word>(type: unknown, word: W): type is { kind: Kind<W> } & Definition {
+  return kindOf(type)?.word === word
 }

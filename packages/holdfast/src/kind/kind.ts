@@ -6,7 +6,6 @@
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
 import type { Reports } from '../api/reports.ts'
-import type { Viewer } from './viewer.ts'
 import type { Value } from '../actions/protocol/actions.ts'
 import type { Emitter } from '../api/emitter.ts'
 
@@ -54,8 +53,6 @@ export interface Kind<Word extends string = string> {
   readonly channel: number
   /** Most definitions of this kind in a game. */
   readonly most: number
-  /** Verbs of a session that take its definitions. */
-  readonly verbs: readonly (keyof Verbs)[]
   /** Options of `join` that are for this kind. */
   readonly options?: readonly string[]
   /** What two builds must agree on about a definition. */
@@ -80,30 +77,8 @@ export interface Opened {
   readonly face: Face
 }
 
-/** What a session has done by the face of a definition’s kind. */
-export interface Verbs {
-  create(definition: never, state: never): unknown
-  all(definition: never): unknown
-  act(definition: never, args: never): unknown
-  call(definition: never, target: never, args: never, options: never): unknown
-  note(definition: never, target: never, args: never): unknown
-  answer(definition: never, handler: never): unknown
-  /** What `session.part` gives. */
-  part(definition: never): unknown
-}
-
 /** What stands between a part and its user. */
-export interface Face extends Partial<Verbs> {
-  /** The table that the actions of the game write. */
-  readonly table?: TableView
-  /** How the user sees what moves. */
-  readonly viewer?: Viewer
-  /** False while what there is of it already is still on its way to a member that joins. */
-  readonly arrived?: boolean
-  /** How much of it has come. */
-  readonly loaded?: number
-  /** How much of it will, as far as somebody said; null if nobody did. */
-  readonly total?: number | null
+export interface Face {
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */

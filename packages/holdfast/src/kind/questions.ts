@@ -1,6 +1,7 @@
 /** Operations that a user waits for: what each is, by its number, until its outcome is told. */
 
 import { HoldfastError } from '../machine.ts'
+import * as member from '../member/member.ts'
 import type { Runner } from '../runtime/runner.ts'
 
 /** An operation on a part. */
@@ -28,7 +29,7 @@ export class Questions {
     const seq = runner.member.session.client.nextSeq
     this.#waiting.set(seq, question)
     try {
-      runner.submit(channel, () => question.body())
+      runner.do((now, run) => member.submit(run, now, channel, question.body()))
     } catch (error) {
       this.#waiting.delete(seq)
       question.reject(error as Error)

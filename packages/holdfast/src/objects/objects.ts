@@ -23,7 +23,6 @@ export const objectsKind: Kind<'object'> = {
   word: 'object',
   channel: objects.OBJECTS_CHANNEL,
   most: OBJECT_TYPES_MAX,
-  verbs: ['create', 'all'],
   options: ['objectsPerPlayer', 'updatesPerSecond'],
   text: (definition) => textOf(definition as ObjectType),
   keptText: (definition) => keptTextOf(definition as ObjectType),

@@ -20,7 +20,6 @@ export const piecesKind: Kind<'piece'> = {
   word: 'piece',
   channel: pieces.PIECES_CHANNEL,
   most: pieces.PIECE_TYPES_MAX,
-  verbs: ['all'],
   text: textOf,
   keptText: textOf,
   hides: (definition) => {

@@ -3,6 +3,7 @@
  * the promises of what was asked for.
  */
 
+import type { Fields } from '../wire/schema.ts'
 import { HoldfastError } from '../machine.ts'
 import * as pieces from './protocol/pieces.ts'
 import type { Op, PieceEvent, Row } from './protocol/pieces.ts'
@@ -78,9 +79,10 @@ export class Tabletop implements Face {
   }
 
   /** All of a type, lowest first. @throws HoldfastError code `not-found` */
-  all(type: PieceType): Listing<PieceHandle> {
-    placeOf(this.#types, type)
-    return this.#gatherings.of(type).snapshot()
+  all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>> {
+    placeOf(this.#types, type as unknown as PieceType)
+    const gathering = this.#gatherings.of(type as unknown as PieceType)
+    return gathering.snapshot() as unknown as Listing<PieceHandle<F>>
   }
 
   /** Something happened to a piece. */

@@ -259,12 +259,6 @@ export class Runner {
       this.#after()
     }
   }
-
-  /** Submits an operation on a part to the primary. @param body  called just before that */
-  submit(part: number, body: () => Uint8Array): void {
-    this.do((now) => member.submit(this.#run, now, part, body()))
-  }
-
   #after(): void {
     this.#arm()
     if (this.#telling) return

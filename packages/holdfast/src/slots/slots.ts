@@ -142,7 +142,6 @@ export const slotsKind: Kind<'world of slots'> = {
   word: 'world of slots',
   channel: machine.SLOTS_CHANNEL,
   most: 1,
-  verbs: ['part'],
   text: (definition) => `${definition.name} ${(definition as SlotsType).text}`,
   open: ([definition], host) => {
     const face = new Worlds(definition as SlotsType, host)
@@ -180,7 +179,8 @@ export function slots<State, Act>(
 }
 
 /** The world of a session. */
-class Worlds implements Face {
+/** The worlds of a session, of which there is one. */
+export class Worlds implements Face {
   readonly state: machine.Slots = machine.create()
   readonly box: machine.GameBox = { game: null }
   readonly #type: SlotsType
