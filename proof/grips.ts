@@ -8,7 +8,7 @@
 
 import type { LostHold } from '../packages/holdfast/src/pieces/handles.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
-import type { Part } from '../packages/holdfast/src/machine.ts'
+import type { Part } from '../packages/holdfast/src/kind/protocol/part.ts'
 import type { Slot } from '../packages/holdfast/src/member/state.ts'
 import {
   GENERATIONS,

@@ -5,7 +5,7 @@
  * kept, what is told waits for the backup, and is asked for again after a failover.
  */
 
-import type { Effected } from '../../packages/holdfast/src/machine.ts'
+import type { Effected } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import {
   create,
   decodeOutcome,

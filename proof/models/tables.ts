@@ -17,7 +17,8 @@ import {
 } from '../../packages/holdfast/src/actions/protocol/actions.ts'
 import { find } from '../../packages/holdfast/src/actions/protocol/timers.ts'
 import { type GameTable, tableOf } from '../../packages/holdfast/src/pieces/table.ts'
-import type { Effected, Millis, PartView } from '../../packages/holdfast/src/machine.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import type { Effected, PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import {
   create as createPieces,
   type Pieces,

@@ -14,8 +14,8 @@ import {
   customSnapshot,
   say,
 } from '../../packages/holdfast/src/custom/protocol/custom.ts'
-import type { Effected, PartOut } from '../../packages/holdfast/src/machine.ts'
-import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import type { Effected, PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
+import type { Charge } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmPart } from '../calmly.ts'
 

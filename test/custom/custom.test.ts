@@ -11,7 +11,7 @@ import {
   type CustomEvent,
   say,
 } from '../../packages/holdfast/src/custom/protocol/custom.ts'
-import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const author = {

@@ -8,7 +8,7 @@ import {
   customPart,
   type CustomEvent,
 } from '../../packages/holdfast/src/custom/protocol/custom.ts'
-import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { object, u8 } from '../../packages/holdfast/src/index.ts'
 import {
   decode,

@@ -11,7 +11,7 @@ import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts
 import { fork, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../packages/holdfast/src/faults/prng.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import type { Part } from '../../packages/holdfast/src/machine.ts'
+import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import type { MemberEvent, Peer, Runtime } from '../../packages/holdfast/src/member/state.ts'

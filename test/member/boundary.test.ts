@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { action, type Reported } from '../../packages/holdfast/src/index.ts'
 import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/protocol/actions.ts'
-import type { Part } from '../../packages/holdfast/src/machine.ts'
+import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { slotOf } from '../../packages/holdfast/src/member/state.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { ACK_NOW_AFTER } from '../../packages/holdfast/src/link/limits.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import type { Part } from '../../packages/holdfast/src/machine.ts'
+import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { takeMessage, takeNews } from '../../packages/holdfast/src/member/dispatch.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'

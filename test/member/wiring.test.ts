@@ -2,7 +2,7 @@
 // Method: one process by hand with parts that note what they are told.
 import { describe, expect, test } from 'vitest'
 import { NOTHING_WAITS } from '../../packages/holdfast/src/link/link.ts'
-import type { Effected, Part, PartView } from '../../packages/holdfast/src/machine.ts'
+import type { Effected, Part, PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import {
   framePart,
   frameSession,

@@ -8,13 +8,8 @@
 
 import { calmPart } from '../calmly.ts'
 import { expect } from 'vitest'
-import type {
-  Millis,
-  Part,
-  PartOut,
-  PartView,
-  PeerId,
-} from '../../packages/holdfast/src/machine.ts'
+import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
+import type { Part, PartOut, PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type {
   ObjectEvent,

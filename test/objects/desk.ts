@@ -1,7 +1,7 @@
 /** The objects of one primary, a good member and a liar, who speak in bytes. */
 
 import { calmPart } from '../calmly.ts'
-import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import type { Charge } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { begin, KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import {

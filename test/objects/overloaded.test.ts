@@ -2,7 +2,7 @@
 // reason; those of others do not wait.
 // Method: bytes at the objects of a primary, and an allowance that the test holds.
 import { describe, expect, test } from 'vitest'
-import type { Charge } from '../../packages/holdfast/src/machine.ts'
+import type { Charge } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { keyOf } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { REFUSALS } from '../../packages/holdfast/src/objects/protocol/state.ts'

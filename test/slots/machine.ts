@@ -1,7 +1,7 @@
 /** Members of a world of slots without sessions: their frames and messages go by hand. */
 
 import { calmPart } from '../calmly.ts'
-import type { PartOut } from '../../packages/holdfast/src/machine.ts'
+import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { seal, settle } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import {
   create,

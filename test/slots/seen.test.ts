@@ -1,7 +1,8 @@
 // Goal: what a member of a world of slots makes of who is here.
 // Method: views by hand.
 import { describe, expect, test } from 'vitest'
-import { type PartView, RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import type { PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { lookAround } from '../../packages/holdfast/src/slots/protocol/reference.ts'
 import type { SlotPeer } from '../../packages/holdfast/src/slots/protocol/state.ts'
 import { takeVoid } from '../../packages/holdfast/src/slots/protocol/tally.ts'

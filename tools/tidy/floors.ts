@@ -14,7 +14,7 @@ import type { Complaint, Node, Source } from './source.ts'
  */
 export const FLOORS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
-  ['wire', 'motion', 'faults'],
+  ['wire', 'motion', 'faults', 'kind/protocol'],
   ['hub-protocol'],
   ['link', 'seal', 'replication', 'drivers', 'hub/machine', 'hub/drivers'],
   [

@@ -7,12 +7,8 @@
  * nothing is remembered of what is gone.
  */
 
-import {
-  HoldfastError,
-  type Millis,
-  type PartView,
-  type PeerId,
-} from '../../holdfast/src/machine.ts'
+import { HoldfastError, type Millis, type PeerId } from '../../holdfast/src/machine.ts'
+import type { PartView } from '../../holdfast/src/kind/protocol/part.ts'
 import type { Objects, Replica } from '../../holdfast/src/objects/protocol/objects.ts'
 import { clone } from './clone.ts'
 import { fresh, type Input, step, thing, typesOf } from './objects-peer.ts'

@@ -3,7 +3,8 @@
  * A function of state and input, so that what comes back often is computed once (interned.ts).
  */
 
-import type { PartOut, PartView, PeerId } from '../../holdfast/src/machine.ts'
+import type { PeerId } from '../../holdfast/src/machine.ts'
+import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
 import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import type {
   Objects,

@@ -2,7 +2,7 @@
 
 import * as actions from './protocol/actions.ts'
 import type { Actor } from './protocol/actions.ts'
-import type { Part } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import { checkAtOnce, checkName } from '../api/options.ts'
 import type { ActionType } from './runs.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/arguments.ts'

@@ -1,6 +1,6 @@
 /** Procedures as a game names them, and what they bring to a session. */
 
-import type { Part } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import { RPC_CHANNEL } from './protocol/messages.ts'
 import { rpcPart } from './protocol/rpc.ts'
 import { create } from './protocol/state.ts'

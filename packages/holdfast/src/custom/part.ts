@@ -1,7 +1,8 @@
 /** Parts by others: what an author names, and what a session makes of it. */
 
 import * as machine from './protocol/custom.ts'
-import { badValue, type Part } from '../machine.ts'
+import { badValue } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import { checkAtOnce, checkName, checkOptions } from '../api/options.ts'
 import { shown } from '../wire/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'

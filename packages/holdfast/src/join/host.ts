@@ -1,6 +1,7 @@
 /** What the face of one kind gets of its session. */
 
-import type { Millis, PartOut, PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import type { PartOut } from '../kind/protocol/part.ts'
 import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
 import type { Reports } from '../api/reports.ts'

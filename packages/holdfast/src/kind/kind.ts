@@ -3,7 +3,8 @@
  * the part of the protocol and the face that users hold of it: what nobody names is not loaded.
  */
 
-import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
+import type { ErrorCode, Millis, PeerId } from '../machine.ts'
+import type { Draft, Part, PartOut } from './protocol/part.ts'
 import type { Question } from './questions.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Value } from '../actions/protocol/actions.ts'

@@ -1,6 +1,7 @@
 /** Kept rooms of another build. */
 
-import type { ErrorCode, Part } from '../machine.ts'
+import type { ErrorCode } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import type * as sheets from '../session/sheets.ts'
 import { differenceOf } from '../wire/difference.ts'
 import { fingerprint } from '../wire/digest.ts'

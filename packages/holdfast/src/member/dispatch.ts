@@ -3,7 +3,8 @@
  * send to the links. The first byte of a message is its channel.
  */
 
-import type { PartOut, PeerId } from '../machine.ts'
+import type { PeerId } from '../machine.ts'
+import type { PartOut } from '../kind/protocol/part.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
 import { peerLayout } from '../session/messages.ts'
 import { grantOf } from '../hub-protocol/messages.ts'

@@ -7,7 +7,8 @@
  * to ourselves, and sends all that was written meanwhile, once.
  */
 
-import { assert, type Effects, mayPlay, type Millis, type PartView } from '../machine.ts'
+import { assert, mayPlay, type Millis } from '../machine.ts'
+import type { Effects, PartView } from '../kind/protocol/part.ts'
 import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'

@@ -2,7 +2,7 @@
 
 import { badValue } from '../machine.ts'
 import * as objects from './protocol/objects.ts'
-import type { Part } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import { type Fields, shown } from '../wire/schema.ts'
 import { ObjectRegistry } from './registry.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'

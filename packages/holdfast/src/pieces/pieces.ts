@@ -1,6 +1,6 @@
 /** Pieces as a game names them, and what they bring to a session. */
 
-import type { Part } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import * as pieces from './protocol/pieces.ts'
 import { checkName } from '../api/options.ts'
 import type { Fields } from '../wire/schema.ts'

@@ -9,7 +9,8 @@ import { type Conditioner, createConditioner } from '../drivers/net/conditioner.
 import { combine } from '../drivers/net/carriers.ts'
 import { createRelay, type Relay } from '../drivers/net/relay.ts'
 import { type Conditions, PERFECT } from '../faults/conditions.ts'
-import type { Millis, Part } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import type { Part } from '../kind/protocol/part.ts'
 import * as member from '../member/member.ts'
 import {
   create,

@@ -17,7 +17,8 @@
 
 import * as buckets from '../bucket.ts'
 import type { Rate } from '../bucket.ts'
-import { type Charge, type Millis, type PeerId, termOf } from '../machine.ts'
+import { type Millis, type PeerId, termOf } from '../machine.ts'
+import type { Charge } from '../kind/protocol/part.ts'
 import { OUTCOMES_MAX } from '../replication/layouts.ts'
 import { type Asked, type Lead, serves, type Session } from './state.ts'
 

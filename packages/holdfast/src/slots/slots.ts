@@ -1,6 +1,7 @@
 /** A world of slots as a user holds it. */
 
-import { HoldfastError, type Millis, type Part, type PartOut } from '../machine.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
+import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'

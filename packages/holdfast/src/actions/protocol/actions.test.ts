@@ -1,7 +1,7 @@
 // Goal: an action happens once or not at all, and what it says no to leaves no trace.
 import { calmPart } from '../../../../../test/calmly.ts'
 import { describe, expect, test } from 'vitest'
-import type { PartOut } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 import * as actions from './actions.ts'
 import * as timers from './timers.ts'
 import { type ActionEvent, type Actions, actionsPart, type Run } from './actions.ts'

@@ -9,7 +9,8 @@
  */
 
 import { badValue, HoldfastError, misfit } from '../../machine.ts'
-import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Draft, Effected, Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { shown } from '../../wire/fields.ts'
 import { isJson, toJson } from '../../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../../wire/layout.ts'

@@ -11,7 +11,8 @@
  * does nothing.
  */
 
-import { badValue, HoldfastError, type Millis, type Part } from '../../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../../machine.ts'
+import type { Part } from '../../kind/protocol/part.ts'
 import { shown } from '../../wire/fields.ts'
 import { isJson, toJson } from '../../wire/json.ts'
 import { OWN, type Rows, startingWith } from './keeping.ts'

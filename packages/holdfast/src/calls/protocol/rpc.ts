@@ -12,7 +12,8 @@
  * and nobody can miss it (B7).
  */
 
-import type { Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { isJson } from '../../wire/json.ts'
 import { decode } from '../../wire/layout.ts'
 import { landed, send } from './flight.ts'

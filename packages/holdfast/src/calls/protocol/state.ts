@@ -4,7 +4,8 @@
  */
 
 import * as buckets from '../../bucket.ts'
-import type { Millis, PartOut, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 import {
   type Answered,
   CALLS_PER_SECOND,

@@ -11,7 +11,8 @@
 
 import * as buckets from '../../bucket.ts'
 import type { Bucket, Rate } from '../../bucket.ts'
-import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Effected, Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import * as chunks from '../../wire/chunks.ts'
 import { decode, encode } from '../../wire/layout.ts'
 import {

@@ -2,7 +2,8 @@
  * The objects as a part of a member: passes messages, views and links on, and does what is due.
  */
 
-import type { Millis, Part, PartOut, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Part, PartOut } from '../../kind/protocol/part.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../../wire/bytes.ts'
 import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
 import { counted, expected, followed, tellHidden } from './resync.ts'

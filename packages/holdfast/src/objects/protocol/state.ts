@@ -1,6 +1,7 @@
 /** What one member knows of a session's objects, as plain data. */
 
-import type { Millis, PartOut, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 import type { Quantised } from '../../wire/schema.ts'
 import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
 import type { Said, Types } from './types.ts'

@@ -3,7 +3,8 @@
  * what must be sent to whom because of a change.
  */
 
-import { isHost, mayPlay, type Millis, type PartView, type PeerId, RIGHTS } from '../../machine.ts'
+import { isHost, mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
+import type { PartView } from '../../kind/protocol/part.ts'
 import { LOOK_MS } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
 import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'

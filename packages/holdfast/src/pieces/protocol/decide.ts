@@ -5,7 +5,8 @@
  * the backup has it. The sender of every update gets one outcome.
  */
 
-import type { Effected, PeerId } from '../../machine.ts'
+import type { PeerId } from '../../machine.ts'
+import type { Effected } from '../../kind/protocol/part.ts'
 import { differing, type Quantised } from '../../wire/schema.ts'
 import { effectsOf } from './changes.ts'
 import {

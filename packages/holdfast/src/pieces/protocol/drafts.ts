@@ -3,7 +3,8 @@
  * player can predict (deal, shuffle, capture). All of them are one entry of the log.
  */
 
-import { badValue, type Draft, type Effects, HoldfastError } from '../../machine.ts'
+import { badValue, HoldfastError } from '../../machine.ts'
+import type { Draft, Effects } from '../../kind/protocol/part.ts'
 import type { Quantised } from '../../wire/schema.ts'
 import { effectsOf, encodeDraws } from './changes.ts'
 import { server } from './decide.ts'

@@ -6,7 +6,7 @@
  * ours may have turned it over.
  */
 
-import type { PartOut } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 import type { PieceEvent, Pieces, Row } from './state.ts'
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>

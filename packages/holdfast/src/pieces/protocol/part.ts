@@ -1,6 +1,7 @@
 /** The pieces as a part of a member. */
 
-import type { Millis, Part, PartOut, PartView, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { receive as receiveNews, takeTable } from './pending.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'

@@ -6,7 +6,7 @@
  * a pending regrab (`loose`) may still be granted, so it stays until its own outcome comes (O51).
  */
 
-import type { PartOut } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 import { applied } from './decide.ts'
 import { take, encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import * as losses from './losses.ts'

@@ -2,7 +2,8 @@
  * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
  */
 
-import { mayPlay, type Millis, type Part, type PartView, type PeerId } from '../../machine.ts'
+import { mayPlay, type Millis, type PeerId } from '../../machine.ts'
+import type { Part, PartView } from '../../kind/protocol/part.ts'
 import { RIGHTS } from '../../machine.ts'
 import { createReader } from '../../wire/bytes.ts'
 import { fingerprint } from '../../wire/digest.ts'

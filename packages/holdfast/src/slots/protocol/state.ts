@@ -7,7 +7,8 @@
  * up to the horizon; the world behind the horizon is settled.
  */
 
-import type { Millis, PartOut, PeerId } from '../../machine.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import type { PartOut } from '../../kind/protocol/part.ts'
 
 /** Slots that stay open to late acts: 2 s at 200 ms. */
 export const HORIZON_SLOTS = 10

@@ -1,0 +1,178 @@
+/** The contract between a member and the machine of a kind, its part of the protocol. */
+
+import type { Millis, PeerId } from '../../machine.ts'
+
+/** A member as parts see it; who has no rights named plays (RIGHTS). */
+export interface PartMember {
+  inc: PeerId
+  player: number
+  rights?: number
+}
+
+/** The view as parts see it. */
+export interface PartView {
+  /** The id of the session. */
+  session: string
+  me: PeerId
+  primary: PeerId
+  epoch: number
+  /** Every member has a link to every other; if false, only to primary and backup (B8). */
+  mesh: boolean
+  /** Every member here, in no order. */
+  members: readonly PartMember[]
+  /** Options that the session's founder set for all: `name=value`, joined by `;`. */
+  terms?: string
+  /** Members that are not here any more left for good; if false, they may come back. */
+  left: boolean
+  /** Players whose processes ended, as pages do, and since when, by our clock: each may be back. */
+  ended?: ReadonlyMap<number, Millis>
+}
+
+/** The effects of an operation on the durable state of one part. */
+export interface Effects {
+  /** Changes of the durable state; `apply` makes them at primary and backup alike. */
+  changes: Uint8Array[]
+  /** The news for all members, sent once it is safe; null for none. */
+  news: Uint8Array | null
+}
+
+/** The result of an operation on the primary. */
+export interface Effected extends Effects {
+  /** The outcome for the member that asked. */
+  outcome: Uint8Array
+  /** What was asked for was not done: that costs its player more than what was. */
+  refused?: boolean
+  /** Effects on other parts, in the same entry of the log. */
+  also?: readonly (Effects & { part: number })[]
+}
+
+/** Changes that an operation of one part makes in another; none takes effect before `done`. */
+export interface Draft {
+  /** The interface through which a function makes the changes. */
+  readonly face: object
+  /** @throws Error with a sentence if the changes are too many */
+  done(): Effects & { part: number }
+  /**
+   * Effects that remain even if the changes are dropped: random draws, which may be known already.
+   */
+  spent(): (Effects & { part: number }) | null
+}
+
+/** The sink of a part: bytes to one peer on the part's own channel, events to the application. */
+export interface PartOut<Event = unknown> {
+  /**
+   * Reliable and ordered, to one peer; kept until the call has returned.
+   *
+   * @returns its number on the link, for `delivered`; 0 if there is no link and nothing was sent
+   */
+  send(to: PeerId, message: Uint8Array): number
+  emit(event: Event): void
+  /**
+   * As primary: what a member asks for is charged to its player. Absent where nobody counts.
+   *
+   * @returns false if that player asked for too much, and nothing was charged
+   */
+  charge?(from: PeerId, what: Charge): boolean
+}
+
+/**
+ * What a player is charged for: an operation; one that was pushed back before, and is tried again;
+ * and, behind either, that it was refused.
+ */
+export type Charge = 'operation' | 'again' | 'refusal'
+
+/** Newest state: frames that are written as a packet leaves, so what leaves is never old. */
+export interface Newest<State> {
+  /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
+  read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
+  /** Frames of members that only watch count too. */
+  readsWatchers?: boolean
+  /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false for none */
+  write?(
+    state: State,
+    now: Millis,
+    to: PeerId,
+    seq: number,
+    writer: { bytes: Uint8Array; length: number },
+    budget: number,
+  ): boolean
+  /** Whether more waits to be written for that peer now. */
+  waits?(state: State, now: Millis, to: PeerId): boolean
+  /** Peers for whom updates have been waiting since the last call. */
+  dirty?(state: State, now: Millis): Iterable<PeerId>
+  acked?(state: State, peer: PeerId, seq: number): void
+  lost?(state: State, peer: PeerId, seq: number): void
+}
+
+/** State that survives its server: what the log carries, at primary and backup alike. */
+export interface Durable<State> {
+  /** As primary: runs an operation and returns its effects; changes nothing itself. */
+  perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected
+  /** Whether the session remembers that player however long they are away. */
+  keeps?(state: State, player: number): boolean
+  /** Applies one change of the durable state. */
+  apply?(state: State, change: Uint8Array): void
+  snapshot?(state: State): Uint8Array
+  /** The durable state as it was published to this member, in the form of `snapshot`. */
+  published?(state: State): Uint8Array
+  /** Replaces the durable state. Bytes of another build may be refused with false. */
+  restore?(state: State, bytes: Uint8Array): boolean
+  /** As primary: messages that bring a member's view of this part up to date, in order. */
+  welcome?(state: State): Uint8Array[]
+  /**
+   * As primary: the news or welcome with only what a player may see; the same bytes if that is all.
+   */
+  show?(state: State, news: Uint8Array, player: number): Uint8Array
+}
+
+/**
+ * What a kept room has of a part besides its durable state, for state that is in no log. A room
+ * that is opened finds the first `whole` and the `changes` behind it, in order.
+ */
+export interface Persistent<State> {
+  /** Whether it changed since `changes`. */
+  stirred?(state: State): boolean
+  /** All of it. */
+  whole?(state: State): Uint8Array
+  /** What changed since that was asked last. */
+  changes?(state: State): Uint8Array[]
+  /** What the room had, in order. */
+  find?(state: State, all: readonly Uint8Array[]): void
+  /** The last word of the lines that say what is kept of it; else these name its channel. */
+  readonly keptAs?: string
+  /**
+   * What another build kept of this part: its types as text, its state in the form of `snapshot`,
+   * and the changes behind it. @returns it in our own form; or why that cannot be
+   */
+  reread?(types: string, bytes: Uint8Array, changes: readonly Uint8Array[]): Uint8Array | string
+}
+
+/** What a part is to the member that runs it, besides the groups above: it has what it needs. */
+export interface Part<State = never> extends Newest<State>, Durable<State>, Persistent<State> {
+  /** First byte of its reliable messages, and the channel of its frames: 4 to 255. */
+  readonly channel: number
+  /** A reliable message of a peer (or of ourselves). Hostile. */
+  receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
+  /** Whether that message of a member that only watches counts; without this, none does. */
+  hearsWatcher?(bytes: Uint8Array): boolean
+  /** At the end of each call into the member: sends what is due by now. */
+  flush?(state: State, now: Millis, out: PartOut): void
+  /** Does what is due. */
+  wake?(state: State, now: Millis, out: PartOut): void
+  /** When `wake` is due; Infinity if never. */
+  deadline?(state: State): Millis
+  view?(state: State, now: Millis, view: PartView, out: PartOut): void
+  /** We are in another session: all state of the former one is dropped. */
+  reset?(state: State, out: PartOut): void
+  /**
+   * At the beginning of each call into the member: session time minus our own clock; NaN while not
+   * known.
+   */
+  clock?(state: State, offset: Millis): void
+  /** A new link to a peer opened: nothing is known of what the peer has. */
+  linked?(state: State, now: Millis, peer: PeerId): void
+  /** The link to a peer is gone: messages on their way may have arrived or not. */
+  unlinked?(state: State, now: Millis, peer: PeerId): void
+  /** All reliable messages of the link up to that number have come (L3). */
+  delivered?(state: State, peer: PeerId, upTo: number): void
+}
