@@ -7,7 +7,7 @@
  * over WebSockets through the hub as browsers do. Beside it, in the same processes, moments and
  * frames, a plain WebSocket echo through one process.
  *
- * The five stages are what the session itself measures, by its own clock: `session.ages()`.
+ * The five stages are what the session itself measures, by its own clock: `session.debug.ages()`.
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -57,7 +57,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
       notes: [
         'Until it is visible, half a frame of the delay, 8.3 ms, is the wait for the next frame.',
         'A game that reads its keys once a frame adds as much. The source had frames of 100 ms.',
-        'Not measured here: a browser, whose game can show the same figures by `session.ages()`.',
+        'Not measured here: a browser, whose game can show the same by `session.debug.ages()`.',
       ],
     }
   } finally {

@@ -18,7 +18,7 @@ async function crew(): Promise<{ w: SessionWorld; ada: Session; grace: Session }
 
 test('a server that obeys dies at once, and the backup goes on', async () => {
   const { w, ada, grace } = await crew()
-  obey(ada, () => ada.crash())
+  obey(ada, () => ada.debug.crash())
   const ignored = vi.fn<() => void>()
   wish(grace, ignored)
   await w.runUntil(() => grace.primary?.name === 'Grace', 10_000)

@@ -90,7 +90,7 @@ export class Player {
     if (this.killed) return
     this.killed = true
     this.story.over = true
-    this.session.crash()
+    this.session.debug.crash()
     this.changed()
   }
 }

@@ -38,7 +38,7 @@ export function Figures(props: { player: Player; children: ComponentChildren }):
 
 /** Figures: how often roles changed hands, and how far the server is. */
 export function Reach({ player }: { player: Player }): ComponentChild {
-  const { epoch, rttMs, path } = player.session.figures()
+  const { epoch, rttMs, path } = player.session.debug.figures()
   const way = player.serves ? 'you are the server' : path === 'none' ? 'no path' : path
   return (
     <>

@@ -81,7 +81,7 @@ export class Story {
   // Whoever is backup takes over within a second: after more than that it is gone too.
   #wait(): void {
     if (this.#waits || performance.now() - this.#brokenAt < PATIENCE_MS) return
-    if (!this.#session.figures().hub) return
+    if (!this.#session.debug.figures().hub) return
     this.#waits = true
     this.note(news.waiting(this.#backup !== null), 'bad')
   }

@@ -62,7 +62,7 @@ export function endings(trial: Trial): unknown[] {
   return groups(trial).map(({ register, lives }) => [
     [register?.epoch, register?.primary, register?.backup],
     lives.map(({ name, session }) => [
-      [name, session.status, session.me.inc, session.me.player, session.figures().epoch],
+      [name, session.status, session.me.inc, session.me.player, session.debug.figures().epoch],
       [dotsOf(session), thingsOf(session), tableOf(session), cardsOf(session)],
     ]),
   ])
@@ -148,7 +148,7 @@ function* standing(group: Group, primary: Inside, life: Inside): Generator<strin
     ['members', incs(session), incs(primary.session)],
     ['members', incs(session).length, group.lives.length],
     ['primary', session.primary?.inc, primary.session.me.inc],
-    ['epoch', session.figures().epoch, group.register?.epoch],
+    ['epoch', session.debug.figures().epoch, group.register?.epoch],
     ['register', primary.session.me.inc, group.register?.primary],
   ]
   // Whom only the dead knew, or who was away, is nobody's memory after a recovery: it is told so.

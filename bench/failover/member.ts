@@ -69,12 +69,12 @@ function note(event: MemberEvent): void {
   }
   if (event.kind === 'done' && fresh) {
     fresh = false
-    say({ kind: 'served', epoch: session.figures().epoch, at: clock() })
+    say({ kind: 'served', epoch: session.debug.figures().epoch, at: clock() })
   }
 }
 
 function figures(): Figures {
-  const { epoch, role, suspectMs } = session.figures()
+  const { epoch, role, suspectMs } = session.debug.figures()
   const { user, system } = process.cpuUsage()
   return {
     inc: session.me.inc,

@@ -64,7 +64,7 @@ function act(): void {
   asked('begin', next)
   asked('end', () => {
     clearTimeout(timer)
-    say({ kind: 'acted', path: session.figures().path, instants })
+    say({ kind: 'acted', path: session.debug.figures().path, instants })
   })
 }
 
@@ -87,8 +87,8 @@ function watch(): void {
   draw()
   asked('end', () => {
     // What is on the way may come.
-    const { path } = session.figures()
-    setTimeout(() => say({ kind: 'saw', path, held, bare, ages: session.ages() }), 500)
+    const { path } = session.debug.figures()
+    setTimeout(() => say({ kind: 'saw', path, held, bare, ages: session.debug.ages() }), 500)
   })
 }
 

@@ -152,7 +152,7 @@ function mark(): void {
   }
   const { play } = stage
   const { session } = play
-  const figures = session.figures()
+  const figures = session.debug.figures()
   Object.assign(data, {
     status: play.killed ? 'killed' : session.status,
     safety: session.safety,

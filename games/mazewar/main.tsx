@@ -229,7 +229,7 @@ function mark(): void {
     bots: at.play.company?.count ?? 0,
     me: session.me.player,
     members: session.members.map(({ player }) => player).join(','),
-    epoch: session.figures().epoch,
+    epoch: session.debug.figures().epoch,
   })
 }
 

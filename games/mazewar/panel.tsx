@@ -46,7 +46,7 @@ export function Header(props: {
 }
 
 function Own({ play }: { play: Play }): ComponentChild {
-  const { epoch } = play.session.figures()
+  const { epoch } = play.session.debug.figures()
   return (
     <li class="figure" title="Slots of 200 ms that everybody computes alike; no server is asked">
       epoch <b>{epoch}</b> slot <b>{play.cockpit.burrow.slot}</b>

@@ -9,7 +9,7 @@ import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 /** What a window at the table says of itself. */
 export function marksOf(play: Play): Record<string, string | number> {
   const { session, killed } = play
-  const { epoch, role, returns } = session.figures()
+  const { epoch, role, returns } = session.debug.figures()
   const held = play.things.filter(({ handle }) => handle.holder !== null)
   return {
     status: killed ? 'killed' : session.status,

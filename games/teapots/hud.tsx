@@ -100,7 +100,7 @@ function Speaker({ muted }: { muted: boolean }): ComponentChild {
 }
 
 function Own({ play }: { play: Play }): ComponentChild {
-  const { rttMs, role } = play.session.figures()
+  const { rttMs, role } = play.session.debug.figures()
   return (
     <>
       <li class="figure" title="What this window does for the session">
@@ -208,7 +208,7 @@ export function Touched({ play }: { play: Play }): ComponentChild {
   const { session, sugar } = play
   const { touched } = sugar
   if (!touched?.alive) return null
-  const { in: came, out } = session.figures().bytesPerSecond
+  const { in: came, out } = session.debug.figures().bytesPerSecond
   return (
     <p class="touched">
       <Whose play={play} lump={touched} />

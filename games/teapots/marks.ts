@@ -16,7 +16,7 @@ import { playerOf } from './whose.ts'
 /** How this match stands. */
 export function marksOf(play: Play): Record<string, string | number> {
   const { session, seat, killed, standings } = play
-  const { epoch, role, returns } = session.figures()
+  const { epoch, role, returns } = session.debug.figures()
   const pots = session
     .all(Pot)
     .filter(({ away }) => !away)

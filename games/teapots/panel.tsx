@@ -62,7 +62,7 @@ export function Panel(props: {
 
 function Serving({ play }: { play: Play }): ComponentChild {
   const { session } = play
-  const { epoch, role, path } = session.figures()
+  const { epoch, role, path } = session.debug.figures()
   return (
     <section>
       <h3>Who serves</h3>
@@ -89,7 +89,7 @@ function Ages({ play }: { play: Play }): ComponentChild {
   const place = createRef<HTMLDivElement>()
   const [words, setWords] = useState<readonly [StageName, string, string][]>([])
   useEffect(() => drawAges(place.current!, play, setWords), [play])
-  const ages = play.session.ages()
+  const ages = play.session.debug.ages()
   return (
     <section class="ages">
       <h3>Age of data, in milliseconds</h3>
@@ -126,7 +126,7 @@ function drawAges(
     loaded(STAGE_WORDS)
   })
   const timer = setInterval(() => {
-    if (session.status === 'live') chart?.show(session.ages(), session.now())
+    if (session.status === 'live') chart?.show(session.debug.ages(), session.now())
   }, CHART_MS)
   return () => {
     gone = true
@@ -140,7 +140,7 @@ function figure(ms: number): string {
 }
 
 function Sugar({ play }: { play: Play }): ComponentChild {
-  const { in: came, out } = play.session.figures().bytesPerSecond
+  const { in: came, out } = play.session.debug.figures().bytesPerSecond
   return (
     <section>
       <h3>Lumps of sugar, by owner and version</h3>
@@ -165,7 +165,7 @@ function Weather({ play }: { play: Play }): ComponentChild {
   useEffect(() => {
     if (play.session.status !== 'live') return
     const fair = rtt === 0 && loss === 0 && jitter === 0
-    play.session.condition(fair ? null : `rtt=${rtt},loss=${loss}%,jitter=${jitter}`)
+    play.session.debug.condition(fair ? null : `rtt=${rtt},loss=${loss}%,jitter=${jitter}`)
   }, [play, rtt, loss, jitter])
   return (
     <section>
@@ -181,7 +181,7 @@ function Own({ play }: { play: Play }): ComponentChild {
   const [factor, setFactor] = useState(WARP)
   const warp = (value: number): void => {
     setFactor(value)
-    play.session.warp(value)
+    play.session.debug.warp(value)
   }
   return (
     <section>

@@ -1,4 +1,4 @@
-// Goal: the chart of the ages of data draws what `session.ages()` says, stage by stage (T73).
+// Goal: the chart of the ages of data draws what `session.debug.ages()` says, stage by stage (T73).
 // Method: a session of two in virtual time, one of whom moves; and samples made by hand.
 import { object, type Session, vec2 } from 'holdfast'
 import { world } from 'holdfast/sim'
@@ -11,7 +11,7 @@ const Ball = object(
   { motion: { follow: { at: 'speed' } } },
 )
 
-type Ages = ReturnType<Session['ages']>
+type Ages = ReturnType<Session['debug']['ages']>
 
 /** Pairs of what is drawn for one stage: seconds before now, and the age. */
 function drawn(ages: Ages, now: number, stage: number): [number, number][] {
@@ -31,7 +31,7 @@ test('T73: every stage is drawn as it was measured, of the last fifteen seconds'
     await w.run(50)
     for (const one of grace.all(Ball)) one.view()
   }
-  const [ages, now] = [grace.ages(), grace.now()]
+  const [ages, now] = [grace.debug.ages(), grace.now()]
   for (const [stage, [name]] of STAGE_WORDS.entries()) {
     const recent = ages[name].recent.filter(({ at }) => at > now - 15_000)
     const told = new Map(recent.map(({ at, age }) => [(at - now) / 1000, age]))

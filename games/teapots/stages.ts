@@ -3,7 +3,7 @@
 import type { Session } from 'holdfast'
 
 /** As a session measures them. */
-export type Ages = ReturnType<Session['ages']>
+export type Ages = ReturnType<Session['debug']['ages']>
 /** One stage of the way of an update. */
 export type StageName = keyof Ages
 

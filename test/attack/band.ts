@@ -129,7 +129,7 @@ export class Band {
 
   /** Which of their roles changed, by epoch. */
   epoch(): number {
-    return this.#members[0]!.figures().epoch
+    return this.#members[0]!.debug.figures().epoch
   }
 
   async end(): Promise<void> {

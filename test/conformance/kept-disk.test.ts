@@ -40,7 +40,7 @@ async function running(starts: Promise<HubProcess>): Promise<HubProcess> {
 async function alone(hub: HubProcess, name: string): Promise<{ session: Session; told: string[] }> {
   const wish = { game: 'g', room: 'r', name, types: [add], server: hub.url }
   const session = await join({ ...wish, keepRoom: '1d' })
-  open.push(() => session.crash())
+  open.push(() => session.debug.crash())
   const told: string[] = []
   session.on('error', ({ error }) => told.push(String(error)))
   await safe(session, 'kept')
@@ -64,7 +64,7 @@ const sum = async (session: Session, n: number): Promise<number> => {
 }
 
 async function die(hub: HubProcess, session: Session): Promise<void> {
-  session.crash()
+  session.debug.crash()
   await hub.kill('SIGKILL')
 }
 

@@ -71,7 +71,7 @@ async function enter({ join: server, token, store }: Enter): Promise<void> {
 function found(own: Session): Found {
   const { me, token, table } = own
   return {
-    ...{ player: me.player, token, epoch: own.figures().epoch, now: own.now() },
+    ...{ player: me.player, token, epoch: own.debug.figures().epoch, now: own.now() },
     count: Number(table.get('count') ?? 0),
     newest: numbers(table.get('newest')),
     moves: own.all(Man)[0]?.state.moves ?? 0,

@@ -33,7 +33,7 @@ export interface Globals {
     find(id: string): { handle: Handle } | null
     drags: { lost: number; held: Map<string, unknown> }
     lane: { isIdle: boolean }
-    session: { condition(text: string | null): void }
+    session: { debug: { condition(text: string | null): void } }
   }
   tabletopScene: {
     camera: { toScreen(at: Place): Place }
@@ -193,7 +193,7 @@ export async function race({ page }: Window, id: string, way: Place): Promise<Ve
 /** Weather on the links of a window, from now on. */
 export async function weather({ page }: Window, text: string | null): Promise<void> {
   await page.evaluate((condition) => {
-    ;(globalThis as unknown as Globals).tabletop.session.condition(condition)
+    ;(globalThis as unknown as Globals).tabletop.session.debug.condition(condition)
   }, text)
 }
 

@@ -15,7 +15,7 @@ let acting = true
 let rests = false
 
 function say() {
-  const { epoch, role, path } = session.figures()
+  const { epoch, role, path } = session.debug.figures()
   const counts = session.table.keys('note.').map((key) => [key, session.table.get(key)])
   const { status, safety, me } = session
   const members = session.members.map((member) => member.player)

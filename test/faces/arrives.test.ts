@@ -48,7 +48,7 @@ test('an option that none of the types is for is refused by its name (AP-6)', as
 
 test('what only objects have is refused in a game without them (AP-17)', async () => {
   const session = await world({ seed: 4 }).join({ game: 'any', types: [set] })
-  expect(() => session.ages()).toThrow('join was given no type of objects')
+  expect(() => session.debug.ages()).toThrow('join was given no type of objects')
   expect(() => session.create(Dot)).toThrow('the object "dot" was not given to join')
   expect([session.table.get('value'), session.table.keys()]).toEqual([undefined, []])
 })

@@ -214,7 +214,8 @@ describe('listeners', () => {
       const dot = other.all(Dot).find(({ state }) => state.of === NAMES[at])!
       let told = dot.away
       dot.on('changed', () => void (told = dot.away))
-      all[at]![end]('the page is gone')
+      if (end === 'end') all[at]!.end('the page is gone')
+      else all[at]!.debug.crash()
       for (let ms = 0; ms < 1_000; ms += 5) {
         await w.run(5)
         expect(told).toBe(dot.away)

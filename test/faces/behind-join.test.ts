@@ -117,7 +117,7 @@ const LINES: Readonly<Record<string, Line>> = {
     gives: true,
   },
   token: { does: (session) => session.token, gives: expect.stringMatching(/./) },
-  'figures()': { does: (session) => session.figures(), gives: expect.anything() },
+  'figures()': { does: (session) => session.debug.figures(), gives: expect.anything() },
   'leave()': { does: (session) => session.leave(), gives: undefined },
 }
 

@@ -260,7 +260,7 @@ test('B7: what changes costs less as a field of an object than as calls that tel
     for (let at = 0; at < 200; at++) {
       turn(all[1]!, at)
       await w.run(50)
-      rates.push(all.reduce((sum, session) => sum + session.figures().bytesPerSecond.out, 0))
+      rates.push(all.reduce((sum, session) => sum + session.debug.figures().bytesPerSecond.out, 0))
     }
     return rates.slice(100).reduce((sum, rate) => sum + rate, 0) / 100
   }

@@ -98,7 +98,7 @@ describe('who floods the server with actions', () => {
       const seconds = (w.now() - since) / 1_000
       expect(hers.length).toBeGreaterThan(seconds * rate)
       expect(hers.length).toBeLessThanOrEqual((2 + seconds) * rate + 1)
-      expect(ada.figures().pushedBack).toBeGreaterThan(0)
+      expect(ada.debug.figures().pushedBack).toBeGreaterThan(0)
       isOver = true
       await w.run(20_000)
       expect(hers.at(-1)).toBe(what === count ? String(hers.length) : 'no')
@@ -131,7 +131,7 @@ test('an honest player notices nothing of it: 60 actions a second, by default (S
     await w.run(1_000 / 60)
   }
   await w.run(1_000)
-  expect([took.length, all[0].figures().pushedBack]).toEqual([300, 0])
+  expect([took.length, all[0].debug.figures().pushedBack]).toEqual([300, 0])
   expect(Math.max(...took)).toBeLessThanOrEqual(CALM_MS)
 })
 

@@ -205,11 +205,11 @@ describe('a hold that ends', () => {
     const { w, alice } = await scene()
     const heard = losses(alice)
     await done(w, man(alice).grab())
-    alice.condition('loss=100%')
+    alice.debug.condition('loss=100%')
     await w.run(500)
     const moved = man(alice).update({ at: [5, 5] })
     await w.run(15_000)
-    alice.condition(null)
+    alice.debug.condition(null)
     expect(await done(w, moved)).toEqual({
       ok: false,
       code: 'refused',

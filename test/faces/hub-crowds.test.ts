@@ -53,11 +53,11 @@ describe('a school of 64 behind one address', () => {
     w.killHub()
     await w.run(2_000)
     w.restartHub()
-    const epochs = rooms.flat().map((one) => one.figures().epoch)
+    const epochs = rooms.flat().map((one) => one.debug.figures().epoch)
     const all = rooms.flat()
     await w.runUntil(() => w.hub()!.hub.attached.size === 8, 20_000)
     await w.run(5_000)
-    expect(all.map((one) => one.figures().epoch)).toEqual(epochs)
+    expect(all.map((one) => one.debug.figures().epoch)).toEqual(epochs)
     for (const [first] of rooms) expect(await acted(w, first!, 1)).toMatchObject({ ok: true })
     expect(refused(w)).toEqual({})
   }, 60_000)
@@ -81,7 +81,7 @@ describe('two rooms of eight', () => {
     const before = ids(w)
     expect(await acted(w, rooms[0]![3]!, 5)).toEqual({ ok: true, value: 5 })
     const [incs, epochs] = [(): number[] => rooms.flat().map(({ me }) => me.inc), rooms.flat()]
-    const [was, were] = [incs(), epochs.map((one) => one.figures().epoch)]
+    const [was, were] = [incs(), epochs.map((one) => one.debug.figures().epoch)]
     w.killHub()
     await w.run(60_000)
     w.restartHub()
@@ -89,7 +89,7 @@ describe('two rooms of eight', () => {
     await w.run(2 * RESTART_MS)
     expect(ids(w)).toEqual(before)
     expect(incs()).toEqual(was)
-    expect(rooms.flat().map((one) => one.figures().epoch)).toEqual(were)
+    expect(rooms.flat().map((one) => one.debug.figures().epoch)).toEqual(were)
     expect(await acted(w, rooms[0]![6]!, 2)).toEqual({ ok: true, value: 7 })
     expect(await acted(w, rooms[1]![6]!, 2)).toEqual({ ok: true, value: 2 })
     expect(w.hub()!.hub.counters.abandoned).toBe(0)

@@ -171,7 +171,7 @@ describe('a word that nobody listens', () => {
     const all: Session[] = []
     for (const name of NAMES) all.push(await w.join({ game: 'garden', name }, { name }))
     await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
-    await w.runUntil(() => all.every((one) => one.figures().path !== 'relay'), 10_000)
+    await w.runUntil(() => all.every((one) => one.debug.figures().path !== 'relay'), 10_000)
     return [w, all]
   }
 
@@ -179,7 +179,7 @@ describe('a word that nobody listens', () => {
     for (let seed = 1; seed <= 3; seed++) {
       const [w, all] = await nodes(seed, 'rtt=30,jitter=10,loss=5%')
       await w.run(3_000)
-      const { epoch } = all[0]!.figures()
+      const { epoch } = all[0]!.debug.figures()
       const before = incs(all)
       const random = prng.create(`words ${seed}`)
       for (let n = 0; n < 200; n++) {
@@ -187,7 +187,7 @@ describe('a word that nobody listens', () => {
         w.refuse(at, `sim:${of}`)
         await w.run(prng.below(random, 20))
       }
-      expect([seed, all[0]!.figures().epoch, incs(all)]).toEqual([seed, epoch, before])
+      expect([seed, all[0]!.debug.figures().epoch, incs(all)]).toEqual([seed, epoch, before])
       expect(all[0]!.members).toHaveLength(4)
       expect(all.reduce((sum, { member }) => sum + member!.counters.doubted, 0)).toBeGreaterThan(30)
     }

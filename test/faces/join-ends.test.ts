@@ -56,7 +56,7 @@ const playerOf = (ada: Session, name: string) => ada.members.find((one) => one.n
 const ENDS: Readonly<Record<string, (w: SessionWorld, ada: Session) => unknown>> = {
   kicked: (_w, ada) => ada.kick(playerOf(ada, 'grace')),
   banned: (_w, ada) => ada.ban(playerOf(ada, 'grace')),
-  unreachable: (_w, ada) => ada.crash(),
+  unreachable: (_w, ada) => ada.debug.crash(),
 }
 
 describe('between the first view and the last object', () => {

@@ -165,8 +165,11 @@ describe('a link between two that do not serve', () => {
     expect(linksOf(linus!).open).toEqual([1, 2])
     expect(linksOf(edsger!).open).toEqual([1, 2])
     expect(all.map((session) => session.members.length)).toEqual([4, 4, 4, 4])
-    expect(all.map((session) => session.figures().epoch)).toEqual([2, 2, 2, 2])
-    expect([ada, grace].map((session) => session!.figures().role)).toEqual(['backedup', 'backup'])
+    expect(all.map((session) => session.debug.figures().epoch)).toEqual([2, 2, 2, 2])
+    expect([ada, grace].map((session) => session!.debug.figures().role)).toEqual([
+      'backedup',
+      'backup',
+    ])
   })
 
   test('B57: that one of them died is for the server to say', async () => {

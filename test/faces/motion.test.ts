@@ -128,10 +128,10 @@ describe('view', () => {
 describe('a viewer', () => {
   test('warps as it likes, from 0 to below 1', async () => {
     const { all } = await two(4)
-    all[0]!.warp(0)
-    all[0]!.warp(null)
+    all[0]!.debug.warp(0)
+    all[0]!.debug.warp(null)
     for (const factor of [1, -0.1, NaN]) {
-      expect(() => all[0]!.warp(factor)).toThrow(/warping factor is from 0 to below 1/)
+      expect(() => all[0]!.debug.warp(factor)).toThrow(/warping factor is from 0 to below 1/)
     }
   })
 
@@ -139,21 +139,21 @@ describe('a viewer', () => {
     const { w, all } = await two(5)
     const [ada, grace] = all
     await w.run(2_000)
-    expect(grace!.figures().rttMs).toBeLessThan(25)
-    grace!.condition('rtt=40')
+    expect(grace!.debug.figures().rttMs).toBeLessThan(25)
+    grace!.debug.condition('rtt=40')
     const pot = ada!.create(Pot, { pos: [5, 5] })
     await w.run(25)
     expect(grace!.all(Pot)).toEqual([])
     await w.run(10)
     expect(grace!.all(Pot)).toHaveLength(1)
-    expect(() => grace!.condition('fog=1')).toThrow(/no condition is called "fog"/)
-    grace!.condition(null)
+    expect(() => grace!.debug.condition('fog=1')).toThrow(/no condition is called "fog"/)
+    grace!.debug.condition(null)
     pot.set({ pos: [6, 6] })
     // It goes when the way knows the object: B14.
     await w.run(80)
     expect(grace!.all(Pot)[0]!.state.pos[0]).toBeCloseTo(6)
     grace!.end('test')
-    expect(() => grace!.condition(null)).toThrow(/the session was left/)
+    expect(() => grace!.debug.condition(null)).toThrow(/the session was left/)
   })
 })
 
@@ -208,8 +208,8 @@ describe('what is shown of others', () => {
     let late = 0
     all[0]!.all(Pot).subscribe(() => came++)
     await fly(120, () => {
-      const { count } = all[0]!.ages().shown
-      if (came > 0) late += all[0]!.ages().clientReceive.count > count ? 1 : 0
+      const { count } = all[0]!.debug.ages().shown
+      if (came > 0) late += all[0]!.debug.ages().clientReceive.count > count ? 1 : 0
       places.push(theirs!.view().pos[0])
     })
     expect(came).toBeGreaterThan(100)
@@ -242,7 +242,7 @@ describe('what is shown of others', () => {
   test('a factor of zero shows each update at once, as the viewer likes', async () => {
     const jumps = async (factor: number | null): Promise<number> => {
       const { all, pot, fly } = await flight(9, ['Ada', 'Grace'], 'rtt=100')
-      all[0]!.warp(factor)
+      all[0]!.debug.warp(factor)
       const [theirs] = all[0]!.all(Pot)
       let last = theirs!.view().pos[1]
       let most = 0
@@ -291,7 +291,7 @@ describe('the ages', () => {
   test('T69, T73: five stages are measured; none waits for a loop', async () => {
     const { all, fly } = await flight(11, ['Ada', 'Grace', 'Linus'], 'rtt=40')
     await fly(300)
-    const { clientSend, serverReceive, serverSend, clientReceive, shown } = all[1]!.ages()
+    const { clientSend, serverReceive, serverSend, clientReceive, shown } = all[1]!.debug.ages()
     const means = [clientSend, serverReceive, serverSend, clientReceive].map(({ mean }) => mean)
     for (const [at, wanted] of [0, 20, 20, 40].entries()) {
       expect(Math.abs(means[at]! - wanted)).toBeLessThan(1)
@@ -306,26 +306,26 @@ describe('the ages', () => {
       expect(stage.recent.at(-1)!.at - stage.recent[0]!.at).toBeGreaterThan(4_000)
     }
     // The server sees as well, and its owner, for whom there is no way, measures nothing.
-    expect(all[0]!.ages().shown.count).toBeGreaterThan(25)
-    expect(all[2]!.ages().clientSend).toMatchObject({ count: 0, mean: NaN, recent: [] })
+    expect(all[0]!.debug.ages().shown.count).toBeGreaterThan(25)
+    expect(all[2]!.debug.ages().clientSend).toMatchObject({ count: 0, mean: NaN, recent: [] })
   })
 
   test('T70: on paths of 20 ms what is shown is 80 ms old at most on average', async () => {
     const { all, fly } = await flight(12, ['Ada', 'Grace', 'Linus'], 'rtt=40,jitter=6,loss=1%')
     await fly(600)
-    expect(all[1]!.ages().shown.mean).toBeLessThan(80)
+    expect(all[1]!.debug.ages().shown.mean).toBeLessThan(80)
   })
 
   test('T74: at 60 updates a second from each of eight, none is older than from one', async () => {
     const names = ['Ada', 'Bea', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal']
     const { all, fly } = await flight(13, names, 'rtt=40')
     await fly(120)
-    const alone = all[1]!.ages().clientReceive
+    const alone = all[1]!.debug.ages().clientReceive
     const pots = all.map((session) => session.create(Pot))
     await fly(300, (frame) => {
       for (const pot of pots) pot.set({ pos: [0, frame / 10] })
     })
-    const busy = all[1]!.ages().clientReceive
+    const busy = all[1]!.debug.ages().clientReceive
     expect(busy.count).toBeGreaterThan(alone.count + 100)
     // The server gathers what comes within some milliseconds, once for each way.
     expect(busy.p99).toBeLessThan(alone.p99 + 8)

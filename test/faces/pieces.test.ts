@@ -367,14 +367,14 @@ describe('who dies', () => {
       const linus = all[2]!
       const mine = card(linus)
       await done(w, mine.grab())
-      linus.condition('loss=100%')
+      linus.debug.condition('loss=100%')
       const outcomes: Promise<unknown>[] = []
       for (let x = 1; x <= 100; x++) {
         outcomes.push(mine.update({ at: [x, 7] }))
         await w.run(ms / 100)
       }
       expect(mine.state.at).toEqual([100, 7])
-      linus.condition(null)
+      linus.debug.condition(null)
       const told = (await done(w, Promise.all(outcomes))) as { ok: boolean }[]
       await w.run(1_000)
       expect(new Set(places(all)).size).toBe(1)

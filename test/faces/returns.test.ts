@@ -36,7 +36,7 @@ async function crew(
 }
 
 function inRole(all: Session[], role: string): Session {
-  return all.find((session) => session.figures().role === role)!
+  return all.find((session) => session.debug.figures().role === role)!
 }
 
 function players(session: Session): number[] {
@@ -188,7 +188,7 @@ describe('hand-over', () => {
     const server = inRole(all, 'backedup')
     const backup = inRole(all, 'backup')
     server.freeze()
-    expect(server.figures().role).toBe('handing')
+    expect(server.debug.figures().role).toBe('handing')
     w.stall(w.nodeOf(server), 6_000)
     await w.runUntil(() => backup.primary!.inc === backup.me.inc, 500)
     expect(backup.primary!.inc).toBe(backup.me.inc)
@@ -324,7 +324,7 @@ describe('recovery', () => {
     await w.run(5_000)
     w.killHub()
     await w.run(40_000)
-    const [server] = all.filter((session) => session.figures().role === 'backedup')
+    const [server] = all.filter((session) => session.debug.figures().role === 'backedup')
     expect(server!.safety).toBe('backed-up')
     expect(
       await settled(
@@ -334,6 +334,6 @@ describe('recovery', () => {
     ).toHaveLength(3)
     w.restartHub()
     await w.run(20_000)
-    expect(all.map((session) => session.figures().epoch)).toEqual([2, 2, 2])
+    expect(all.map((session) => session.debug.figures().epoch)).toEqual([2, 2, 2])
   })
 })

@@ -275,7 +275,7 @@ describe('what cannot be', () => {
     await played(w)
     const linus = await joining(w, { name: 'Linus' })
     const asked = linus.export()
-    linus.crash()
+    linus.debug.crash()
     await expect(act(w, asked)).rejects.toMatchObject({ code: 'left' })
     await expect(linus.export()).rejects.toMatchObject({ code: 'left' })
   })

@@ -34,7 +34,7 @@ async function failure(promise: Promise<unknown>): Promise<HoldfastError> {
 describe('a session', () => {
   test('T13, T18: the first to join serves, the second is its backup, the third is idle', async () => {
     const { all } = await three(1)
-    expect(all.map((session) => session.figures().role).sort()).toEqual([
+    expect(all.map((session) => session.debug.figures().role).sort()).toEqual([
       'backedup',
       'backup',
       'idle',
@@ -56,7 +56,7 @@ describe('a session', () => {
       expect(await w.runUntil(serves, 10_000)).toBe(true)
       await w.runUntil(() => all.length === 1 || all[0]!.safety === 'backed-up', 10_000)
     }
-    expect(all[0]!.figures().role).toBe('alone')
+    expect(all[0]!.debug.figures().role).toBe('alone')
     expect(new Set([...dead, all[0]!.me.name]).size).toBe(3)
   })
 
@@ -101,7 +101,7 @@ describe('a session', () => {
     dot.destroy()
     await w.run(1_000)
     expect(linus!.all(Dot)).toEqual([])
-    const rates = all.map((session) => session.figures().bytesPerSecond)
+    const rates = all.map((session) => session.debug.figures().bytesPerSecond)
     const [came, sent] = [rates.reduce((a, b) => a + b.in, 0), rates.reduce((a, b) => a + b.out, 0)]
     // What one sends another gets, but for what is lost.
     expect(came / sent).toBeGreaterThan(0.9)
@@ -127,12 +127,15 @@ describe('a session', () => {
     const { w, all } = await three(15)
     const [ada, grace, linus] = all
     w.kill(ada!)
-    await w.runUntil(() => grace!.figures().epoch === 4 && linus!.figures().epoch === 4, 10_000)
+    await w.runUntil(
+      () => grace!.debug.figures().epoch === 4 && linus!.debug.figures().epoch === 4,
+      10_000,
+    )
     for (let i = 0; i < 20; i++) {
       void linus!.act(add, { by: 1 })
       await w.run(1_000)
     }
-    expect([grace!, linus!].map((session) => session.figures().epoch)).toEqual([4, 4])
+    expect([grace!, linus!].map((session) => session.debug.figures().epoch)).toEqual([4, 4])
   })
 
   test('T3: who leaves is gone for all at once, and a new one may come', async () => {

@@ -26,7 +26,7 @@ async function three(): Promise<Three> {
   for (const name of ['Ada', 'Grace', 'Linus']) {
     all.push(await w.join({ game: 'sums', types: [add], name }))
   }
-  const inRole = (role: string): Running => all.find((one) => one.figures().role === role)!
+  const inRole = (role: string): Running => all.find((one) => one.debug.figures().role === role)!
   // The detector has learned the rhythm by then.
   await w.runUntil(() => inRole('backup') !== undefined, 5_000)
   await w.run(4_000)
@@ -39,7 +39,7 @@ const leads = (one: Running): boolean => one.primary?.inc === one.me.inc
 describe('a takeover', () => {
   test('T36: of a backup that does not hear its primary is vetoed, and the relay carries on (SE-3)', async () => {
     const { w, all, server, backup, other } = await three()
-    const { epoch } = server.figures()
+    const { epoch } = server.debug.figures()
     w.deafen(w.nodeOf(server), w.nodeOf(backup))
     for (let n = 1; n <= 30; n++) {
       expect(await settled(w, other.act(add, { by: 1 }))).toEqual({ ok: true, value: n })
@@ -47,17 +47,17 @@ describe('a takeover', () => {
     }
     expect(w.hub()!.hub.counters.vetoes).toBeGreaterThan(0)
     expect(all.map(({ primary }) => primary!.inc)).toEqual(all.map(() => server.me.inc))
-    expect([server.figures().epoch, server.safety]).toEqual([epoch, 'backed-up'])
-    expect(backup.figures().role).toBe('backup')
+    expect([server.debug.figures().epoch, server.safety]).toEqual([epoch, 'backed-up'])
+    expect(backup.debug.figures().role).toBe('backup')
   })
 
   test('T39: from a primary that stands still is granted after the bound (SE-3)', async () => {
     const { w, server, backup, other } = await three()
-    const { epoch } = server.figures()
+    const { epoch } = server.debug.figures()
     w.stall(w.nodeOf(server), 20_000)
     // Fifty to notice, at most, and the bound of a primary that is near.
     await w.run(40)
-    expect(backup.figures().epoch).toBe(epoch)
+    expect(backup.debug.figures().epoch).toBe(epoch)
     await w.runUntil(() => leads(backup), 500)
     expect(leads(backup)).toBe(true)
     expect((await settled(w, other.act(add, { by: 1 }))).ok).toBe(true)

@@ -62,10 +62,10 @@ async function done(w: SessionWorld, session: Session, by: number): Promise<stri
   return said
 }
 
-const threw = ({ all }: Crew): number[] => all.map((session) => session.figures().threw)
+const threw = ({ all }: Crew): number[] => all.map((session) => session.debug.figures().threw)
 const BY_ROLE = ['backedup', 'backup', 'idle'] as const
 const inRole = ({ all }: Crew, role: (typeof BY_ROLE)[number]): Session => {
-  return all.find((session) => session.figures().role === role)!
+  return all.find((session) => session.debug.figures().role === role)!
 }
 
 describe('what a message makes the machine throw (N-3)', () => {
@@ -154,7 +154,7 @@ describe('what a message makes the machine throw (N-3)', () => {
     const { events } = w.counters
     await w.run(10_000)
     expect(w.counters.events - events).toBeLessThan(20_000)
-    expect(client.figures().threw).toBeLessThan(10_000 / 50 + 1)
+    expect(client.debug.figures().threw).toBeLessThan(10_000 / 50 + 1)
     expect(await done(w, client, 1)).toBe('1')
   })
 })

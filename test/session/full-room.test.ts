@@ -168,7 +168,7 @@ describe('a tab that serves as backup and is loaded again', () => {
       const all: Session[] = []
       for (let at = 0; at < most; at++) all.push(await w.join({ ...duel, name: `p${at}` }))
       await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
-      const [ada, backup] = [all[0]!, all.find((one) => one.figures().role === 'backup')!]
+      const [ada, backup] = [all[0]!, all.find((one) => one.debug.figures().role === 'backup')!]
       const seen: number[] = []
       ada.on('members', (rows) => void seen.push(rows.length))
       const { token, me } = backup

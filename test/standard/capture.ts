@@ -150,7 +150,7 @@ export async function captureMesh(): Promise<Sent[]> {
 }
 
 async function handOver({ until }: Stage, from: Session, all: Session[]): Promise<void> {
-  await until('bea has a backup', () => from.figures().role === 'backedup')
+  await until('bea has a backup', () => from.debug.figures().role === 'backedup')
   from.handOver()
   await until('all follow', () => all.every((one) => one.primary && one.primary !== from.me))
   const safe = (): boolean => all.every((one) => one.safety === 'backed-up')
@@ -180,7 +180,7 @@ async function overfill({ sim, join, until }: Stage, server: Session): Promise<v
 
 /** Server and backup die at once, and of the others one has not seen all. */
 async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise<Session[]> {
-  const heads = all.filter((one) => ['backedup', 'backup'].includes(one.figures().role))
+  const heads = all.filter((one) => ['backedup', 'backup'].includes(one.debug.figures().role))
   const left = all.filter((one) => !heads.includes(one))
   const [deaf, well] = left as [Session, Session]
   const [deafName, ...names] = [deaf, well, ...heads].map((one) => one.me.name)
@@ -346,8 +346,8 @@ async function lookAround({ until }: Stage, sessions: Session[]): Promise<void> 
 
 /** The backup cannot hear the primary, and wants to take over: that one lives. */
 async function mishear({ sim, sent, until }: Stage, [ada, bea]: [Session, Session]): Promise<void> {
-  const { epoch } = ada.figures()
-  await until('bea stands by', () => bea.figures().role === 'backup')
+  const { epoch } = ada.debug.figures()
+  await until('bea stands by', () => bea.debug.figures().role === 'backup')
   const mend = sim.deafen('ada', 'bea')
   const from = sent.length
   const isVetoed = (): boolean => {
@@ -357,7 +357,7 @@ async function mishear({ sim, sent, until }: Stage, [ada, bea]: [Session, Sessio
   }
   await until('bea is told that ada lives', isVetoed)
   await sim.run(3_000)
-  if (ada.figures().epoch !== epoch) throw new Error('somebody took over')
+  if (ada.debug.figures().epoch !== epoch) throw new Error('somebody took over')
   mend()
 }
 

@@ -90,7 +90,7 @@ export async function uses(signal: AbortSignal): Promise<void> {
   session.on('recovered', ({ witness }: Recovery) => console.log(witness?.name))
   stop()
   const error = new HoldfastError('full', 'no room')
-  console.log(error.code === 'full', session.figures().path)
+  console.log(error.code === 'full', session.debug.figures().path)
 }
 
 export async function usesFields(session: Session): Promise<void> {

@@ -89,7 +89,7 @@ async function play(url: string, members: Session[]): Promise<Omit<Paths, 'lette
   members.push(writer)
   const rock = writer.create(ofWriter, { weight: 1 })
   const shown = (): ObjectHandle | undefined => [...reader.all(ofReader)][0]
-  await until(() => shown()?.state['weight'] === 1 && writer.figures().path === 'direct')
+  await until(() => shown()?.state['weight'] === 1 && writer.debug.figures().path === 'direct')
   const stop = watchSockets(() => {
     if (watch.wrote) watch.set?.note('at the socket')
     watch.wrote = false

@@ -20,7 +20,6 @@ import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
-import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Runner, RunnerOptions } from '../runtime/runner.ts'
 import type { ConductWish, View } from '../session/messages.ts'
@@ -34,15 +33,7 @@ import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import { Coming } from './coming.ts'
 import type { Listen, Listeners } from '../api/emitter.ts'
-import type {
-  HubReach,
-  RolledBack,
-  Safety,
-  SessionEvents,
-  SessionFigures,
-  Status,
-  Healing,
-} from './events.ts'
+import type { HubReach, RolledBack, Safety, SessionEvents, Status, Healing } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
@@ -50,7 +41,7 @@ import { unfit } from '../kind/outcomes.ts'
 import { Questions } from '../kind/questions.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
-import type { Session } from './session.ts'
+import type { Session, SessionDebug } from './session.ts'
 import { Simulation, type SimulationHost } from './simulating.ts'
 import type { SimulateOptions, SimulationStep } from './simulating.ts'
 import { formatToken } from './token.ts'
@@ -136,6 +127,19 @@ export class Live implements Running {
   readonly #stored = new Stored()
   // It let us in a moment ago.
   #hub: HubReach = 'up'
+  readonly debug: SessionDebug = {
+    figures: () => figuresOf(this.#runner, this.#roster.view, this.#roster.inc),
+    ages: () => this.#viewer.figures(),
+    warp: (factor) => this.#viewer.warp(factor),
+    condition: (text) => {
+      this.#checkOpen('condition')
+      this.#runner!.condition(text === null ? null : parse(text))
+    },
+    crash: () => {
+      this.#runner?.crash()
+      this.#ended('this process was killed')
+    },
+  }
   readonly #coming = new Coming(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
@@ -256,27 +260,10 @@ export class Live implements Running {
     return this.#now
   }
 
-  figures(): SessionFigures {
-    return figuresOf(this.#runner, this.#roster.view, this.#roster.inc)
-  }
-
-  ages(): Record<Stage, AgeFigures> {
-    return this.#viewer.figures()
-  }
-
   get #viewer(): Viewer {
     const objects = this.#faceOf('object')
     if (objects) return objects.viewer
     throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
-  }
-
-  warp(factor: number | null): void {
-    this.#viewer.warp(factor)
-  }
-
-  condition(text: string | null): void {
-    this.#checkOpen('condition')
-    this.#runner!.condition(text === null ? null : parse(text))
   }
 
   on<Name extends keyof SessionEvents>(
@@ -469,11 +456,6 @@ export class Live implements Running {
   end(why: string): void {
     this.#runner?.stop()
     this.#ended(why)
-  }
-
-  crash(): void {
-    this.#runner?.crash()
-    this.#ended('this process was killed')
   }
 
   #ended(why: string): void {

@@ -102,25 +102,8 @@ export interface Session extends Emitter<SessionEvents> {
   /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
   now(): number
 
-  /** Figures for a display. */
-  figures(): SessionFigures
-
-  /**
-   * How old data of types with motion is at each stage of its way to this member (T73): sent by its
-   * owner, received and sent by the server, received and shown here. Made anew at each call.
-   */
-  ages(): Record<Stage, AgeFigures>
-
-  /** The warping factor of this viewer, 0 to below 1; null for each type’s. @throws `bad-value` */
-  warp(factor: number | null): void
-
-  /**
-   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
-   * that jumps far looks like a death, and may change who serves.
-   *
-   * @throws HoldfastError `left`, or `bad-value` that names the word
-   */
-  condition(text: string | null): void
+  /** What a page shows to who develops it, and what it does to see what becomes of that. */
+  readonly debug: SessionDebug
 
   /**
    * A new object of ours.
@@ -293,6 +276,29 @@ export interface Session extends Emitter<SessionEvents> {
 
   /** Leaves at once: what the others are told may not reach them. For a page that closes. */
   end(why: string): void
+}
+
+/** See `debug` of a session. */
+export interface SessionDebug {
+  /** Figures for a display. */
+  figures(): SessionFigures
+
+  /**
+   * How old data of types with motion is at each stage of its way to this member (T73): sent by its
+   * owner, received and sent by the server, received and shown here. Made anew at each call.
+   */
+  ages(): Record<Stage, AgeFigures>
+
+  /** The warping factor of this viewer, 0 to below 1; null for each type’s. @throws `bad-value` */
+  warp(factor: number | null): void
+
+  /**
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
+   * that jumps far looks like a death, and may change who serves.
+   *
+   * @throws HoldfastError `left`, or `bad-value` that names the word
+   */
+  condition(text: string | null): void
 
   /** Dies without a word, as a killed process does: to see what the others make of it. */
   crash(): void
