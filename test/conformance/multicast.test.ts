@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Multicast, openMulticast } from '../../packages/holdfast/src/drivers/net/multicast.ts'
-import { DATAGRAM_MAX } from '../../packages/holdfast/src/ports.ts'
+import {
+  DATAGRAM_MAX,
+  type Multicast,
+  openMulticast,
+} from '../../games/mazewar/classic/multicast.ts'
 import { turn, until } from './until.ts'
 
 const PLACE = { group: '239.77.1.2', port: 47_702, via: '127.0.0.1' }
@@ -17,7 +20,6 @@ describe('multicast on loopback', () => {
     const got: Party['got'] = []
     const carrier = await openMulticast(options)({
       datagram: (from, bytes) => got.push({ from, bytes: bytes.slice() }),
-      refused: () => {},
     })
     opened.push(carrier)
     return { carrier, got }

@@ -3,8 +3,8 @@
  * alarm. There is no server, and nobody is asked to join.
  */
 
-import { type Multicast, openMulticast } from 'holdfast/node'
 import type { Burrow } from '../burrow.ts'
+import { type Multicast, openMulticast } from './multicast.ts'
 import { nameOnLan } from '../names.ts'
 import type { Act } from '../rules/acts.ts'
 import type { Facing } from '../rules/maze.ts'
@@ -61,7 +61,6 @@ export class LanPlayer implements Burrow {
       datagram: (from, bytes) => {
         if (player) player.#receive(from, bytes)
       },
-      refused: () => {},
     })
     const [id, seed] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]
     const own = strict ? addressOf(carrier.addresses[0]!) : id

@@ -10,7 +10,6 @@ import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './join/session.ts'
 
 export * from './index.ts'
-export * from './drivers/net/multicast.ts'
 export { host, type HostOptions, type NodeJoinOptions } from './join/hosting.ts'
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */

@@ -13,11 +13,10 @@
 import dgram from 'node:dgram'
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { HoldfastError } from '../../machine.ts'
-import { DATAGRAM_MAX } from '../../ports.ts'
-import type { DatagramEvents, Datagrams } from '../../ports.ts'
-import { bindUdp } from './udp-bind.ts'
-import { parseUdpAddress, udpAddress } from './udp.ts'
+import { HoldfastError } from 'holdfast'
+
+/** Largest datagram, in bytes. */
+export const DATAGRAM_MAX = 1232
 
 /** The group, and the interface. */
 export interface MulticastOptions {
@@ -46,10 +45,24 @@ export interface MulticastCounters {
   failed: number
 }
 
+/** What comes. */
+export interface MulticastEvents {
+  /** The bytes are valid only during the call. `from` is an address to answer to. */
+  datagram(from: string, bytes: Uint8Array): void
+}
+
 /** Datagrams to a group and to its members. */
-export interface Multicast extends Datagrams {
+export interface Multicast {
+  /** Where others reach us alone, such as `udp:192.168.0.7:4000`. */
+  readonly addresses: readonly string[]
   /** Send here to reach all members but ourselves. */
   readonly group: string
+  /** Whether it is an address that one can send to. */
+  reaches(address: string): boolean
+  /** Sends at most DATAGRAM_MAX bytes, which are not kept. Never throws. */
+  send(to: string, bytes: Uint8Array): void
+  /** Nothing is sent or told from then on. */
+  close(): void
   /** Since it was opened. */
   readonly counters: Readonly<MulticastCounters>
 }
@@ -62,7 +75,7 @@ export interface Multicast extends Datagrams {
  */
 export function openMulticast(
   options: MulticastOptions,
-): (events: DatagramEvents) => Promise<Multicast> {
+): (events: MulticastEvents) => Promise<Multicast> {
   const { group, port, via } = options
   const first = isIPv4(group) ? Number(group.split('.')[0]) : 0
   if (first < 224 || first > 239) {
@@ -94,7 +107,7 @@ export function openMulticast(
         `the group ${group} cannot be joined through ${host}: ${String(error)}`,
       )
     }
-    return new MulticastSockets(own, all, udpAddress(group, port), events)
+    return new MulticastSockets(own, all, addressOf(group, port), events)
   }
 }
 
@@ -123,14 +136,36 @@ function bind(address: string, port: number, shared: boolean): Promise<dgram.Soc
   const socket = dgram.createSocket({ type: 'udp4', reuseAddr: shared })
   // Windows cannot bind to a group: there the socket is bound to all addresses, and receives more.
   const host = shared && process.platform === 'win32' ? '0.0.0.0' : address
-  return bindUdp(
-    socket,
-    { address: host, port, exclusive: !shared },
-    {
-      place: port === 0 ? `a UDP port on ${address}` : `UDP port ${port} of the group ${address}`,
-      taken: 'is taken by a program that does not share it',
-    },
-  )
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      socket.close()
+      reject(refusal(error, port === 0 ? `UDP on ${address}` : `UDP port ${port} of ${address}`))
+    }
+    socket.once('error', failed)
+    socket.bind({ address: host, port, exclusive: !shared }, () => {
+      socket.off('error', failed)
+      resolve(socket)
+    })
+  })
+}
+
+function refusal({ code, message }: NodeJS.ErrnoException, place: string): HoldfastError {
+  if (code === 'EADDRINUSE') {
+    return new HoldfastError('port-taken', `${place} is taken by a program that does not share it`)
+  }
+  if (code === 'EACCES') return new HoldfastError('port-denied', `${place} is not allowed to us`)
+  const isOurs = code !== 'EADDRNOTAVAIL'
+  const why = isOurs ? `could not be opened: ${message}` : 'this machine has no such address'
+  return new HoldfastError('unreachable', `${place}: ${why}`)
+}
+
+function addressOf(host: string, port: number): string {
+  return `udp:${host}:${port}`
+}
+
+function placeOf(address: string): { host: string; port: number } | null {
+  const [, host = '', port] = /^udp:([0-9.]{7,15}):([1-9][0-9]{0,4})$/.exec(address) ?? []
+  return isIPv4(host) && Number(port) <= 0xffff ? { host, port: Number(port) } : null
 }
 
 class MulticastSockets implements Multicast {
@@ -145,16 +180,16 @@ class MulticastSockets implements Multicast {
   }
   readonly #own: dgram.Socket
   readonly #all: dgram.Socket
-  readonly #events: DatagramEvents
+  readonly #events: MulticastEvents
   #open = true
 
-  constructor(own: dgram.Socket, all: dgram.Socket, group: string, events: DatagramEvents) {
+  constructor(own: dgram.Socket, all: dgram.Socket, group: string, events: MulticastEvents) {
     this.#own = own
     this.#all = all
     this.#events = events
     this.group = group
     const { address, port } = own.address()
-    this.addresses = [udpAddress(address, port)]
+    this.addresses = [addressOf(address, port)]
     for (const socket of [own, all]) {
       socket.on('message', (bytes, source) => this.#receive(bytes, source))
       socket.on('error', () => {
@@ -164,12 +199,12 @@ class MulticastSockets implements Multicast {
   }
 
   reaches(address: string): boolean {
-    return parseUdpAddress(address)?.family === 4
+    return placeOf(address) !== null
   }
 
   send(to: string, bytes: Uint8Array): void {
-    const place = parseUdpAddress(to)
-    if (!this.#open || place?.family !== 4) this.counters.failed += 1
+    const place = placeOf(to)
+    if (!this.#open || place === null) this.counters.failed += 1
     else if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
     else {
       this.counters.sent += 1
@@ -189,7 +224,7 @@ class MulticastSockets implements Multicast {
 
   #receive(bytes: Buffer, source: dgram.RemoteInfo): void {
     if (!this.#open) return
-    const from = udpAddress(source.address, source.port)
+    const from = addressOf(source.address, source.port)
     if (from === this.addresses[0]) {
       this.counters.echoes += 1
       return
