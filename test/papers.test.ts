@@ -175,8 +175,7 @@ describe('the tables', () => {
     expect(namesUnder('docs/reference.md', 'Events').toSorted()).toEqual(all)
   })
   test('every option of join (DO-14)', () => {
-    const options: Record<keyof JoinOptions | 'udp' | 'store', true> = {
-      store: true,
+    const options: Record<keyof JoinOptions | 'udp', true> = {
       ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
       ...{
         fresh: true,

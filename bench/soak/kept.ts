@@ -38,8 +38,7 @@ export async function run({ seed, kills }: { seed: number; kills: number }): Pro
       const round = next++
       const own = mkdtempSync(join(folder, 'hub-'))
       const count = Math.min(ROUND, kills - (round - seed) * ROUND)
-      // Every other room is kept by its player, and the hub has digests.
-      const plan = { spares, folder: own, kills: count, seed: round, own: round % 2 === 1 }
+      const plan = { spares, folder: own, kills: count, seed: round }
       all.push({ seed: round, ...(await killKept(plan)) })
       console.error(
         `${sum('kills')} kills, ${sum('acks')} operations: ${wrongOf(all).length} wrong`,

@@ -194,7 +194,6 @@ function outOf(peer: Peer): SessionOut {
     hub: (said) => void peer.up.push(said),
     time: () => 0,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     emit: () => {},
     send: () => {},
     answer: () => {},

@@ -404,7 +404,6 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
     },
     time: () => 0,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

@@ -246,7 +246,6 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     },
     time: () => 0,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     answer: (asker, joined) => {
       if (joined.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: joined.inc })
     },

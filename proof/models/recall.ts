@@ -274,7 +274,6 @@ function outOf(scene: RecallScene, from: PeerId): SessionOut {
     },
     time: () => 0,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     answer: (_asker, joined) => {
       if (joined.kind === 'joined') scene.notes.entered = true
     },

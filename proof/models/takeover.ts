@@ -366,7 +366,6 @@ function outOf(scene: TakeoverScene, at: number): SessionOut {
     },
     time: () => 0,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

@@ -28,7 +28,7 @@ async function inLanes<Value>(
   const spares = new Spares(script, lanes, (child) => new KeptLife(child))
   const all = Array.from({ length: lanes }, (_none, seed) => {
     const own = mkdtempSync(join(folder, 'hub-'))
-    return killKept({ spares, folder: own, kills, seed: seed + 1, own: seed % 2 === 1 })
+    return killKept({ spares, folder: own, kills, seed: seed + 1 })
   })
   try {
     return await judge(all)

@@ -19,8 +19,6 @@ export interface KillPlan {
   folder: string
   kills: number
   seed: number
-  /** The players keep the room themselves, in a store of theirs, and the hub has digests. */
-  own: boolean
 }
 
 /** What a run of kills did, and which claims did not hold. */
@@ -139,9 +137,7 @@ class Scene {
       const opened = this.#hub!.heard('opened')
       opened.catch(() => {})
       const found = player.heard('found')
-      const { own, folder } = this.#plan
-      const store = own ? join(folder, 'rooms.db') : null
-      player.send({ join: `http://127.0.0.1:${this.#port}`, token, store })
+      player.send({ join: `http://127.0.0.1:${this.#port}`, token })
       if (this.#token !== null && this.#chance('opening')) {
         found.catch(() => {})
         await this.#killAsItOpens(opened)

@@ -13,8 +13,6 @@ export type ToLife =
 export interface Enter {
   join: string
   token: string | null
-  /** Where it keeps the room itself. */
-  store: string | null
 }
 
 /** An operation that was answered: all from what its player was told. */

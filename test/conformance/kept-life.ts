@@ -6,7 +6,7 @@
 
 import { createServer } from 'node:http'
 import { hub } from '../../packages/hub/src/index.ts'
-import { action, host, join, piece, type Session, u32 } from '../../packages/holdfast/src/node.ts'
+import { action, join, piece, type Session, u32 } from '../../packages/holdfast/src/node.ts'
 import type { Enter, Found, FromLife, ToLife } from './kept-life-messages.ts'
 import { MADE_EVERY, MADE_MAX, NEWEST } from './kept-ledger.ts'
 
@@ -55,11 +55,11 @@ function serve(store: string, port: number): void {
 let session: Session | null = null
 let moving = Promise.resolve()
 
-async function enter({ join: server, token, store }: Enter): Promise<void> {
+async function enter({ join: server, token }: Enter): Promise<void> {
   try {
     const types = [act, Man, Mark]
     const wish = { ...ROOM, types, server, ...(token !== null && { token }) }
-    session = store === null ? await join(wish) : await host({ ...wish, store })
+    session = await join(wish)
   } catch (error) {
     return tell({ failed: String(error) })
   }

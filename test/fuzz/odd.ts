@@ -143,7 +143,6 @@ function outOf(made: Crowd, me: PeerId): SessionOut {
     },
     time: () => made.now,
     seal: (sheet) => sheet,
-    put: (sheet) => sheet,
     answer: (_asker, joined) => void encode(joinedLayout, joined),
     emit: () => {},
     parts: {

@@ -1,8 +1,8 @@
 // Goal: who opens a kept room goes on with its time, whatever session it was in before.
 import { expect, test } from 'vitest'
 import { createClock, timeAt } from '../../packages/holdfast/src/link/clock.ts'
-import { goOn, restore } from '../../packages/holdfast/src/member/opening.ts'
-import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
+import { goOn, read, restore } from '../../packages/holdfast/src/member/opening.ts'
+import type { Coming, Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
 import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
@@ -36,4 +36,10 @@ test.each([
   const registerHash = new Uint8Array(16)
   durable.apply(state, { kind: 'add', member: { ...member, rights: 1, registerHash }, settled: 0 })
   expect(() => durable.snapshot(state, [])).not.toThrow()
+})
+
+test('a room that a host of 0.2 kept in a file of its own is not opened, and says where it is', () => {
+  const coming = { session: 's', terms: 'keep=60;kept=hosts', sheets: [Uint8Array.of(1)] }
+  const why = 'a host of Holdfast 0.2 has this room in a file of its own: export it there'
+  expect(read({} as Runtime, coming as unknown as Coming)).toEqual({ code: 'store', why })
 })

@@ -199,22 +199,6 @@ describe('the whole is written again', () => {
     expect(keeping.deadline(made.session)).toBe(-Infinity)
     expect(made.heard.events).toEqual([])
   })
-  test('when our own store did not take it, after the time of an answer (PR-2)', () => {
-    const made = written()
-    note(made, 2_000)
-    made.flush(2_000)
-    keeping.untaken(made.session, 2_010, 'disk full', made.heard.out)
-    expect(made.of()).toMatchObject({ untaken: true, flying: true, sent: -1 })
-    expect(keeping.standing(made.session)).toBe('waiting')
-    expect(keeping.deadline(made.session)).toBe(4_010)
-    expect(made.flush(4_010)).toMatchObject([{ from: null }])
-    made.says(3)
-    expect(keeping.standing(made.session)).toBe('kept')
-    expect(made.heard.events).toEqual([
-      { kind: 'kept', why: 'disk full' },
-      { kind: 'kept', why: '' },
-    ])
-  })
 })
 
 describe('who leaves', () => {

@@ -69,7 +69,6 @@ export const silent: SessionOut = {
   hub: () => {},
   time: () => 0,
   seal: (sheet) => sheet,
-  put: (sheet) => sheet,
   answer: () => {},
   parts: NO_PARTS,
 }

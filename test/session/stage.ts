@@ -182,7 +182,6 @@ export class Stage {
       },
       time: () => 0,
       seal: (sheet) => sheet,
-      put: (sheet) => sheet,
       answer: (asker, joined) => {
         const who = String.fromCharCode(asker - STRANGER)
         this.#tell(name, joined.kind === 'joined' ? `lets ${who} in` : `does not let ${who} in`)

@@ -69,7 +69,6 @@ import * as sealMessages from '../../packages/holdfast/src/seal/messages.ts'
 import * as archive from '../../packages/hub/src/machine/archive.ts'
 import * as saved from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import * as hubKeeping from '../../packages/hub/src/machine/keeping.ts'
-import * as ownStore from '../../packages/holdfast/src/member/own-store.ts'
 import * as roomKey from '../../packages/holdfast/src/member/room-key.ts'
 import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
 import * as session from '../../packages/holdfast/src/session/messages.ts'
@@ -110,7 +109,6 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Sealed: roomKey.sealedLayout,
   SheetName: roomKey.sheetNameLayout,
   RoomProof: roomKey.roomProofLayout,
-  AtHost: ownStore.digestLayout,
   Saved: saved.savedLayout,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,

@@ -10,7 +10,7 @@ import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './join/session.ts'
 
 export * from './index.ts'
-export { host, type HostOptions, type NodeJoinOptions } from './join/hosting.ts'
+export { host, type NodeJoinOptions } from './join/hosting.ts'
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {

@@ -195,36 +195,6 @@ export interface Store {
   close(): void
 }
 
-/** Where hosts of a process keep rooms themselves (member/own-store.ts). */
-export interface RoomStore {
-  /** For one member. */
-  open(host: RoomStoreHost): OwnStore
-}
-
-/** The outside of a member whose host keeps its rooms. */
-export interface RoomStoreHost {
-  /** Sends a message to the hub. */
-  send(message: Uint8Array): void
-  /** The store did not take a sheet, and why. */
-  untaken(why: string): void
-}
-
-/** The store of a host, as one member sees it: sheets of sessions, each by a name. */
-export interface OwnStore {
-  /** Null where there is none, or it cannot be read. */
-  read(session: string, name: string): Uint8Array | null
-  /** Writes a sheet. */
-  put(session: string, name: string, sheet: Uint8Array): void
-  /** Removes all of a session but these. */
-  keepOnly(session: string, names: readonly string[]): void
-  /** Sends a message to the hub once all that was put is durable; of a refused sheet nothing. */
-  behind(message: Uint8Array, what: 'sheet' | 'other'): void
-  /** Whether all that was put is durable, or refused. */
-  isIdle(): boolean
-  /** The member is in no session any more. */
-  close(): void
-}
-
 /** What a letter counts beside its body, in bytes: its number and its length. */
 export const LETTER_OVERHEAD = 11
 
@@ -404,8 +374,6 @@ export interface Environment {
   carriers: readonly OpenDatagrams[]
   /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
-  /** Where this host keeps rooms itself; left out for at the hub. */
-  rooms?: RoomStore
   /** Reports an error that nothing else handles: a function of the game threw, and where. */
   report(error: unknown, where: string): void
   /** Calls `run` when this process is about to end, if that can be known. @returns removes it */

@@ -8,7 +8,7 @@
  *     await w.run(5_000)
  */
 
-import type { Environment, RoomStore, Store } from '../../holdfast/src/ports.ts'
+import type { Environment } from '../../holdfast/src/ports.ts'
 import { HubServer } from '../../hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'
 import type { Running } from '../../holdfast/src/join/live.ts'
@@ -50,8 +50,6 @@ export interface Place {
   name?: string
   /** A browser has no datagrams of its own: all goes through the hub. */
   kind?: 'node' | 'browser'
-  /** As a host that keeps its rooms itself, in the store of its machine. */
-  rooms?: (store: Store) => RoomStore
 }
 
 /** A world with a hub in it. */
@@ -106,7 +104,6 @@ export function world({ closed = [], ...options }: WorldOfSessions): SessionWorl
       const name = place.name ?? `m${++count}`
       const node = sim.node(name)
       const environment = environmentOf(node, place.kind ?? 'node', report)
-      if (place.rooms) environment.rooms = place.rooms(node.store)
       const joining = joinIn(environment, { ...wish, server: HUB_URL })
       const session = await driven(sim, joining)
       nodes.set(session, name)

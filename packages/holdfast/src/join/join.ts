@@ -181,7 +181,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
   if (options.onProgress !== undefined) checkFunction('onProgress', options.onProgress)
-  const wish = wishOf(options, definitions, environment.rooms !== undefined)
+  const wish = wishOf(options, definitions)
   const { events, reports } = openEvents(environment)
   const session = new Live(definitions, events, reports, options)
   const door = new Door(session, options, reports)
@@ -208,11 +208,7 @@ function checkRead(options: JoinOptions, { kinds }: Definitions): void {
   }
 }
 
-function wishOf(
-  options: JoinOptions,
-  definitions: Definitions,
-  atHost: boolean,
-): RunnerOptions['wish'] {
+function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['wish'] {
   const { kinds, text, kept: keptTypes } = definitions
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
@@ -224,7 +220,7 @@ function wishOf(
   const came = token === undefined ? null : parseToken(token)
   const carried = ofTicket ?? came?.roomKey ?? null
   const hides = hasSecrets(definitions)
-  const kept = keepingOf(options.keepRoom, { hides, carried, atHost })
+  const kept = keepingOf(options.keepRoom, { hides, carried })
   const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
   terms.push(...termsOfEntry(options))
   return {

@@ -2,7 +2,6 @@
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { KEEP_MINUTES_MAX } from '../hub-protocol/messages.ts'
-import { AT_HOSTS } from '../member/own-store.ts'
 import { checkFlag, checkOptions } from '../api/options.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'
@@ -26,7 +25,7 @@ export interface KeepOptions {
    * runs the hub reads, alters and inserts nothing, and `join` fails with `forbidden` where what
    * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a
    * ticket, or the token of who comes back. Rooms of pieces with secret fields, or of kept objects
-   * that some alone see, are kept only with one, or by a host with a store.
+   * that some alone see, are kept only with one.
    */
   key?: string
 }
@@ -62,14 +61,12 @@ export type KeepRoom = KeepTime | KeepOptions | false
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
 const KEEP_DEFAULT: KeepTime = '10m'
 
-/** What is to be kept, and where. */
+/** What is to be kept. */
 interface Kept {
   /** The game has secrets that the hub must not read. */
   readonly hides: boolean
   /** The key that a ticket carries; null for none. */
   readonly carried: Uint8Array | null
-  /** In a store of our own, and not at the hub. */
-  readonly atHost: boolean
 }
 
 /**
@@ -79,18 +76,16 @@ interface Kept {
  */
 export function keepingOf(
   given: unknown,
-  { hides, carried, atHost }: Kept,
+  { hides, carried }: Kept,
 ): { terms: string[]; key: Uint8Array | null } {
-  if (given === false && atHost) throw badValue('a host with a store takes no keepRoom: false')
   if (given === false) return { terms: [], key: null }
   const options = typeof given === 'string' || given === undefined ? { for: given } : given
   checkOptions('keepRoom', options, ['for', 'strict', 'key'])
   const { for: time = KEEP_DEFAULT, strict = false, key: text } = options as Record<string, unknown>
   const terms = [`keep=${minutesOf(time)}`]
   if (checkFlag('keepRoom.strict', strict)) terms.push('strict=yes')
-  if (atHost) terms.push(AT_HOSTS)
   const key = text === undefined ? carried : keyOf(text)
-  if (!hides || atHost || key) return { terms, key }
+  if (!hides || key) return { terms, key }
   if (given === undefined) return { terms: [], key: null }
   throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')
 }

@@ -13,15 +13,7 @@ import * as arrival from './arrival.ts'
 
 /** Sends a message to the hub. */
 export function tellHub(run: Runtime, message: ToHub): void {
-  const bytes = encode(toHub, message)
-  const { ports } = run
-  if (!ports.ownStore || !isBehind(message)) return ports.hub(bytes)
-  ports.ownStore.behind(bytes, message.kind === 'keep' ? 'sheet' : 'other')
-}
-
-// What the register has of us is no older than what the hub is told that we keep.
-function isBehind({ kind }: ToHub): boolean {
-  return kind === 'keep' || kind === 'change'
+  run.ports.hub(encode(toHub, message))
 }
 
 /** What is said first on a stream. */

@@ -51,7 +51,6 @@ import type { Unfit } from './builds.ts'
 import { compute } from './boundary.ts'
 import * as entrance from './entrance.ts'
 import * as opening from './opening.ts'
-import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
@@ -127,7 +126,6 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return session.hubSaid(member.session, run.now, message, run.out)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
-      if (message.kind === 'kept') ownStore.settle(run)
   }
 }
 
@@ -319,7 +317,6 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   found(own, now, out, from ?? ANEW)
   enter(own, now, self, resume?.settled ?? 0, out)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
-  ownStore.begin(run)
   // Whoever comes back later finds the room.
   wish.saved = null
 }

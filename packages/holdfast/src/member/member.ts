@@ -15,7 +15,6 @@ import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
 import type { ToHub } from '../hub-protocol/messages.ts'
 import type { PeerMessage, View } from '../session/messages.ts'
-import * as keeping from '../session/keeping.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
@@ -35,7 +34,6 @@ import * as asking from './asking.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as opening from './opening.ts'
-import * as ownStore from './own-store.ts'
 import * as paths from './paths.ts'
 import * as saving from './saving.ts'
 import * as sending from './sending.ts'
@@ -104,7 +102,6 @@ function createOut(run: Runtime): SessionOut {
     hub: (message) => asking.tellHub(run, message),
     time: () => sessionTime(run, run.now),
     seal: (sheet, index, as) => opening.seal(run, sheet, index, as),
-    put: (sheet, isWhole) => ownStore.put(run, sheet, isWhole),
     answer: (asker, joined) => callers.answer(run, asker, joined),
     emit: (event) => happened(run, event),
     parts: partsOf(run),
@@ -342,13 +339,6 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
 export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
   guard(run, 'a message of the hub', () => entry.hubSaid(run, bytes))
-  end(run)
-}
-
-/** Our own store did not take a sheet. */
-export function untaken(run: Runtime, now: Millis, why: string): void {
-  begin(run, now)
-  guard(run, 'an answer of the store', () => keeping.untaken(run.member.session, now, why, run.out))
   end(run)
 }
 

@@ -4,7 +4,7 @@
  * session as it was, without its members; players are the same when they come back.
  */
 
-import type { Millis } from '../machine.ts'
+import { type Millis, termsSay } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-protocol/messages.ts'
 import * as rooms from '../hub-protocol/messages.ts'
@@ -19,7 +19,6 @@ import { nextRequest, type SheetKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
 import { agreed, shown } from '../wire/versions.ts'
 import { adapted, type Unfit } from './builds.ts'
-import * as ownStore from './own-store.ts'
 import { fits, isSealed, NOTHING_BEFORE, open, seal as sealed } from './room-key.ts'
 import type { Aside, Coming, Runtime, Wish } from './state.ts'
 
@@ -86,6 +85,12 @@ export function take(
 /** Its bytes are none of ours. */
 export const NONE_OF_OURS: Unfit = { code: 'store', why: UNREADABLE }
 
+// The hub has digests of it, and a host of 0.2 the rest, in a file of its own.
+const AT_A_HOST: Unfit = {
+  code: 'store',
+  why: 'a host of Holdfast 0.2 has this room in a file of its own: export it there',
+}
+
 const NO_KEY: Unfit = {
   code: 'forbidden',
   why: 'this room is kept sealed: its link carries the key, and this one has another or none',
@@ -97,9 +102,8 @@ const NOT_SEALED: Unfit = {
 
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
 export function read(run: Runtime, { session, terms, sheets: all }: Coming): sheets.Read | Unfit {
-  const ours = ownStore.isAtHosts(terms) ? ownStore.take(run, session, all) : all
-  if (!ours) return ownStore.ELSEWHERE
-  const found = readAll(run, unsealed(run, session, terms, ours))
+  if (termsSay(terms, 'kept', 'hosts')) return AT_A_HOST
+  const found = readAll(run, unsealed(run, session, terms, all))
   return 'code' in found ? found : (settle(run, found) ?? found)
 }
 

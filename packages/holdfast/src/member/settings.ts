@@ -8,7 +8,6 @@ import type { View } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
 import { settingsOf } from '../session/output.ts'
 import { sameBytes } from '../wire/digest.ts'
-import * as ownStore from './own-store.ts'
 import { fits, isSealed, proofOf } from './room-key.ts'
 import type { Runtime } from './state.ts'
 
@@ -46,8 +45,7 @@ function mayKeep(run: Runtime): boolean {
   const { ports, member } = run
   const { terms } = member.session
   const { roomKey } = member.wish
-  const isOurs = fits(ports.ciphers, roomKey, terms) && (!roomKey || isSealed(terms))
-  return isOurs && ownStore.canKeep(run, terms)
+  return fits(ports.ciphers, roomKey, terms) && (!roomKey || isSealed(terms))
 }
 
 function proofBy({ member, ports }: Runtime, key: Uint8Array, link: Uint8Array): Uint8Array {

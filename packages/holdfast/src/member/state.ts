@@ -9,7 +9,7 @@ import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
-import { type Ciphers, KEY_BYTES, type Met, type OwnStore, SIGNATURE_BYTES } from '../ports.ts'
+import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Admission, FromHub, Topology } from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
@@ -238,8 +238,6 @@ export interface Member {
   file: { request: number; incoming: Incoming | null } | null
   /** Digest of the sheet that was sealed last. */
   sheetBefore: Uint8Array
-  /** Of a room that we keep in our own store. */
-  ownSheets: OwnSheet[]
   /** What is to be laid aside; null for nothing. */
   aside: Aside | null
   /** By which the hub signs, as it says itself; null before it did. */
@@ -346,13 +344,6 @@ export type MemberEvent =
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
 
-/** One sheet that the hub has the digest of, or will have. */
-export interface OwnSheet {
-  /** Of its digest, in hexadecimal digits. */
-  readonly name: string
-  readonly isWhole: boolean
-}
-
 /** The room as a file that a member is sent, and when it asked last. */
 export interface Export {
   request: number
@@ -377,8 +368,6 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
-  /** Where this host keeps rooms; left out for at the hub. */
-  ownStore?: OwnStore
   /** Leaves this hub for the next address that was given. @returns false if there is none */
   elsewhere?(): boolean
   /** An input made the machine throw. Left out, it throws. */
@@ -425,7 +414,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null, unwanted: false, aside: null, ownSheets: [], file: null },
+    ...{ hubKey: null, foreignAt: null, unwanted: false, aside: null, file: null },
     ...{ exports: new Map(), exported: new Map(), exportedAt: -Infinity },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },

@@ -24,7 +24,7 @@ import {
 } from '../member/state.ts'
 import { type Waiting, waitingOf } from '../member/asking.ts'
 import { markOf } from '../member/room-key.ts'
-import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, OwnStore, Later } from '../ports.ts'
+import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, Later } from '../ports.ts'
 import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
 import { isRelayed } from '../seal/addresses.ts'
 import { isGone } from '../session/session.ts'
@@ -146,7 +146,6 @@ export class Runner {
       },
       reaches: (address) => open.direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
-      ...this.#ownStore(environment.rooms),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
       emit: (event) => void this.#queue.push(event),
@@ -172,15 +171,6 @@ export class Runner {
       quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
       relayed: (from, bytes) => relay.deliver(from, bytes),
     })
-  }
-
-  #ownStore(rooms: Environment['rooms']): { ownStore?: OwnStore } {
-    if (!rooms) return {}
-    const ownStore = rooms.open({
-      send: (message) => void this.#hub.send(frameMessage(message)),
-      untaken: (why) => this.do((now) => member.untaken(this.#run, now, why)),
-    })
-    return { ownStore }
   }
 
   #receive(now: Millis, from: string, bytes: Uint8Array): void {
@@ -345,7 +335,6 @@ export class Runner {
     const { pending } = session.client
     return (
       isGone(session) &&
-      (this.#run.ports.ownStore?.isIdle() ?? true) &&
       pending.length === 0 &&
       session.server.log.held.length === 0 &&
       [...peers.values()].every(
@@ -375,7 +364,6 @@ export class Runner {
     this.#stopped = true
     this.#alarm.cancel()
     this.#hub.end()
-    this.#run.ports.ownStore?.close()
     this.#carriers.close()
   }
 }

@@ -84,7 +84,7 @@ export function leads(
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
     ...{ open: !founds && session.hub.up, free, believed },
     ...{ number: 0, sent: -1, kept: -1, entries: [], bytes: 0, loose: false, whole: 0, behind: 0 },
-    ...{ said: null, flying: false, sentAt: -Infinity, since: 0, why: '', untaken: false },
+    ...{ said: null, flying: false, sentAt: -Infinity, since: 0, why: '' },
     ...{ operations: 0, sheets: 0, asked: { index: 0, sheets: 0 }, told: null },
   })
 }
@@ -187,7 +187,7 @@ export function standing(session: Session): 'kept' | 'waiting' | null {
   if (!serves(session)) return null
   const { keeping } = session.server.lead
   if (!isStrict(session, keeping)) return null
-  return keeping.open && keeping.kept >= 0 && !keeping.untaken ? 'kept' : 'waiting'
+  return keeping.open && keeping.kept >= 0 ? 'kept' : 'waiting'
 }
 
 /** The hub takes us for a member again: what was on its way may be lost. */
@@ -271,20 +271,8 @@ function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut)
   const time = Math.max(0, Math.round(out.time()))
   const number = ++keeping.number
   const said = { session: session.id, number, from, index, time, next, acks }
-  const put = sheet.length === 0 ? sheet : out.put(sheet, from === null)
-  for (const piece of chunks.cut(put, SHEET_PIECE_MAX)) out.hub({ kind: 'keep', ...said, ...piece })
-}
-
-/**
- * Our own store did not take the sheet that was written last, of which the hub has heard nothing:
- * it is as if no answer came. So who is alone waits, and gives no numbers that the hub lacks.
- */
-export function untaken(session: Session, now: Millis, why: string, out: SessionOut): void {
-  if (!is(session, 'leads')) return
-  const { keeping } = session.server.lead
-  forget(keeping)
-  Object.assign(keeping, { flying: true, untaken: true, sentAt: now })
-  out.emit({ kind: 'kept', why })
+  for (const piece of chunks.cut(sheet, SHEET_PIECE_MAX))
+    out.hub({ kind: 'keep', ...said, ...piece })
 }
 
 // If the whole is written instead, it has them as well.
@@ -351,12 +339,11 @@ export function answered(
   } else {
     keeping.kept = Math.max(keeping.kept, message.index)
     if (isNewest) {
-      Object.assign(keeping, { flying: false, untaken: false, believed: message.acks })
+      Object.assign(keeping, { flying: false, believed: message.acks })
       persisted(session, keeping)
     }
     keeping.why = ''
   }
   const isFirst = before.kept < 0 && keeping.kept >= 0
-  const isTaken = before.untaken && !keeping.untaken
-  if (isFirst || isTaken || before.why !== keeping.why) out.emit({ kind: 'kept', why: keeping.why })
+  if (isFirst || before.why !== keeping.why) out.emit({ kind: 'kept', why: keeping.why })
 }

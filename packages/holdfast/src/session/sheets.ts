@@ -106,8 +106,6 @@ export interface Keeping {
   since: Millis
   /** Why the hub does not keep it, '' if it does. */
   why: string
-  /** Our own store did not take what was put last. */
-  untaken: boolean
   /** The length of the log with its last operation. */
   operations: number
   /** How many sheets were written. */

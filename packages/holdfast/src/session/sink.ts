@@ -52,8 +52,6 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   hub(message: ToHub): void
   /** A sheet as it is to be kept, with which the log has so many entries. */
   seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
-  /** A sheet as the hub is to have it: where we keep the room ourselves, its digest. */
-  put(sheet: Uint8Array, isWhole: boolean): Uint8Array
   /** Session time now; our own clock while it is not known. */
   time(): Millis
   /** Answers a process that asked to join, by the number that it was given with its JOIN. */
