@@ -19,6 +19,8 @@ import type { Claims } from '../../holdfast/src/hub-protocol/tickets.ts'
 import type { TicketReader } from '../../hub/src/server/hub-server.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
 
+// Tickets of the simulator, which nobody signs: whoever runs in it may write one.
+
 /** Writes one. */
 export function toyTicket(claims: Omit<Claims, 'key'>): string {
   const said = new TextEncoder().encode(JSON.stringify(claims))

@@ -43,6 +43,9 @@ export const entrant = record({
 /** A player that came in by a ticket, and comes back by its key. */
 export type Entrant = ValueOf<typeof entrant>
 
+// What lets somebody in, as text, and the key of the room behind it, which the hub does not get:
+// `<ticket>~<64 hexadecimal digits>`.
+
 const BETWEEN = '~'
 // Three parts in base64url (RFC 7515), or what `session.invite` makes, or nothing.
 const SHAPE = /^([\w-]+\.[\w-]+\.[\w-]+|invite\.[0-9a-f]{64})?$/

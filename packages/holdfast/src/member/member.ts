@@ -43,6 +43,12 @@ import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } fro
 import { CLOSE, slotOf } from './state.ts'
 import { isTrueOf } from '../session/table.ts'
 
+// A member whose state was changed by half (boundary.ts), and cannot be trusted.
+//
+// Who serves, or asks to, gives up as if it had been killed: its backup may have another state, and
+// nothing of the step that threw has left. Anybody else comes back as the same player, and is sent
+// everything anew; who has to do so again and again gives up too.
+
 /** A member whose state broke so often within BREAKS_MS gives up. */
 export const BREAKS_MAX = 3
 /** See BREAKS_MAX. */

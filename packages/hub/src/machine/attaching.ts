@@ -23,6 +23,9 @@ import * as budgets from './budgets.ts'
 import type { Exceeded } from './budgets.ts'
 import type { Connection } from './state.ts'
 
+// The streams of one address in one room: a room has places for its players, and one address takes
+// no more than a share of them (SE-13). A stream is in the room that it found last, or speaks in.
+
 /** A stream goes into a room. @returns the limit that it met */
 export function sit({ hub, from }: Call, session: string): Exceeded | null {
   if (from.seat === session) return null

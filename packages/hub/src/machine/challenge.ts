@@ -168,6 +168,10 @@ export function deadline({ challenges }: Directory): Millis {
   return due
 }
 
+// Grants: the hub signs who is primary of a session since which epoch, and by which link key it is
+// known. So a member believes a new primary also where the hub's own word has not come yet, or
+// cannot come.
+
 /** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
 export function leaderOf(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry

@@ -59,6 +59,9 @@ import {
 import { walTrouble } from './wal-tail.ts'
 import { resolve } from 'node:path'
 
+// Figures of an open mailbox, in a file beside its store, for a program that cannot open the store
+// too. They are not part of the durable data: not synced, and removed when the mailbox is closed.
+
 /** Replaces the figures. A disk without room for them is no reason to stop. */
 export function writeFigures(store: string, text: string): void {
   try {

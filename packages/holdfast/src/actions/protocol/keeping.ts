@@ -8,6 +8,8 @@
 import { badValue, HoldfastError } from '../../machine.ts'
 import { shown } from '../../wire/fields.ts'
 
+// Rows of the table that are the library's own: no game can write them, or is shown them.
+
 /** Keys of the library's own rows begin with this. */
 export const OWN = '\0'
 

@@ -6,6 +6,9 @@ import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { TAG_BYTES, type Ciphers } from '../../ports.ts'
 import { hashes } from './key-forms.ts'
 
+// For who debugs: a page whose `globalThis.holdfastKeyLog` is a function before it joins has each
+// key of its packets given to it, so that what was captured on its streams can be opened.
+
 /** Those ciphers, whose keys are told where somebody asks for that. */
 export function logged(ciphers: Ciphers): Ciphers {
   const { holdfastKeyLog: log } = globalThis as { holdfastKeyLog?: (key: Uint8Array) => void }
@@ -21,6 +24,8 @@ export function logged(ciphers: Ciphers): Ciphers {
     },
   }
 }
+
+// The package @noble/ciphers: for pages, where nothing else seals without making one wait.
 
 // It writes to places that are whole words from the beginning of their memory alone.
 let scratch = new Uint8Array(2048)

@@ -36,6 +36,10 @@ function whyNot(error: unknown): string {
   return first.startsWith("Cannot find module 'libsql'") ? what : `${what}, which says: ${first}`
 }
 
+// A lock beside a file, on an empty file that nobody reads. SQLite's lock on the data file itself
+// is lost as soon as its own process opens that file once more and closes it, for example to copy
+// it: POSIX ends all locks of a process on a file when it closes any descriptor of it.
+
 /** Holds the lock until `release`; the system releases it when the process dies. */
 export class FileLock {
   readonly #database: Database.Database

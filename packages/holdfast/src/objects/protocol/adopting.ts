@@ -176,6 +176,8 @@ function waitsUntil({ objects, types }: Turn, { former, since, type }: Replica):
   return ends && endedAt !== undefined ? endedAt + ENDED_MS : since + GRACE_MS
 }
 
+// The primary moves objects from members who own many to members who own few (B27).
+
 /** Time between two passes of balancing. */
 export const BALANCE_MS: Millis = 1_000
 /**

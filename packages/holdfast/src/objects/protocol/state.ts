@@ -7,6 +7,8 @@ import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from
 import type { Said, Types } from './types.ts'
 import { FIRST, type Version } from './version.ts'
 
+// What a member knows of the objects that a kept room has beyond its members, as plain data.
+
 /** What of an object was written last. */
 export interface Written {
   readonly epoch: number

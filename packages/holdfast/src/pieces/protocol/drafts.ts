@@ -14,6 +14,11 @@ import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from 
 import type { PieceTypes, Row } from './state.ts'
 import { digest } from '../../wire/digest.ts'
 
+// Random draws of the primary. Each is the digest of a seed, the epoch and a count of draws. After
+// a takeover the new primary goes on with the same seed and count; after a recovery it may have to
+// go on with an old count, and therefore the epoch is part of the digest. A player who saw all
+// earlier draws cannot predict the next.
+
 /** The draw of that number: 0 to below `sides`, all equally likely. */
 export function draw(seed: Uint8Array, epoch: number, number: number, sides: number): number {
   const bytes = new Uint8Array(seed.length + 12)
