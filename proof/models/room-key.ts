@@ -1,7 +1,7 @@
 /**
  * The key of a room, in every order of a small scope: two who have it, one who has none, and a hub
  * that says of the terms what it likes, hands out sheets of its own, and lets anybody serve. What
- * members believe, read and write is the shipped code (member/settings.ts, member/opening.ts).
+ * members believe, read and write is the shipped code (member/room-key.ts, member/opening.ts).
  *
  * The state of a room is a list of operations. Those that a primary with the key recorded in a room
  * that is its own are small numbers; all others are large.
@@ -10,7 +10,7 @@
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as opening from '../../packages/holdfast/src/member/opening.ts'
 import { markOf } from '../../packages/holdfast/src/member/room-key.ts'
-import * as believed from '../../packages/holdfast/src/member/settings.ts'
+import * as believed from '../../packages/holdfast/src/member/room-key.ts'
 import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'

@@ -4,8 +4,8 @@
 // second, in virtual time.
 import { describe, expect, test } from 'vitest'
 import * as budgets from '../../packages/hub/src/machine/budgets.ts'
-import * as shares from '../../packages/hub/src/machine/shares.ts'
-import { RELAY_BACKLOG_MAX } from '../../packages/hub/src/machine/shares.ts'
+import * as shares from '../../packages/hub/src/machine/crowding.ts'
+import { RELAY_BACKLOG_MAX } from '../../packages/hub/src/machine/crowding.ts'
 import {
   HUB_VERSION,
   type ToHub,

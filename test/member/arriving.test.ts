@@ -2,7 +2,7 @@
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import { HUB_VERSION, NO_GAME } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { BACK_FACTOR, BEAR_MS } from '../../packages/holdfast/src/member/arrival.ts'
+import { BACK_FACTOR, BEAR_MS } from '../../packages/holdfast/src/member/asking.ts'
 import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
 import * as entry from '../../packages/holdfast/src/member/entry.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'

@@ -14,7 +14,7 @@ import {
 import * as operations from '../../packages/holdfast/src/session/operations.ts'
 import { CHANGES_BYTES_MAX } from '../../packages/holdfast/src/session/operations.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
-import type { Performed } from '../../packages/holdfast/src/session/parts.ts'
+import type { Performed } from '../../packages/holdfast/src/session/sink.ts'
 import type { Effect, Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
 import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import { calmly } from '../calmly.ts'

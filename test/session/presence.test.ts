@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
-import { AWAY_MS } from '../../packages/holdfast/src/session/presence.ts'
+import { AWAY_MS } from '../../packages/holdfast/src/session/membership.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'

@@ -6,7 +6,7 @@ import { fresh, NO_PARTS } from '../../proof/models/processes.ts'
 import type { Delta } from '../../packages/holdfast/src/replication/layouts.ts'
 import { deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
 import { retry } from '../../packages/holdfast/src/session/attempts.ts'
-import { handOver, proceed } from '../../packages/holdfast/src/session/handover.ts'
+import { handOver, proceed } from '../../packages/holdfast/src/session/roles.ts'
 import { remove } from '../../packages/holdfast/src/session/membership.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
 import { grantFor, viewOf } from '../../packages/holdfast/src/session/output.ts'
@@ -17,8 +17,18 @@ import { leadOf, type Session } from '../../packages/holdfast/src/session/state.
 import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
-import { ackOf, backedUpOf, heardAt, listening, memberOf, One, operation } from './scene.ts'
-import { primaryOf, registerOf, saidOf } from './scene.ts'
+import {
+  ackOf,
+  backedUpOf,
+  heardAt,
+  listening,
+  memberOf,
+  One,
+  operation,
+  primaryOf,
+  registerOf,
+  saidOf,
+} from './scene.ts'
 
 const ATTEMPT_MS = 250
 const HANDOVER_MS = 1_000

@@ -23,7 +23,7 @@ import {
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
 } from '../../packages/holdfast/src/link/assembly.ts'
-import * as shares from '../../packages/hub/src/machine/shares.ts'
+import * as shares from '../../packages/hub/src/machine/crowding.ts'
 import * as streamLimits from '../../packages/holdfast/src/drivers/net/server-stream.ts'
 import * as storeLimits from '../../packages/holdfast/src/drivers/store/limits.ts'
 import {
@@ -46,7 +46,7 @@ import { GRANT_MS } from '../../packages/holdfast/src/objects/protocol/owning.ts
 import { REQUEST_MS } from '../../packages/holdfast/src/objects/protocol/requests.ts'
 import { TOMBSTONE_MS } from '../../packages/holdfast/src/objects/protocol/part.ts'
 import { TOTAL_MIN } from '../../packages/holdfast/src/objects/protocol/resync.ts'
-import { VERSION_MAX } from '../../packages/holdfast/src/objects/protocol/version.ts'
+import { VERSION_MAX } from '../../packages/holdfast/src/objects/protocol/stamp.ts'
 import * as stamp from '../../packages/holdfast/src/objects/protocol/stamp.ts'
 import * as pieceChanges from '../../packages/holdfast/src/pieces/protocol/changes.ts'
 import * as levels from '../../packages/holdfast/src/pieces/protocol/levels.ts'

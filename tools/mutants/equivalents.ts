@@ -191,7 +191,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Of a row that no client made last it is neither read nor written.',
   ),
   equivalent(
-    'session/handover.ts proceed',
+    'session/roles.ts proceed',
     "server.role !== 'backedup' || server.handoverUntil === null",
     "server.role !== 'backedup'",
     'It is for the types: null is a time long ago, at which it gives up and is null again.',
@@ -369,7 +369,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('hub/machine/crowding.ts sweep', 'now < hub.sweepAt', 'false', FASTER),
   equivalent(
-    'hub/machine/shares.ts settle',
+    'hub/machine/crowding.ts settle',
     'shares.head < 64 || shares.head * 2 < sent.length',
     ['false', 'shares.head < 64', 'shares.head * 2 < sent.length'],
     FASTER,

@@ -5,7 +5,7 @@ import { stand } from '../../holdfast/src/objects/protocol/accept.ts'
 import { reach } from '../../holdfast/src/objects/protocol/fan-out.ts'
 import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import { BARRIER, leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
-import { compare, FIRST } from '../../holdfast/src/objects/protocol/version.ts'
+import { compare, FIRST } from '../../holdfast/src/objects/protocol/stamp.ts'
 
 /** What ships, but for some of it. */
 export function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {

@@ -11,7 +11,7 @@ import {
   FIRST,
   readVersion,
   type Version,
-} from '../../holdfast/src/objects/protocol/version.ts'
+} from '../../holdfast/src/objects/protocol/stamp.ts'
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
 
 /** The three that tell of an object, the one that starts a migration, and all others. */

@@ -13,7 +13,7 @@ import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replicat
 import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
-import * as presence from './presence.ts'
+import * as presence from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'

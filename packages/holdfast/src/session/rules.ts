@@ -2,7 +2,7 @@
 
 import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
-import * as quotas from './quotas.ts'
+import * as quotas from './operations.ts'
 import { retry } from './attempts.ts'
 import * as durable from '../replication/durable.ts'
 import { enforce, hasVoice } from './expelling.ts'

@@ -5,7 +5,7 @@
 
 import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { ask, ATTEMPT_MS, retry } from './attempts.ts'
-import { handOver, proceed } from './handover.ts'
+import { handOver, proceed } from './roles.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import { tell } from './lineage.ts'

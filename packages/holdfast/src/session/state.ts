@@ -77,7 +77,7 @@ export interface Lead {
   leased: boolean
   /** Candidates that did not answer, and until when they are passed over. */
   passedOver: Map<PeerId, Millis>
-  /** What each player may still ask of us: quotas.ts. */
+  /** What each player may still ask of us: operations.ts. */
   allowances: Map<number, Bucket>
   /** Operations of each member that wait until its player may ask for more, oldest first. */
   waiting: Map<PeerId, Asked[]>

@@ -17,6 +17,8 @@ import {
   SPENT,
   type ToHub,
   UNREADABLE,
+  opensAgain,
+  REASON_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './rows.ts'
@@ -27,10 +29,9 @@ import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import type { Exceeded } from './budgets.ts'
 import * as budgets from './budgets.ts'
-import { detach, sit } from './attaching.ts'
+import { detach, sit, dismiss } from './attaching.ts'
 import { leaderOf } from './challenge.ts'
 import type { Applicant } from './state.ts'
-import * as closing from './closing.ts'
 import { happened, tellMoved } from './listing.ts'
 import * as consulting from './consulting.ts'
 import * as inviting from './inviting.ts'
@@ -50,6 +51,62 @@ import {
   tell,
   type Opening,
 } from './state.ts'
+import { placeOf } from './rows.ts'
+
+// Rooms that the owner of the hub has closed: their sessions end, nothing of them is kept, and for
+// a while nobody comes in or opens the room anew; all of them read why.
+
+const encoder = new TextEncoder()
+
+type Place = Pick<register.Wish, 'game' | 'room'>
+
+/** Closes a room. @returns how many sessions end with it: one, or none */
+export function close(
+  hub: Hub,
+  now: Millis,
+  place: Place,
+  { why, until }: { why: string; until: Millis },
+  out: HubOut,
+): number {
+  for (const [key, shut] of hub.shut) if (shut.until <= now) hub.shut.delete(key)
+  hub.shut.set(placeOf(place), { why, until })
+  const kept = archive.find(hub.archive, place)
+  if (kept) keeping.drop(hub, kept.session.entry.session, out)
+  const rows = register.inRoom(hub.directory, place)
+  for (const { entry } of rows) end(hub, now, entry.session, out)
+  return rows.length
+}
+
+// Its members find that they are in no session any more, and are told why as they come back.
+function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  dismiss({ hub, now, out }, session)
+  register.forget(hub.directory, session, directoryOut(hub, out))
+}
+
+/** The hub drops what is kept of closed rooms, where the disk refused that before. */
+export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [place, { until }] of hub.shut) {
+    const session = hub.archive.places.get(place)
+    if (until > now && session !== undefined) keeping.drop(hub, session, out)
+  }
+}
+
+/** Why nobody comes into a room now, and until when if that fits; null if it is not closed. */
+export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
+  const shut = hub.shut.get(placeOf(place))
+  if (!shut || shut.until <= now) return null
+  const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
+  return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
+}
+
+/** The disk has something of a session; one of a closed room ends now, if it did not before. */
+export function endIfShut(
+  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  session: string,
+): void {
+  const row = register.find(hub.directory, session)
+  if (row && whyShut(hub, now, row.entry) !== null) end(hub, now, session, out)
+}
 
 type Add = ToHub & { kind: 'add' }
 
@@ -151,7 +208,7 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   const { request, key } = message
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
-  const shut = closing.whyShut(hub, now, message)
+  const shut = whyShut(hub, now, message)
   if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
   const { known, kept, wait: later } = found(hub, now, message)
   // How a room stands that may be opened is not certain before the disk has answered.
@@ -379,14 +436,14 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const emit = (event: register.News): void => void news.push(event)
   const before = row?.entry.register.primary ?? 0
   if (!row || !register.kept(hub.directory, now, session, { emit })) {
-    closing.endIfShut({ hub, now, out }, session)
+    endIfShut({ hub, now, out }, session)
     return false
   }
   const isOver = !hub.directory.rows.has(session)
   if (isOver) {
     happened(row, 'ended', out)
     keeping.ended(hub, now, row, out)
-  } else closing.endIfShut({ hub, now, out }, session)
+  } else endIfShut({ hub, now, out }, session)
   challenge.settled(hub.directory, now, session)
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   else attendance.endIfDue(hub, now, session, out)

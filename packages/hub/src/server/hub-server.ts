@@ -1,7 +1,7 @@
 /** A hub on streams and a store: the loop around the machine of `directory/`. */
 
 import * as hub from '../machine/hub.ts'
-import * as closing from '../machine/closing.ts'
+import * as closing from '../machine/sessions.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
 import type { RoomNews, Applicant, Ticketing } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
@@ -21,7 +21,7 @@ import * as archive from '../machine/archive.ts'
 import * as keeping from '../machine/keeping.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import * as saving from '../machine/saving.ts'
-import * as shares from '../machine/shares.ts'
+import * as shares from '../machine/crowding.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { Behind, readBeacon, sayBeacon } from './beacon.ts'

@@ -22,9 +22,9 @@ import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'
 import { encodeEntry, KIND } from './messages.ts'
-import { changed } from './queue.ts'
+import { changed } from './sharing.ts'
 import { type Lack, lackOf, turnAway } from './room.ts'
-import { agesAt, AGES_MAX } from './stamp.ts'
+import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
 import {
   isSeen,
   leads,
@@ -37,7 +37,6 @@ import {
   tally,
   type Turn,
 } from './state.ts'
-import { compare, type Version } from './version.ts'
 
 /** A sample that is further ahead of session time counts as made when it came. */
 export const AHEAD_MAX_MS: Millis = 100

@@ -18,7 +18,7 @@ import {
   type Turn,
 } from './state.ts'
 import { turnAway } from './room.ts'
-import { compare } from './version.ts'
+import { compare } from './stamp.ts'
 
 /** A member's objects wait so long for its return (S-5). */
 export const GRACE_MS: Millis = 60_000

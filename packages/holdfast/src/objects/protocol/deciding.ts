@@ -14,7 +14,7 @@ import { renew } from './accept.ts'
 import { ask } from './asking.ts'
 import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
 import { type Asked, isUnclaimed, leads, type Replica, type Turn } from './state.ts'
-import { compare } from './version.ts'
+import { compare } from './stamp.ts'
 
 /** A request for an object or version that the primary does not know waits so long for it. */
 export const HOLD_MS: Millis = 5_000

@@ -2,7 +2,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Said } from './types.ts'
-import type { Version } from './version.ts'
+import type { Version } from './stamp.ts'
 
 /**
  * `take`: to own the object; `give`: to give it away; `yes`: to give it to the member that asked.

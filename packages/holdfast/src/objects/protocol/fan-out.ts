@@ -31,7 +31,7 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { enqueue, spread } from './queue.ts'
+import { enqueue, spread } from './sharing.ts'
 
 /** Messages of entries that may be on their way to one peer at once. */
 export const BATCHES_MAX = 32

@@ -17,7 +17,7 @@ import { readEntry, type Standing, writeEntry } from './messages.ts'
 import type { Written } from './state.ts'
 import { leads, type Objects, place, type Replica, type Turn } from './state.ts'
 import type { Said, TypeRules, Types } from './types.ts'
-import { after, FIRST } from './version.ts'
+import { after, FIRST } from './stamp.ts'
 
 /** Changes come in runs of so many bytes; one more entry fits the body of a change. */
 const RUN_BYTES: number = 8 * 1024

@@ -31,11 +31,17 @@ import {
 } from '../../wire/bytes.ts'
 import { INC_MAX, type PeerId } from '../../machine.ts'
 import { allFields, readFields, writeFields } from '../../wire/schema.ts'
-import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
+import {
+  readStamp,
+  STAMP_BYTES_MAX,
+  writeStamp,
+  readVersion,
+  type Version,
+  writeVersion,
+} from './stamp.ts'
 import type { Asked, Request, What } from './demands.ts'
 import { COUNT_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
 import type { Said, Types } from './types.ts'
-import { readVersion, type Version, writeVersion } from './version.ts'
 
 /** First byte of each message. */
 export const KIND = {

@@ -11,7 +11,7 @@ import { assert, type Millis } from '../../machine.ts'
 import type { Quantised } from '../../wire/schema.ts'
 import { bury, stand } from './accept.ts'
 import { moved } from './interest.ts'
-import { say, wait } from './reckoning.ts'
+import { say, wait } from './updates.ts'
 import {
   isMine,
   type Objects,
@@ -21,7 +21,7 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { FIRST } from './version.ts'
+import { FIRST } from './stamp.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
 export type { Keeper } from './keeping.ts'
@@ -31,7 +31,7 @@ export { request } from './requests.ts'
 export { create, RULES } from './rules.ts'
 export { lackOf, madeBy } from './room.ts'
 export * from './state.ts'
-export type { Version } from './version.ts'
+export type { Version } from './stamp.ts'
 
 // A sink for `moved` in `set`, where nothing is sent at once and no event is due.
 const NOBODY = { send: () => 0, emit: () => {} }

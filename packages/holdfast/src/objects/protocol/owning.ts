@@ -17,7 +17,7 @@ import {
   type Replica,
   type Turn,
 } from './state.ts'
-import { after, compare, type Version } from './version.ts'
+import { after, compare, type Version } from './stamp.ts'
 
 /** A grantee that is silent for so long does not keep the next request waiting. */
 export const GRANT_MS: Millis = 2_000

@@ -15,8 +15,8 @@ import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
 import { endGrants } from './owning.ts'
 import { decideAll, demand } from './deciding.ts'
 import type { Keeper } from './keeping.ts'
-import { drain, leavesAt } from './queue.ts'
-import { reckon, reckonsAt } from './reckoning.ts'
+import { drain, leavesAt } from './sharing.ts'
+import { reckon, reckonsAt, acked, lost, read, waits, write } from './updates.ts'
 import { conclude, endRequests, settle, takeGrant } from './requests.ts'
 import {
   forget,
@@ -28,8 +28,7 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { acked, lost, read, waits, write } from './updates.ts'
-import { compare, readVersion, type Version } from './version.ts'
+import { compare, readVersion, type Version } from './stamp.ts'
 import { linked, reset, viewed } from './views.ts'
 
 /** The channel of objects. */

@@ -24,7 +24,7 @@ import {
   type Turn,
   type What,
 } from './state.ts'
-import { compare, type Version } from './version.ts'
+import { compare, type Version } from './stamp.ts'
 
 /** Longest wait for the outcome of a request, also over the deaths of two primaries. */
 export const REQUEST_MS: Millis = 30_000

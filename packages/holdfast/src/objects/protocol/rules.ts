@@ -5,7 +5,7 @@ import { isOfBefore, maySay } from './accept.ts'
 import { oweAll, speaksFor } from './fan-out.ts'
 import { grant } from './owning.ts'
 import { createState, GATHER_MS, type Objects, type ObjectsRules } from './state.ts'
-import { compare } from './version.ts'
+import { compare } from './stamp.ts'
 import { follow } from './views.ts'
 
 /** The rules of every real session. */

@@ -5,7 +5,7 @@ import type { PartOut } from '../../kind/protocol/part.ts'
 import type { Quantised } from '../../wire/schema.ts'
 import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
 import type { Said, Types } from './types.ts'
-import { FIRST, type Version } from './version.ts'
+import { FIRST, type Version } from './stamp.ts'
 
 // What a member knows of the objects that a kept room has beyond its members, as plain data.
 

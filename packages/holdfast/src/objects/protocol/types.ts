@@ -3,7 +3,7 @@
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Migration } from '../../wire/converting.ts'
 import type { Fields, Quantised, Schema } from '../../wire/schema.ts'
-import type { Version } from './version.ts'
+import type { Version } from './stamp.ts'
 
 /** Who may take an object from its owner: anybody, whoever the owner agrees to, or nobody. */
 export type TakePolicy = 'free' | 'ask' | 'fixed'

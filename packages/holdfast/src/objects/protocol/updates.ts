@@ -32,9 +32,9 @@ import {
 import { type Quantised, readFields, writeFields } from '../../wire/schema.ts'
 import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
 import { takeUpdate, type Update } from './accept.ts'
-import { enqueue } from './queue.ts'
-import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
 import {
+  enqueue,
+  changed,
   beginFrame,
   behindOf,
   keepFrame,
@@ -44,6 +44,17 @@ import {
   type SharedFrame,
   type SharedUpdate,
 } from './sharing.ts'
+import {
+  agesAt,
+  AGES_MAX,
+  readNextStamp,
+  STAMP_BYTES_MAX,
+  writeNextStamp,
+  FIRST,
+  readVersion,
+  type Version,
+  writeVersion,
+} from './stamp.ts'
 import {
   at,
   COUNT_MAX,
@@ -56,7 +67,6 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { FIRST, readVersion, type Version, writeVersion } from './version.ts'
 
 // Head, type, creator, version and oseq at their longest.
 const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
@@ -410,4 +420,54 @@ export function lost(objects: Objects, peer: PeerId, seq: number): void {
     subscriber.sent[slot] = 0
     enqueue(objects, peer, subscriber, slot)
   }
+}
+
+// Dead reckoning: a change that the others extrapolate correctly need not be sent (B17).
+//
+// The others extrapolate an object from the last state that was sent. The owner computes the same,
+// and as long as that is near enough to where the object is, a change stays unsent. It is sent at
+// the latest after UNSAID_MS; so the others end with the exact state, and never wait so long for an
+// update that they would stop to extrapolate. A change that is due leaves together with other
+// changes, for a packet of its own would cost everybody one more; it leaves alone when nothing else
+// changed for COMPANY_MS.
+
+/** A change is due after this: sooner than a viewer stops to extrapolate. */
+export const UNSAID_MS: Millis = 2_000
+/** A due change waits so long for another one to leave with. */
+export const COMPANY_MS: Millis = 100
+
+/** Sends an object of ours in its current state. */
+export function say(objects: Objects, now: Millis, replica: Replica): void {
+  objects.unsaid.delete(replica.key)
+  replica.saidAt = now
+  changed(objects, replica)
+}
+
+/** Sends changes that were left unsent for long enough. */
+export function reckon({ objects, now }: Turn): void {
+  if (now < (objects.fresh.size > 0 ? objects.unsaidAt : reckonsAt(objects))) return
+  objects.unsaidAt = Infinity
+  for (const key of objects.unsaid) {
+    const replica = objects.replicas.get(key)
+    if (replica && now - replica.saidAt < UNSAID_MS) {
+      objects.unsaidAt = Math.min(objects.unsaidAt, replica.saidAt + UNSAID_MS)
+      continue
+    }
+    objects.unsaid.delete(key)
+    if (replica && !replica.dead && replica.owner === objects.me) say(objects, now, replica)
+  }
+}
+
+/** When unsent changes are sent even if nothing else is; Infinity if there are none. */
+export function reckonsAt({ unsaidAt }: Objects): Millis {
+  return unsaidAt + COMPANY_MS
+}
+
+/** Leaves a change unsent for now, if a state was sent lately. @returns whether it does */
+export function wait(objects: Objects, now: Millis, replica: Replica): boolean {
+  const due = replica.saidAt + UNSAID_MS
+  if (now >= due) return false
+  objects.unsaid.add(replica.key)
+  objects.unsaidAt = Math.min(objects.unsaidAt, due)
+  return true
 }
