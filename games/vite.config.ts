@@ -18,8 +18,11 @@ const games = join(root, 'games')
 function pages(): string[] {
   const paths = readdirSync(games, { recursive: true, encoding: 'utf8' })
   const found = paths.filter((path) => basename(path) === 'index.html')
-  // One that has a server of its own is no page of this one.
-  const ours = found.filter((path) => !existsSync(join(games, dirname(path), 'vite.config.ts')))
+  // One that has a server of its own, beside its own configuration, is no page of this one.
+  const ours = found.filter((path) => {
+    const folder = dirname(path)
+    return folder === '.' || !existsSync(join(games, folder, 'vite.config.ts'))
+  })
   return ours.map((path) => join(games, path))
 }
 
