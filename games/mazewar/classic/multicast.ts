@@ -45,7 +45,7 @@ export interface MulticastCounters {
   failed: number
 }
 
-/** What comes. */
+/** The events of a carrier. */
 export interface MulticastEvents {
   /** The bytes are valid only during the call. `from` is an address to answer to. */
   datagram(from: string, bytes: Uint8Array): void

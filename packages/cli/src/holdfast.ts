@@ -9,7 +9,7 @@ import { addServe } from './serve.ts'
 import { addRooms } from './rooms.ts'
 import { addTicket } from './ticket.ts'
 
-// Of the package, from where this is built to.
+// The package's own manifest, three folders above the built command.
 const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
 const { version } = JSON.parse(text) as { version: string }
 

@@ -4,16 +4,26 @@
  * @module
  */
 
-import type { NodeJoinOptions } from './join/hosting.ts'
-import { joinIn } from './join/join.ts'
+import type { UdpOptions } from './drivers/net/udp.ts'
+import { joinIn, type JoinOptions } from './join/join.ts'
 import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './join/session.ts'
 
 export * from './index.ts'
-export { host, type NodeJoinOptions } from './join/hosting.ts'
+
+/** The further options of `join` and `host` on Node. */
+export type NodeJoinOptions = JoinOptions & {
+  /** Where to listen for UDP from other Node members: 127.0.0.1, any port; null for none. */
+  udp?: UdpOptions | null
+}
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {
   // Missing options are reported by the code that reads them.
   return joinIn(nodeEnvironment((options as NodeJoinOptions | undefined)?.udp), options)
+}
+
+/** Joins as a member that only serves and does not play; its name is `host` by default. */
+export async function host(options: NodeJoinOptions): Promise<Session> {
+  return join({ name: 'host', ...options })
 }

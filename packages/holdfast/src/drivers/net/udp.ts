@@ -20,49 +20,6 @@ import { DATAGRAM_MAX } from '../../ports.ts'
 import type { DatagramEvents, Datagrams } from '../../ports.ts'
 import { createWatches, type Watches } from './udp-watch.ts'
 
-/** Words for the error. */
-export interface BindWords {
-  /** The port, such as `UDP port 4000 on 127.0.0.1`. */
-  place: string
-  /** The rest of the sentence for a port that is taken. */
-  taken: string
-}
-
-/** Binds, or closes the socket. @throws HoldfastError `port-taken`, `denied` or `unreachable` */
-export function bindUdp(
-  socket: dgram.Socket,
-  at: dgram.BindOptions,
-  words: BindWords,
-): Promise<dgram.Socket> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      socket.close()
-      reject(refusal(error, words))
-    }
-    socket.once('error', failed)
-    socket.bind(at, () => {
-      socket.off('error', failed)
-      resolve(socket)
-    })
-  })
-}
-
-function refusal(error: NodeJS.ErrnoException, { place, taken }: BindWords): HoldfastError {
-  switch (error.code ?? '') {
-    case 'EADDRINUSE':
-      return new HoldfastError('port-taken', `${place} ${taken}`)
-    case 'EACCES':
-      return new HoldfastError(
-        'port-denied',
-        `${place} is not allowed to us; choose one above 1023`,
-      )
-    case 'EADDRNOTAVAIL':
-      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
-    default:
-      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
-  }
-}
-
 /** Most datagrams that wait for the kernel. */
 const RING_SLOTS = 64
 /** Buffer size requested of the kernel for each direction, in bytes; it may grant less. */
@@ -161,14 +118,36 @@ function bind(host: string, port: number, family: 4 | 6): Promise<dgram.Socket> 
     ipv6Only: family === 6,
     lookup: (name, _options, done) => done(null, name, family),
   })
-  return bindUdp(
-    socket,
-    { address: host, port, exclusive: true },
-    {
-      place: `UDP port ${port} on ${host}`,
-      taken: 'is taken by another program; choose another, or 0 for any free one',
-    },
-  )
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      socket.close()
+      reject(refusal(error, `UDP port ${port} on ${host}`))
+    }
+    socket.once('error', failed)
+    socket.bind({ address: host, port, exclusive: true }, () => {
+      socket.off('error', failed)
+      resolve(socket)
+    })
+  })
+}
+
+function refusal(error: NodeJS.ErrnoException, place: string): HoldfastError {
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return new HoldfastError(
+        'port-taken',
+        `${place} is taken by another program; choose another, or 0 for any free one`,
+      )
+    case 'EACCES':
+      return new HoldfastError(
+        'port-denied',
+        `${place} is not allowed to us; choose one above 1023`,
+      )
+    case 'EADDRNOTAVAIL':
+      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
+    default:
+      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
+  }
 }
 
 /** Asks for large buffers, and for smaller ones where the system refuses. */
