@@ -124,6 +124,9 @@ describe('a broken rule about imports is seen', () => {
     ],
     ['packages/holdfast/src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no layer'],
     ['packages/holdfast/src/link/a.ts', `import ws from 'ws'`, 'packages'],
+    ['packages/holdfast/src/objects/a.ts', `import { b } from '../join/b.ts'`, 'higher layer'],
+    ['packages/holdfast/src/objects/a.ts', `import { b } from '../slots/b.ts'`, 'same layer'],
+    ['packages/holdfast/src/objects/protocol/a.ts', `import { b } from '../b.ts'`, 'higher layer'],
     ['packages/holdfast/src/join/a.ts', `import { join } from 'holdfast'`, 'entry points'],
     ['packages/holdfast/src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
     ['packages/holdfast/src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
@@ -142,12 +145,11 @@ describe('a broken rule about imports is seen', () => {
       `import type { B } from '../../../hub/src/machine/b.ts'`,
     ],
     ['packages/holdfast/src/join/a.ts', `import { b } from '../../../hub/src/machine/b.ts'`],
-    [
-      'packages/holdfast/src/runtime/member/a.ts',
-      `import { b } from '../../../../hub/src/server/b.ts'`,
-    ],
+    ['packages/holdfast/src/runtime/a.ts', `import { b } from '../../../hub/src/server/b.ts'`],
     ['packages/hub/src/server/a.ts', `import { b } from '../../../holdfast/src/member/b.ts'`],
     ['packages/hub/src/a.ts', `import { b } from '../../holdfast/src/session/b.ts'`],
+    ['packages/hub/src/a.ts', `import type { B } from '../../holdfast/src/kind/b.ts'`],
+    ['packages/mailbox/src/a.ts', `import { b } from '../../holdfast/src/objects/protocol/b.ts'`],
     [
       'packages/mailbox/src/machine/a.ts',
       `import type { B } from '../../../holdfast/src/hub-protocol/b.ts'`,
@@ -255,6 +257,7 @@ describe('the outside world is seen where it has no place', () => {
     expect(planted(outside, 'games/dots/rules.ts', text)).toHaveLength(1)
     for (const path of [
       'packages/holdfast/src/drivers/a.ts',
+      'packages/mailbox/src/drivers/a.ts',
       'packages/cli/src/a.ts',
       'games/dots/view.ts',
       'bench/a.ts',
@@ -303,7 +306,12 @@ describe('a broken rule about shape is seen', () => {
       planted(shape.lengths, 'packages/holdfast/src/a.ts', `// ${'é'.repeat(98)}`),
     ).toHaveLength(1)
   })
-  test('a file of 901 lines, a door of 31', () => {
+  test('a line that the formatter could break, and none that it leaves whole', () => {
+    const path = `'${'../'.repeat(30)}a.ts'`
+    expect(planted(shape.lengths, 'tools/a.ts', `import { a } from ${path}`)).toEqual([])
+    expect(planted(shape.lengths, 'tools/a.ts', `import { a, b } from ${path}`)).toHaveLength(1)
+  })
+  test('a file of 901 lines, a door of 61', () => {
     expect(planted(shape.lengths, 'packages/holdfast/src/link/a.ts', '\n'.repeat(900))).toEqual([])
     expect(
       planted(shape.lengths, 'packages/holdfast/src/link/a.ts', '\n'.repeat(901)),
