@@ -9,6 +9,7 @@ import {
   bytes,
   f32,
   type Field,
+  type FieldKind,
   i16,
   i32,
   i8,
@@ -33,10 +34,6 @@ import type { Fields } from './nested.ts'
 
 /** Longest text of a schema that is read. */
 const TEXT_MAX = 32 * 1024
-
-const PLAIN: Readonly<Record<string, Field<unknown>>> = {
-  ...({ u8, u16, u32, i8, i16, i32, f32, bool } as Record<string, Field<unknown>>),
-}
 
 interface Reader {
   readonly text: string
@@ -85,60 +82,59 @@ function fieldsOf(
   return { fields, secrets }
 }
 
+type Word =
+  | Exclude<FieldKind, 'integer' | 'float'>
+  | 'u8'
+  | 'u16'
+  | 'u32'
+  | 'i8'
+  | 'i16'
+  | 'i32'
+  | 'f32'
+
+/** Parses what follows the first word of a field. The compiler asks for each new kind here. */
+const PARSERS: Readonly<Record<Word, (reader: Reader) => Field<unknown>>> = {
+  u8: () => u8,
+  u16: () => u16,
+  u32: () => u32,
+  i8: () => i8,
+  i16: () => i16,
+  i32: () => i32,
+  f32: () => f32,
+  bool: () => bool,
+  ranged: (reader) => ranged(number(reader), number(reader), number(reader)),
+  vec2: (reader) => vec2(number(reader), number(reader), number(reader)),
+  vec3: (reader) => vec3(number(reader), number(reader), number(reader)),
+  angle: (reader) => angle(number(reader)),
+  quaternion: (reader) => quaternion(number(reader)),
+  text: textOf,
+  bytes: (reader) => bytes(number(reader)),
+  oneOf: (reader) => {
+    expect(reader, ' ')
+    const [first = '', ...others] = wordOf(reader).split('/')
+    return oneOf(first, ...others)
+  },
+  optional: (reader) => optional(inner(reader)),
+  list: (reader) => {
+    const most = number(reader)
+    return list(inner(reader), most)
+  },
+  map: (reader) => {
+    const most = number(reader)
+    return map(inner(reader), most)
+  },
+  struct: (reader) => {
+    expect(reader, ' (')
+    const { fields } = fieldsOf(reader, '; ')
+    expect(reader, ')')
+    return struct(fields)
+  },
+}
+
 function fieldOf(reader: Reader): Field<unknown> {
   const word = wordOf(reader)
-  const known = Object.hasOwn(PLAIN, word) ? PLAIN[word] : undefined
-  if (known) return known
-  return nested(reader, word) ?? parametric(reader, word)
-}
-
-function nested(reader: Reader, word: string): Field<unknown> | null {
-  switch (word) {
-    case 'optional':
-      return optional(inner(reader))
-    case 'list': {
-      const most = number(reader)
-      return list(inner(reader), most)
-    }
-    case 'map': {
-      const most = number(reader)
-      return map(inner(reader), most)
-    }
-    case 'struct': {
-      expect(reader, ' (')
-      const { fields } = fieldsOf(reader, '; ')
-      expect(reader, ')')
-      return struct(fields)
-    }
-    default:
-      return null
-  }
-}
-
-function parametric(reader: Reader, word: string): Field<unknown> {
-  switch (word) {
-    case 'ranged':
-      return ranged(number(reader), number(reader), number(reader))
-    case 'vec2':
-      return vec2(number(reader), number(reader), number(reader))
-    case 'vec3':
-      return vec3(number(reader), number(reader), number(reader))
-    case 'angle':
-      return angle(number(reader))
-    case 'quaternion':
-      return quaternion(number(reader))
-    case 'text':
-      return textOf(reader)
-    case 'bytes':
-      return bytes(number(reader))
-    case 'oneOf': {
-      expect(reader, ' ')
-      const [first = '', ...others] = wordOf(reader).split('/')
-      return oneOf(first, ...others)
-    }
-    default:
-      throw new Error(`no field is called ${word}`)
-  }
+  if (!Object.hasOwn(PARSERS, word)) throw new Error(`no field is called ${word}`)
+  return PARSERS[word as Word](reader)
 }
 
 function textOf(reader: Reader): Field<string> {
