@@ -5,7 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { nodeCiphers } from '../node-ciphers.ts'
 import { BASE_POINT } from '../../packages/holdfast/src/ports.ts'
 import * as seals from '../../packages/holdfast/src/seal/seal.ts'
 import type { Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'

@@ -2,8 +2,6 @@
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
 import { combine } from '../../packages/holdfast/src/drivers/net/carriers.ts'
-import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
-import { createMemoryNetwork } from '../../packages/holdfast/src/drivers/net/memory.ts'
 import {
   createRelay,
   RELAY_BACKLOG_MAX,
@@ -57,14 +55,10 @@ function hub(): OpenParty {
 
 datagramsConformance('UDP over IPv4', () => openUdp())
 datagramsConformance('UDP over IPv6', () => openUdp({ host: '::1' }))
-datagramsConformance('memory', () => {
-  const network = createMemoryNetwork(createNodeLoop())
-  return (events) => network.openDatagrams(events)
-})
 datagramsConformance('relay', hub)
-datagramsConformance('UDP and memory as one', () => {
-  const network = createMemoryNetwork(createNodeLoop())
-  return async (events) => combine([await openUdp()(events), await network.openDatagrams(events)])
+datagramsConformance('UDP and relay as one', () => {
+  const relays = hub()
+  return async (events) => combine([await openUdp()(events), await relays(events)])
 })
 
 describe('UDP', () => {
@@ -221,13 +215,13 @@ describe('the relay', () => {
 
 describe('several carriers as one', () => {
   test('the address says which carrier sends; an unknown one is dropped', async () => {
-    const network = createMemoryNetwork(createNodeLoop())
+    const relays = hub()
     const got: string[] = []
     const events: DatagramEvents = { ...NOTHING, datagram: (from) => got.push(from) }
-    const far = { udp: await openUdp()(events), memory: await network.openDatagrams(events) }
-    const near = combine([await openUdp()(NOTHING), await network.openDatagrams(NOTHING)])
+    const far = { udp: await openUdp()(events), relay: await relays(events) }
+    const near = combine([await openUdp()(NOTHING), await relays(NOTHING)])
     expect(near.addresses).toHaveLength(2)
-    near.send(far.memory.addresses[0]!, Uint8Array.of(1))
+    near.send(far.relay.addresses[0]!, Uint8Array.of(1))
     near.send(far.udp.addresses[0]!, Uint8Array.of(1))
     near.send('pigeon:1', Uint8Array.of(1))
     await until(() => got.length === 2)

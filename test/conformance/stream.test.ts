@@ -1,8 +1,6 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
-import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
-import { createMemoryNetwork } from '../../packages/holdfast/src/drivers/net/memory.ts'
 import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
 import {
   acceptStreams,
@@ -31,18 +29,6 @@ async function overWebSocket(connect: Connect): Promise<StreamPlace> {
     },
   }
 }
-
-streamConformance('memory', () => {
-  const network = createMemoryNetwork(createNodeLoop())
-  return Promise.resolve({
-    url: 'memory:hub',
-    emptyUrl: 'memory:nobody',
-    badUrl: 'no url',
-    connect: network.connect,
-    listen: (accept) => void network.listen('memory:hub', accept),
-    close: () => Promise.resolve(),
-  })
-})
 
 streamConformance('WebSocket of package ws', () => overWebSocket(connectWebSocketNode))
 

@@ -3,7 +3,8 @@
 // one that asked, and finds what they said; a golden transcript has the rest of the scene.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { nodeCiphers, nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
+import { nodeCiphers } from '../node-ciphers.ts'
 import { LIMITS } from '../../packages/holdfast/src/seal/limits.ts'
 import * as net from '../seal/net.ts'
 import { compareTranscript } from '../transcript.ts'

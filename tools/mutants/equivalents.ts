@@ -271,12 +271,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'A header has four bytes at least.',
   ),
   equivalent('link/link.ts digest', 'start < 0', 'start <= 0', 'A header has four bytes at least.'),
-  equivalent(
-    'link/packet.ts fragment',
-    'start < 0',
-    'start <= 0',
-    'A header has four bytes at least.',
-  ),
   equivalent('link/link.ts receiveWhole', 'frames.bytes = NO_BYTES', ';', MEMORY),
   equivalent(
     'link/link.ts probe',

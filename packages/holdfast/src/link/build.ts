@@ -2,7 +2,7 @@
  * Builds one packet: header, the delay of the ack, clocks, then all content that waits.
  *
  * Frames are written straight into a buffer that is shared by all links; as a sink may hand
- * the packet to another link at once (the memory carrier does), buffers are borrowed like
+ * the packet to another link at once, buffers are borrowed like
  * frames of a call stack. When reliable messages and newest state both wait, they take turns
  * in filling a packet first, so that a long snapshot does not stop motion, nor motion it.
  */

@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fragment } from '../../../../test/link/fragments.ts'
 import { clear, createArrivals, note } from './arrivals.ts'
 import { addFragment, createAssemblies } from './assembly.ts'
-import { createHeader, fragment, isFragment, readHeader, writeHeader } from './packet.ts'
+import { createHeader, isFragment, readHeader, writeHeader } from './packet.ts'
 
 const HEADER_MAX = 9
 

@@ -1,10 +1,11 @@
 // Goal: long unreliable messages come whole or not at all, and packets that were split likewise.
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../test/calmly.ts'
+import { fragment } from '../../../../test/link/fragments.ts'
 import { Lone, part } from '../../../../test/link/lone.ts'
 import { toHex } from '../../../../test/hex.ts'
 import { addFragment, createAssemblies } from './assembly.ts'
-import { fragment, isFragment, writeHeader } from './packet.ts'
+import { isFragment, writeHeader } from './packet.ts'
 import * as parts from './parts.ts'
 
 const CHANNEL_MAX = 255

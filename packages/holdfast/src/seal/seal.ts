@@ -73,11 +73,6 @@ export function probe(
   links.probe(seal, now, peer, address, out)
 }
 
-/** Forgets a peer: its keys open nothing more. */
-export function drop(seal: Seal, peer: PeerKey): void {
-  state.forget(seal, peer)
-}
-
 /**
  * Seals a packet and sends it.
  *

@@ -417,12 +417,6 @@ export function hangUp(seal: Seal, name: PeerKey): void {
   if (peer) Object.assign(peer, { link: null, asking: null, answering: null })
 }
 
-/** Forgets a peer with all of its keys. */
-export function forget(seal: Seal, name: PeerKey): void {
-  for (const [index, { peer }] of seal.keys) if (peer === name) seal.keys.delete(index)
-  seal.peers.delete(name)
-}
-
 /** The public key of a name; null if it is none. */
 export function pointOf(peer: PeerKey): Uint8Array | null {
   // A name has one spelling.

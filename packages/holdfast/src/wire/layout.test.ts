@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../test/calmly.ts'
 import { toHex } from '../../../../test/hex.ts'
-import { createReader, createWriter, finish, readVarint, writeVarint } from './bytes.ts'
+import { createReader, createWriter, finish, readF64, readVarint } from './bytes.ts'
+import { writeF64, writeVarint } from './bytes.ts'
 import {
   blob,
   decode,
   encode,
-  f64,
   fixed,
   flag,
   list,
@@ -23,6 +23,8 @@ import {
   word,
 } from './layout.ts'
 import type { Layout } from './layout.ts'
+
+const f64: Layout<number> = { write: writeF64, read: readF64 }
 
 const Everything = record({
   a: u8,

@@ -30,8 +30,6 @@ export const u16: Layout<number> = { write: bytes.writeU16, read: bytes.readU16 
 export const u32: Layout<number> = { write: bytes.writeU32, read: bytes.readU32 }
 /** LEB128 in its shortest form, 0 to 2^53 - 1. */
 export const varint: Layout<number> = { write: bytes.writeVarint, read: bytes.readVarint }
-/** IEEE 754 double, finite. */
-export const f64: Layout<number> = { write: bytes.writeF64, read: bytes.readF64 }
 
 /** One byte, 0 or 1. */
 export const flag: Layout<boolean> = {

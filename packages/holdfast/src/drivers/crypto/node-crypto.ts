@@ -1,11 +1,6 @@
-/**
- * node:crypto, to measure against and for tests. Its ChaCha20-Poly1305 makes some objects at each
- * call, whose cost is that of a kilobyte; its curves make one of each key.
- */
+/** The curves of node:crypto, for hubs: they make one object of each key. */
 
 import {
-  createCipheriv,
-  createDecipheriv,
   createPrivateKey,
   createPublicKey,
   diffieHellman,
@@ -13,40 +8,10 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { TAG_BYTES, type Ciphers, type Curves, type SigningCurves } from '../../ports.ts'
-import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519, hashes } from './key-forms.ts'
+import type { Curves, SigningCurves } from '../../ports.ts'
+import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519 } from './key-forms.ts'
 
-const NAME = 'chacha20-poly1305'
-const OPTIONS = { authTagLength: TAG_BYTES } as const
-
-/** Its ciphers. */
-export const nodeCiphers: Ciphers = {
-  name: 'node:crypto',
-  seal: (key, nonce, data, text, into) => {
-    const cipher = createCipheriv(NAME, key, nonce, OPTIONS)
-    cipher.setAAD(data, { plaintextLength: text.length })
-    into.set(cipher.update(text))
-    cipher.final()
-    into.set(cipher.getAuthTag(), text.length)
-  },
-  open: (key, nonce, data, sealed, into) => {
-    if (sealed.length < TAG_BYTES) return false
-    const length = sealed.length - TAG_BYTES
-    const cipher = createDecipheriv(NAME, key, nonce, OPTIONS)
-    cipher.setAAD(data, { plaintextLength: length })
-    cipher.setAuthTag(sealed.subarray(length))
-    into.set(cipher.update(sealed.subarray(0, length)))
-    try {
-      cipher.final()
-      return true
-    } catch {
-      return false
-    }
-  },
-  ...hashes,
-}
-
-/** Its curves, which make nobody wait; `signing` makes the key of a seed once. */
+/** They make nobody wait; `signing` makes the key of a seed once. */
 export const nodeCurves = {
   name: 'node:crypto',
   agree: (secret, point) => {
