@@ -1,6 +1,6 @@
 /** Many seeds, and what was reached over all of them. */
 
-import { FAULT_KINDS } from '../packages/holdfast/src/faults/schedule.ts'
+import { FAULT_KINDS } from '../packages/sim/src/faults.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { draw } from './seeds.ts'
 import { type Result, run } from './trial.ts'

@@ -9,14 +9,10 @@ import type { Conditions } from '../packages/holdfast/src/faults/conditions.ts'
 import * as conditions from '../packages/holdfast/src/faults/conditions.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import {
-  FAULT_KINDS,
-  type FaultKind,
-  plan,
-  type Schedule,
-} from '../packages/holdfast/src/faults/schedule.ts'
+import { FAULT_KINDS, type FaultKind, type Schedule } from '../packages/sim/src/faults.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import type { Topology } from '../packages/holdfast/src/hub-protocol/messages.ts'
+import { plan } from './schedules.ts'
 
 /** Faults begin and end within so much time. */
 export const TROUBLE_MS: Millis = 10_000

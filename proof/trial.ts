@@ -5,7 +5,7 @@
  */
 
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import { tell as tellFault } from '../packages/holdfast/src/faults/schedule.ts'
+import { tell as tellFault } from '../packages/sim/src/faults.ts'
 import { format } from '../packages/holdfast/src/faults/conditions.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import type { Counters } from '../packages/sim/src/ground.ts'

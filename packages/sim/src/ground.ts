@@ -6,8 +6,7 @@
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
 import type { Prng } from '../../holdfast/src/faults/prng.ts'
-import type { FaultKind } from '../../holdfast/src/faults/schedule.ts'
-import { FAULT_KINDS } from '../../holdfast/src/faults/schedule.ts'
+import { FAULT_KINDS, type FaultKind } from './faults.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import * as timeline from './timeline.ts'
 import type { Timeline } from './timeline.ts'

@@ -16,12 +16,11 @@
 
 import * as conditions from '../../holdfast/src/faults/conditions.ts'
 import type { Conditions } from '../../holdfast/src/faults/conditions.ts'
-import * as schedule from '../../holdfast/src/faults/schedule.ts'
-import type { Fault, Schedule } from '../../holdfast/src/faults/schedule.ts'
 import { HoldfastError, assert } from '../../holdfast/src/machine.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import type { Accept, Connect, Loop, OpenDatagrams, Store } from '../../holdfast/src/ports.ts'
 import * as datagrams from './datagrams.ts'
+import { type Fault, type Schedule, tell } from './faults.ts'
 import * as ground from './ground.ts'
 import type { Counters } from './ground.ts'
 import * as machines from './machines.ts'
@@ -420,11 +419,11 @@ function befall(scene: Scene, faults: Faults, fault: Fault): void {
     if (running === (fault.kind === 'restart')) return
   }
   counters.faults[fault.kind]++
-  ground.note(base, 'world', schedule.tell(fault))
+  ground.note(base, 'world', tell(fault))
   const mend = strike(scene, faults, fault)
   if (!mend || !('ms' in fault)) return
   timeline.add(line, line.now + fault.ms, () => {
-    ground.note(base, 'world', `ends: ${schedule.tell(fault)}`)
+    ground.note(base, 'world', `ends: ${tell(fault)}`)
     mend()
   })
 }

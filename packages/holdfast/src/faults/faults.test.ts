@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import * as conditions from './conditions.ts'
 import { PERFECT, fate, format, parse } from './conditions.ts'
 import * as prng from './prng.ts'
-import * as schedule from './schedule.ts'
 
 describe('prng', () => {
   test('the same seed gives the same words, another seed others', () => {
@@ -180,109 +179,5 @@ describe('the fate of a datagram', () => {
     }
     expect(lost / (4 * many)).toBeCloseTo(lossShare, 1.5)
     expect(Math.abs(lost / runs - mean) / mean).toBeLessThan(0.1)
-  })
-})
-
-describe('schedules', () => {
-  const options: schedule.PlanOptions = { nodes: ['a', 'b', 'c'], hub: 'hub', ms: 30_000 }
-  const seeds = Array.from({ length: 200 }, (_, seed) => seed)
-
-  test('the same seed gives the same schedule', () => {
-    const one = schedule.plan(prng.create(9), options)
-    expect(schedule.plan(prng.create(9), options)).toEqual(one)
-    expect(schedule.plan(prng.create(10), options)).not.toEqual(one)
-  })
-
-  test('200 seeds draw every kind of fault, and each ends before the calm', () => {
-    const kinds = new Set<string>()
-    for (const seed of seeds) {
-      for (const { at, fault } of schedule.plan(prng.create(seed), options)) {
-        kinds.add(fault.kind)
-        expect(at + ('ms' in fault ? fault.ms : 0)).toBeLessThanOrEqual(20_000)
-      }
-    }
-    expect([...kinds].sort()).toEqual([...schedule.FAULT_KINDS].sort())
-  })
-
-  test('a stall lasts 1.5 s at most, for beyond it is a crash; what else lasts up to 3 s (PR-2)', () => {
-    const longest = (kind: 'stall' | 'deafness'): number => {
-      const steps = schedule.plan(prng.create(kind), { ...options, count: 500, kinds: [kind] })
-      return Math.max(...steps.map(({ fault }) => ('ms' in fault ? fault.ms : 0)))
-    }
-    expect(Math.round(longest('stall') / 100)).toBe(15)
-    expect(Math.round(longest('deafness') / 100)).toBe(30)
-  })
-
-  test('in 200 seeds never are two nodes down at once', () => {
-    for (const seed of seeds) {
-      const down = new Set<string>()
-      for (const { fault } of schedule.plan(prng.create(seed), { ...options, count: 100 })) {
-        if (fault.kind === 'crash') down.add(fault.node)
-        if (fault.kind === 'restart') down.delete(fault.node)
-        expect(down.size).toBeLessThanOrEqual(1)
-      }
-    }
-  })
-
-  test('whoever came back may crash again, but nobody in that instant (PR-2)', () => {
-    let again = 0
-    for (const seed of seeds) {
-      const kinds = ['crash', 'restart'] as const
-      const short = { ...options, ms: 3_000, calmMs: 0, count: 2_000, kinds }
-      const returns = new Set<number>()
-      for (const { at, fault } of schedule.plan(prng.create(seed), short)) {
-        if (fault.kind === 'restart') returns.add(at)
-        else {
-          expect(returns).not.toContain(at)
-          if (returns.size > 0) again++
-        }
-      }
-    }
-    expect(again).toBeGreaterThan(seeds.length / 2)
-  })
-
-  test('both sides of a partition have somebody, and nobody is on both', () => {
-    for (const seed of seeds) {
-      const kinds = ['partition'] as const
-      for (const { fault } of schedule.plan(prng.create(seed), { ...options, kinds })) {
-        if (fault.kind !== 'partition') throw new Error(fault.kind)
-        expect(fault.groups.flat().sort()).toEqual(['a', 'b', 'c', 'hub'])
-        for (const group of fault.groups) expect(group).not.toEqual([])
-      }
-    }
-  })
-
-  test('a schedule reads as a list of sentences', () => {
-    const steps: schedule.Schedule = [
-      { at: 0, fault: { kind: 'loss', conditions: { lossShare: 0.1, burst: 3 }, ms: 500 } },
-      { at: 10, fault: { kind: 'partition', groups: [['a', 'b'], ['c']], ms: 800 } },
-      { at: 20, fault: { kind: 'deafness', from: 'a', to: 'b', ms: 5 } },
-      { at: 30, fault: { kind: 'crash', node: 'a', silent: false } },
-      { at: 30, fault: { kind: 'crash', node: 'b', silent: true } },
-      { at: 40, fault: { kind: 'restart', node: 'a' } },
-      { at: 50, fault: { kind: 'stall', node: 'c', ms: 300 } },
-      { at: 60, fault: { kind: 'slow-clock', node: 'c', factor: 0.9, ms: 300 } },
-      { at: 70, fault: { kind: 'outage', node: 'hub', ms: 300 } },
-    ]
-    expect(schedule.format(steps).split('\n')).toEqual([
-      '       0 ms  loss loss=10%,burst=3 for 500 ms',
-      '      10 ms  partition a b | c for 800 ms',
-      '      20 ms  b is deaf to a for 5 ms',
-      '      30 ms  crash of a',
-      '      30 ms  the machine of b dies',
-      '      40 ms  restart of a',
-      '      50 ms  c stalls for 300 ms',
-      '      60 ms  the clock of c goes at 0.9 for 300 ms',
-      '      70 ms  outage of hub for 300 ms',
-    ])
-  })
-
-  test('options out of their limits are refused with limit and value', () => {
-    const draw = (change: Partial<schedule.PlanOptions>) => () =>
-      schedule.plan(prng.create(1), { ...options, ...change })
-    expect(draw({ nodes: [] })).toThrow('at least one node: 0')
-    expect(draw({ ms: 0 })).toThrow('above 0 ms: 0')
-    expect(draw({ calmMs: 30_000 })).toThrow('calmMs must be from 0 to below 30000: 30000')
-    expect(draw({ count: 10_001 })).toThrow('from 0 to 10000: 10001')
   })
 })

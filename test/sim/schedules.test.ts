@@ -1,9 +1,10 @@
 // Goal: a plan draws what its options allow, and nothing that they do not.
 import { describe, expect, test } from 'vitest'
-import { calmly } from '../../../../test/calmly.ts'
-import * as prng from './prng.ts'
-import { FAULT_KINDS, plan, STEPS_MAX } from './schedule.ts'
-import type { Fault, FaultKind, PlanOptions, Step } from './schedule.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { FAULT_KINDS, tell } from '../../packages/sim/src/faults.ts'
+import type { Fault, FaultKind, Schedule, Step } from '../../packages/sim/src/faults.ts'
+import { plan, type PlanOptions, STEPS_MAX } from '../../proof/schedules.ts'
+import { calmly } from '../calmly.ts'
 
 const OPTIONS: PlanOptions = { nodes: ['a', 'b', 'c'], hub: 'hub', ms: 30_000, count: 60 }
 
@@ -143,5 +144,109 @@ describe('crashes', () => {
     const crashes = faults(steps({ kinds: ['crash'], count: 1 }, 600), 'crash')
     const share = crashes.filter(({ silent }) => silent).length / crashes.length
     expect(Math.abs(share - 0.3)).toBeLessThan(0.06)
+  })
+})
+
+describe('schedules', () => {
+  const options: PlanOptions = { nodes: ['a', 'b', 'c'], hub: 'hub', ms: 30_000 }
+  const seeds = Array.from({ length: 200 }, (_, seed) => seed)
+
+  test('the same seed gives the same schedule', () => {
+    const one = plan(prng.create(9), options)
+    expect(plan(prng.create(9), options)).toEqual(one)
+    expect(plan(prng.create(10), options)).not.toEqual(one)
+  })
+
+  test('200 seeds draw every kind of fault, and each ends before the calm', () => {
+    const kinds = new Set<string>()
+    for (const seed of seeds) {
+      for (const { at, fault } of plan(prng.create(seed), options)) {
+        kinds.add(fault.kind)
+        expect(at + ('ms' in fault ? fault.ms : 0)).toBeLessThanOrEqual(20_000)
+      }
+    }
+    expect([...kinds].sort()).toEqual([...FAULT_KINDS].sort())
+  })
+
+  test('a stall lasts 1.5 s at most, for beyond it is a crash; what else lasts up to 3 s (PR-2)', () => {
+    const longest = (kind: 'stall' | 'deafness'): number => {
+      const steps = plan(prng.create(kind), { ...options, count: 500, kinds: [kind] })
+      return Math.max(...steps.map(({ fault }) => ('ms' in fault ? fault.ms : 0)))
+    }
+    expect(Math.round(longest('stall') / 100)).toBe(15)
+    expect(Math.round(longest('deafness') / 100)).toBe(30)
+  })
+
+  test('in 200 seeds never are two nodes down at once', () => {
+    for (const seed of seeds) {
+      const down = new Set<string>()
+      for (const { fault } of plan(prng.create(seed), { ...options, count: 100 })) {
+        if (fault.kind === 'crash') down.add(fault.node)
+        if (fault.kind === 'restart') down.delete(fault.node)
+        expect(down.size).toBeLessThanOrEqual(1)
+      }
+    }
+  })
+
+  test('whoever came back may crash again, but nobody in that instant (PR-2)', () => {
+    let again = 0
+    for (const seed of seeds) {
+      const kinds = ['crash', 'restart'] as const
+      const short = { ...options, ms: 3_000, calmMs: 0, count: 2_000, kinds }
+      const returns = new Set<number>()
+      for (const { at, fault } of plan(prng.create(seed), short)) {
+        if (fault.kind === 'restart') returns.add(at)
+        else {
+          expect(returns).not.toContain(at)
+          if (returns.size > 0) again++
+        }
+      }
+    }
+    expect(again).toBeGreaterThan(seeds.length / 2)
+  })
+
+  test('both sides of a partition have somebody, and nobody is on both', () => {
+    for (const seed of seeds) {
+      const kinds = ['partition'] as const
+      for (const { fault } of plan(prng.create(seed), { ...options, kinds })) {
+        if (fault.kind !== 'partition') throw new Error(fault.kind)
+        expect(fault.groups.flat().sort()).toEqual(['a', 'b', 'c', 'hub'])
+        for (const group of fault.groups) expect(group).not.toEqual([])
+      }
+    }
+  })
+
+  test('a schedule reads as a list of sentences', () => {
+    const steps: Schedule = [
+      { at: 0, fault: { kind: 'loss', conditions: { lossShare: 0.1, burst: 3 }, ms: 500 } },
+      { at: 10, fault: { kind: 'partition', groups: [['a', 'b'], ['c']], ms: 800 } },
+      { at: 20, fault: { kind: 'deafness', from: 'a', to: 'b', ms: 5 } },
+      { at: 30, fault: { kind: 'crash', node: 'a', silent: false } },
+      { at: 30, fault: { kind: 'crash', node: 'b', silent: true } },
+      { at: 40, fault: { kind: 'restart', node: 'a' } },
+      { at: 50, fault: { kind: 'stall', node: 'c', ms: 300 } },
+      { at: 60, fault: { kind: 'slow-clock', node: 'c', factor: 0.9, ms: 300 } },
+      { at: 70, fault: { kind: 'outage', node: 'hub', ms: 300 } },
+    ]
+    expect(steps.map(({ fault }) => tell(fault))).toEqual([
+      'loss loss=10%,burst=3 for 500 ms',
+      'partition a b | c for 800 ms',
+      'b is deaf to a for 5 ms',
+      'crash of a',
+      'the machine of b dies',
+      'restart of a',
+      'c stalls for 300 ms',
+      'the clock of c goes at 0.9 for 300 ms',
+      'outage of hub for 300 ms',
+    ])
+  })
+
+  test('options out of their limits are refused with limit and value', () => {
+    const draw = (change: Partial<PlanOptions>) => () =>
+      plan(prng.create(1), { ...options, ...change })
+    expect(draw({ nodes: [] })).toThrow('at least one node: 0')
+    expect(draw({ ms: 0 })).toThrow('above 0 ms: 0')
+    expect(draw({ calmMs: 30_000 })).toThrow('calmMs must be from 0 to below 30000: 30000')
+    expect(draw({ count: 10_001 })).toThrow('from 0 to 10000: 10001')
   })
 })

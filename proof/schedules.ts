@@ -1,69 +1,16 @@
-/**
- * Faults over time, as plain data: which fault hits which node, when and for how long.
- *
- * Each step has its own end, so a step can be taken out and the rest still makes sense; that is how
- * a failing schedule is made small. `plan` draws one from a seed; a test may also write one by
- * hand. The simulation carries it out.
- */
+/** Schedules of faults that are drawn from a seed. */
 
-import { HoldfastError } from '../machine.ts'
-import type { Millis } from '../machine.ts'
-import * as conditions from './conditions.ts'
-import type { Conditions } from './conditions.ts'
-import * as prng from './prng.ts'
-import type { Prng } from './prng.ts'
-
-/** Worse conditions over the whole network, on top of its usual ones. */
-export interface Weather {
-  kind: 'loss' | 'duplication' | 'jitter' | 'reordering'
-  conditions: Partial<Conditions>
-  ms: Millis
-}
-
-/** The kinds of faults. Nodes are named; the hub is a node as well. */
-export type Fault =
-  | Weather
-  /** Nothing passes between the groups; nodes in no group form one more. */
-  | { kind: 'partition'; groups: string[][]; ms: Millis }
-  /** Messages from `from` do not reach `to`; the other direction works. */
-  | { kind: 'deafness'; from: string; to: string; ms: Millis }
-  /** The process dies; with `silent` the machine dies, and nobody is notified. */
-  | { kind: 'crash'; node: string; silent: boolean }
-  /** The process starts again with the content of its store. Nothing happens if it runs. */
-  | { kind: 'restart'; node: string }
-  /** The node's loop runs nothing, then everything late. */
-  | { kind: 'stall'; node: string; ms: Millis }
-  /** The node's clock runs at this factor, below 1 for slow. */
-  | { kind: 'slow-clock'; node: string; factor: number; ms: Millis }
-  /** The hub's process dies and is started again after so long. */
-  | { kind: 'outage'; node: string; ms: Millis }
-
-/** The names of all faults. */
-export type FaultKind = Fault['kind']
-
-/** All faults, in the order of the type. */
-export const FAULT_KINDS: readonly FaultKind[] = [
-  'loss',
-  'duplication',
-  'jitter',
-  'reordering',
-  'partition',
-  'deafness',
-  'crash',
-  'restart',
-  'stall',
-  'slow-clock',
-  'outage',
-]
-
-/** One fault and when it begins, in milliseconds from the start of the schedule. */
-export interface Step {
-  at: Millis
-  fault: Fault
-}
-
-/** Steps in the order of time. */
-export type Schedule = Step[]
+import { HoldfastError, type Millis } from '../packages/holdfast/src/machine.ts'
+import * as prng from '../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
+import {
+  type Fault,
+  FAULT_KINDS,
+  type FaultKind,
+  type Schedule,
+  type Step,
+  type Weather,
+} from '../packages/sim/src/faults.ts'
 
 /** The options of `plan`. */
 export interface PlanOptions {
@@ -119,44 +66,6 @@ export function plan(chance: Prng, options: PlanOptions): Schedule {
     if (kinds.length > 0) draw(drawing, at, prng.pick(chance, kinds))
   }
   return drawing.schedule.sort((one: Step, two: Step) => one.at - two.at)
-}
-
-/** One fault in words, such as `partition a b | c for 800 ms`. */
-export function tell(fault: Fault): string {
-  switch (fault.kind) {
-    case 'loss':
-    case 'duplication':
-    case 'jitter':
-    case 'reordering': {
-      const weather = conditions.format({ ...conditions.PERFECT, ...fault.conditions })
-      return `${fault.kind} ${weather} for ${fault.ms} ms`
-    }
-    case 'partition': {
-      const groups = fault.groups.map((group) => group.join(' ')).join(' | ')
-      return `partition ${groups} for ${fault.ms} ms`
-    }
-    case 'deafness':
-      return `${fault.to} is deaf to ${fault.from} for ${fault.ms} ms`
-    case 'crash':
-      return fault.silent ? `the machine of ${fault.node} dies` : `crash of ${fault.node}`
-    case 'restart':
-      return `restart of ${fault.node}`
-    case 'stall':
-      return `${fault.node} stalls for ${fault.ms} ms`
-    case 'slow-clock':
-      return `the clock of ${fault.node} goes at ${fault.factor} for ${fault.ms} ms`
-    case 'outage':
-      return `outage of ${fault.node} for ${fault.ms} ms`
-    default:
-      fault satisfies never
-      return ''
-  }
-}
-
-/** A whole schedule, one line a step. */
-export function format(schedule: Readonly<Schedule>): string {
-  const lines = schedule.map(({ at, fault }) => `${String(at).padStart(8)} ms  ${tell(fault)}`)
-  return lines.join('\n')
 }
 
 function drawable(options: PlanOptions): FaultKind[] {
