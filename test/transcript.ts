@@ -8,7 +8,6 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { difference, toText } from '../packages/sim/src/timeline.ts'
 import { readStandard, type Standard } from './standard/document.ts'
 
 const FOLDER = new URL('./transcripts/', import.meta.url)
@@ -41,6 +40,32 @@ function read(file: URL): string {
   } catch {
     return ''
   }
+}
+
+/** Lines shown before and after the first that differs. */
+const CONTEXT = 3
+
+/** Lines as the text of a file: one each, no blanks at their ends, a newline at the end. */
+export function toText(lines: readonly string[]): string {
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+/**
+ * Where two texts first differ, for a person to read.
+ *
+ * @returns null if they are the same
+ */
+export function difference(expected: string, actual: string): string | null {
+  if (expected === actual) return null
+  const before = expected.split('\n')
+  const after = actual.split('\n')
+  let first = 0
+  while (before[first] === after[first] && first < before.length) first++
+  const lines = [`transcripts differ from line ${first + 1} on`]
+  for (let i = Math.max(0, first - CONTEXT); i < first; i++) lines.push(`    ${before[i]}`)
+  for (const line of before.slice(first, first + CONTEXT)) lines.push(`  - ${line}`)
+  for (const line of after.slice(first, first + CONTEXT)) lines.push(`  + ${line}`)
+  return lines.join('\n')
 }
 
 /** How the lines of a room read. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { difference, toText } from './timeline.ts'
+import { difference, toText } from './transcript.ts'
 
 test('the same lines are the same text, whatever blanks end them', () => {
   expect(difference(toText(['a', 'b ']), toText(['a', 'b']))).toBeNull()
