@@ -21,9 +21,9 @@ import { become } from '../packages/holdfast/src/session/output.ts'
 import { lead } from '../packages/holdfast/src/session/roles.ts'
 import { RULES } from '../packages/holdfast/src/session/rules.ts'
 import type { SessionRules } from '../packages/holdfast/src/session/state.ts'
-import { twisted } from '../packages/sim/src/objects-twists.ts'
+import { twisted } from './objects-twists.ts'
 
-export * from '../packages/sim/src/objects-twists.ts'
+export * from './objects-twists.ts'
 
 /** Bugs of links. */
 export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'

@@ -5,7 +5,7 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import { type Effects, type Input, step } from '../../packages/sim/src/objects-peer.ts'
+import { type Effects, type Input, step } from './objects-peer.ts'
 import * as bags from './bags.ts'
 import * as interned from './interned.ts'
 import { type Face, is, trait, TRAITS } from './objects-faces.ts'

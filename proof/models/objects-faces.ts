@@ -11,7 +11,7 @@ import {
   type Objects,
   type Replica,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { thing } from '../../packages/sim/src/objects-peer.ts'
+import { thing } from './objects-peer.ts'
 import { membersOf } from './objects-worlds.ts'
 
 /** All that is asked. */

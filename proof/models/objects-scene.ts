@@ -7,7 +7,7 @@
 
 import { type PeerId, rulesOf } from '../../packages/holdfast/src/machine.ts'
 import { objectsRules } from '../twists.ts'
-import { fresh } from '../../packages/sim/src/objects-peer.ts'
+import { fresh } from './objects-peer.ts'
 import * as links from './objects-links.ts'
 import * as pairs from './pairs.ts'
 import * as queues from './queues.ts'

@@ -11,7 +11,7 @@ import type {
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Action } from '../../packages/sim/src/checker.ts'
 import type { ObjectsBug } from '../twists.ts'
-import { type Input, typesOf } from '../../packages/sim/src/objects-peer.ts'
+import { type Input, typesOf } from './objects-peer.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import * as faces from './objects-faces.ts'

@@ -7,8 +7,8 @@
  */
 
 import type { Model } from '../../packages/sim/src/checker.ts'
-import { type Input, typesOf } from '../../packages/sim/src/objects-peer.ts'
-import { phrase } from '../../packages/sim/src/objects-words.ts'
+import { type Input, typesOf } from './objects-peer.ts'
+import { phrase } from './objects-words.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'

@@ -7,13 +7,16 @@
  * nothing is remembered of what is gone.
  */
 
-import { HoldfastError, type Millis, type PeerId } from '../../holdfast/src/machine.ts'
-import type { PartView } from '../../holdfast/src/kind/protocol/part.ts'
-import type { Objects, Replica } from '../../holdfast/src/objects/protocol/objects.ts'
-import { clone } from './clone.ts'
-import { fresh, type Input, step, thing, typesOf } from './objects-peer.ts'
-import { hear, type Heard } from './objects-words.ts'
-import { objectsRules } from './objects-twists.ts'
+import { HoldfastError, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
+import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
+import { stand } from '../../holdfast/src/objects/protocol/accept.ts'
+import { KIND, readEntry } from '../../holdfast/src/objects/protocol/messages.ts'
+import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
+import type { Objects, TypeRules, Version } from '../../holdfast/src/objects/protocol/objects.ts'
+import { leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
+import { compare, FIRST, readVersion } from '../../holdfast/src/objects/protocol/stamp.ts'
+import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
+import { quantise, schema, u8 } from '../../holdfast/src/wire/schema.ts'
 
 /** What somebody does. The host alone grants. */
 export type Deed = {
@@ -95,15 +98,51 @@ export interface Enacted {
 
 interface Stage {
   readonly play: Play
-  readonly types: ReturnType<typeof typesOf>
-  readonly states: Objects[]
+  readonly states: readonly Objects[]
   readonly arrivals: Arrival[]
   readonly changes: Change[]
   /** Under way, in no order. */
   under: { message: Telling; bytes: Uint8Array; at: Millis }[]
   /** By link: when its newest message arrives. */
   readonly lastAt: Map<string, Millis>
+  /** How many messages were said, and how many of these are told of. */
+  said: number
   sent: number
+}
+
+const FIELDS = schema({ value: u8 })
+const TYPES: readonly TypeRules[] = [
+  {
+    schema: FIELDS,
+    timed: false,
+    take: 'free',
+    unanswered: 'refuse',
+    onOwnerLeave: 'keep',
+    balance: false,
+    weight: 1,
+    visibility: null,
+    eyes: -1,
+  },
+]
+const PART = objects.objectsPart(TYPES)
+
+/** The source's first form: the host tells of every change of owner, its creator of the object. */
+export const FIRST_FORM: Partial<ObjectsRules> = {
+  // Without a counter a member can go only by whether it has the object.
+  order: (said, known) => {
+    if (said.dead) return 0
+    return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
+  },
+  creates: ({ version }) => compare(version, FIRST) <= 0,
+  maySay: ({ objects: own }, from) => !own.went.has(from),
+  speaksFor: (own, replica, peer) => {
+    const first = compare(replica.version, FIRST) === 0
+    if (replica.owner === own.me && (replica.dead || first)) return true
+    return leads(own) && !first && !replica.dead && peer !== own.me
+  },
+  grant: (turn, replica, version, to) => {
+    stand(turn, replica, { ...replica, version, owner: to })
+  },
 }
 
 /**
@@ -129,46 +168,47 @@ export function enact(play: Play): Enacted {
 // All have their view and their links, and there is no object.
 function begin(play: Play): Stage {
   const { members, firstForm } = play
-  const none = fresh(objectsRules(firstForm ? 'host-sends-migrate' : null))
+  const rules = firstForm ? rulesOf({ ...objects.RULES, ...FIRST_FORM }) : objects.RULES
   const stage: Stage = {
     play,
-    types: typesOf(0),
-    states: members.map(() => clone(none)),
+    states: members.map(() => objects.create(undefined, rules)),
     arrivals: [],
     changes: [],
     under: [],
     lastAt: new Map(),
+    said: 0,
     sent: 0,
   }
   const incs = members.map((_, i) => i + 1)
   const here = incs.map((inc) => ({ inc, player: inc }))
-  const view: PartView = {
-    session: 'a',
-    me: 0,
-    primary: 1,
-    epoch: 1,
-    mesh: true,
-    members: here,
-    left: false,
-  }
+  const shared = { session: 'a', primary: 1, epoch: 1, mesh: true, members: here, left: false }
   for (const me of incs) {
-    give(stage, me, { kind: 'view', view: { ...view, me } }, 0)
-    for (const peer of incs) if (peer !== me) give(stage, me, { kind: 'linked', peer }, 0)
+    const view: PartView = { ...shared, me }
+    turn(stage, me, 0, ({ objects: state, out }) => PART.view!(state, 0, view, out))
+    for (const peer of incs) {
+      if (peer !== me) turn(stage, me, 0, ({ objects: state }) => PART.linked!(state, 0, peer))
+    }
   }
   return stage
 }
 
 function act(stage: Stage, deed: Deed): void {
   const inc = numberOf(stage, deed.who)
-  const own = thing(stage.states[inc - 1]!)
-  const owns = own !== null && !own.dead && own.owner === inc
-  const can = { create: !own, destroy: owns, grant: inc === 1 && own !== null && !own.dead }
+  const thing = thingOf(stage, inc)
+  const isThere = thing !== null && !thing.dead
+  const can = {
+    create: !thing,
+    destroy: isThere && thing.owner === inc,
+    grant: isThere && inc === 1,
+  }
   if (!can[deed.does]) {
     throw new HoldfastError('bad-value', `${deed.who} cannot ${deed.does} at ${deed.at} ms`)
   }
-  const input: Input =
-    deed.does === 'grant' ? { kind: 'grant', to: numberOf(stage, deed.to) } : { kind: deed.does }
-  give(stage, inc, input, deed.at)
+  turn(stage, inc, deed.at, (own) => {
+    if (deed.does === 'grant') objects.give(own, thing!, numberOf(stage, deed.to))
+    else if (deed.does === 'destroy') objects.destroy(own, thing!)
+    else objects.spawn(own, 0, quantise(FIELDS, { value: 0 }))
+  })
 }
 
 function numberOf({ play }: Stage, name: string): PeerId {
@@ -177,29 +217,64 @@ function numberOf({ play }: Stage, name: string): PeerId {
   return place + 1
 }
 
-function give(stage: Stage, inc: PeerId, input: Input, now: Millis): void {
+function thingOf({ states }: Stage, inc: PeerId): objects.Replica | null {
+  return [...states[inc - 1]!.replicas.values()][0] ?? null
+}
+
+// A member does or hears something, and what it says to that is under way.
+function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Turn) => void): void {
+  const state = stage.states[inc - 1]!
   const before = standing(stage, inc)
-  const { state, effects } = step(stage.states[inc - 1]!, input, stage.types, 0)
-  stage.states[inc - 1] = state
+  const said: { to: PeerId; bytes: Uint8Array; number: number }[] = []
+  const out: PartOut = {
+    send: (to, bytes) => {
+      if (!state.subscribers.get(to)?.linked) return 0
+      said.push({ to, bytes, number: ++stage.said })
+      return stage.said
+    },
+    emit: () => {},
+  }
+  run({ objects: state, types: TYPES, now: 0, out })
+  PART.flush!(state, 0, out)
   const after = standing(stage, inc)
   if (!same(before, after)) {
     stage.changes.push({ who: stage.play.members[inc - 1]!, at: now, standing: after })
   }
-  for (const { to, bytes, told } of effects.messages) {
-    const heard = hear(bytes, stage.types)
-    if (heard.word !== 'other') send(stage, inc, to, { ...heard, word: heard.word }, bytes, now)
+  for (const { to, bytes, number } of said) {
+    const heard = hear(bytes, TYPES)
+    if (heard) send(stage, inc, to, heard, bytes, now)
     // Nothing is written here, so it does not matter when the sender hears that it has come.
-    if (told) give(stage, inc, { kind: 'delivered', peer: to }, now)
+    turn(stage, inc, now, () => PART.delivered!(state, to, number))
   }
 }
 
-type Told = Heard & { word: Telling['word'] }
+/** What a message says of an object. */
+export interface Heard {
+  /** CREATE of one that never changed hands, MIGRATE of one that did, DESTROY of one gone. */
+  word: Telling['word']
+  /** Of a GRANT, the version that the grantee is to tell of. */
+  version: Version
+  /** Who owns it; of one that is gone, who says so. Of a GRANT, who owned it so far. */
+  owner: PeerId
+}
+
+/** Reads a message in the source's words; null for one that has none. */
+export function hear(bytes: Uint8Array, types: readonly TypeRules[]): Heard | null {
+  const reader = createReader(bytes)
+  const kind = readU8(reader)
+  const granted = kind === KIND.grant ? readVersion(reader) : null
+  if (!granted && kind !== KIND.tell && kind !== KIND.unowned) return null
+  const { dead, version, owner } = readEntry(reader, types)
+  if (granted) return { word: 'GRANT', version: granted, owner }
+  const isFirst = compare(version, FIRST) === 0
+  return { word: dead ? 'DESTROY' : isFirst ? 'CREATE' : 'MIGRATE', version, owner }
+}
 
 function send(
   stage: Stage,
   from: PeerId,
   to: PeerId,
-  { word, version, owner }: Told,
+  { word, version, owner }: Heard,
   bytes: Uint8Array,
   sentAt: Millis,
 ): void {
@@ -230,16 +305,17 @@ function arrive(stage: Stage, next: Stage['under'][number]): void {
   stage.under = stage.under.filter((each) => each !== next)
   const to = numberOf(stage, message.to)
   const before = standing(stage, to)
-  give(stage, to, { kind: 'message', from: numberOf(stage, message.from), bytes }, at)
+  const from = numberOf(stage, message.from)
+  turn(stage, to, at, ({ objects: own, out }) => PART.receive!(own, 0, from, bytes, out))
   stage.arrivals.push({ message, at, before, after: standing(stage, to) })
 }
 
-function standing({ states, play }: Stage, inc: PeerId): Standing {
-  const own: Replica | null = thing(states[inc - 1]!)
+function standing(stage: Stage, inc: PeerId): Standing {
+  const own = thingOf(stage, inc)
   if (!own) return { kind: 'unknown' }
   const { count } = own.version
   if (own.dead) return { kind: 'gone', count }
-  return { kind: 'owned', owner: play.members[own.owner - 1]!, count }
+  return { kind: 'owned', owner: stage.play.members[own.owner - 1]!, count }
 }
 
 function same(a: Standing, b: Standing): boolean {

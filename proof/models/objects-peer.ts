@@ -3,18 +3,18 @@
  * A function of state and input, so that what comes back often is computed once (interned.ts).
  */
 
-import type { PeerId } from '../../holdfast/src/machine.ts'
-import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
-import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
+import type { PartOut, PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
+import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type {
   Objects,
   ObjectsRules,
   TakePolicy,
   TypeRules,
-} from '../../holdfast/src/objects/protocol/objects.ts'
-import { clone } from './clone.ts'
-import { createWriter, finish } from '../../holdfast/src/wire/bytes.ts'
-import { quantise, schema, u8 } from '../../holdfast/src/wire/schema.ts'
+} from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { clone } from '../../packages/sim/src/clone.ts'
+import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
+import { quantise, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 
 const fields = schema({ one: u8, other: u8 })
 

@@ -1,11 +1,14 @@
 /** Rules of objects that are wrong on purpose, by the name of the bug; see twists.ts. */
 
-import { rulesOf } from '../../holdfast/src/machine.ts'
-import { stand } from '../../holdfast/src/objects/protocol/accept.ts'
-import { reach } from '../../holdfast/src/objects/protocol/fan-out.ts'
-import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
-import { BARRIER, leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
-import { compare, FIRST } from '../../holdfast/src/objects/protocol/stamp.ts'
+import { rulesOf } from '../packages/holdfast/src/machine.ts'
+import { reach } from '../packages/holdfast/src/objects/protocol/fan-out.ts'
+import * as objects from '../packages/holdfast/src/objects/protocol/objects.ts'
+import {
+  BARRIER,
+  leads,
+  type ObjectsRules,
+} from '../packages/holdfast/src/objects/protocol/state.ts'
+import { FIRST_FORM } from '../packages/sim/src/enact.ts'
 
 /** What ships, but for some of it. */
 export function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
@@ -30,32 +33,12 @@ export type ObjectsBug =
   | 'inherited-acks'
 
 // Without the counter a member can go only by whether it has the object.
-const NO_COUNTER: Partial<ObjectsRules> = {
-  order: (said, known) => {
-    if (said.dead) return 0
-    return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
-  },
-}
-const CREATES_NOTHING: Partial<ObjectsRules> = {
-  creates: ({ version }) => compare(version, FIRST) <= 0,
-}
+const NO_COUNTER: Partial<ObjectsRules> = { order: FIRST_FORM.order! }
+const CREATES_NOTHING: Partial<ObjectsRules> = { creates: FIRST_FORM.creates! }
 
 const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
-  // The source's first form: the host tells of every change of owner, its creator of the object
-  // (B31).
-  'host-sends-migrate': {
-    ...NO_COUNTER,
-    ...CREATES_NOTHING,
-    maySay: ({ objects: own }, from) => !own.went.has(from),
-    speaksFor: (own, replica, peer) => {
-      const first = compare(replica.version, FIRST) === 0
-      if (replica.owner === own.me && (replica.dead || first)) return true
-      return leads(own) && !first && !replica.dead && peer !== own.me
-    },
-    grant: (turn, replica, version, to) => {
-      stand(turn, replica, { ...replica, version, owner: to })
-    },
-  },
+  // The source's first form (B31).
+  'host-sends-migrate': FIRST_FORM,
   'no-counter': NO_COUNTER,
   'no-tombstone': { tombstone: (use) => use !== 'keep' && use !== 'report' },
   'migrate-creates-nothing': CREATES_NOTHING,
