@@ -4,7 +4,7 @@
  * sent again. Both have the same variables and the same atomic steps, so they meet the same states.
  */
 
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 
 const FOLLOWERS = 3
 const ENTRIES = 4

@@ -5,7 +5,7 @@ import { shareOut } from '../../proof/cli/pool.ts'
 import type { ScopeTask } from '../../proof/cli/model-thread.ts'
 import { threadsHere } from '../../proof/cli/seed-runs.ts'
 import { ROOMS } from '../../proof/models/index.ts'
-import { render, type Report } from '../../packages/sim/src/checker.ts'
+import { render, type Report } from '../../packages/sim/src/checker/checker.ts'
 import { atMost, type BenchReport } from '../report.ts'
 
 /** For the list of soaks. */

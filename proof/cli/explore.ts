@@ -3,7 +3,7 @@
 import type { CAC } from 'cac'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { type NamedModel, ROOMS } from '../models/index.ts'
-import { render } from '../../packages/sim/src/checker.ts'
+import { render } from '../../packages/sim/src/checker/checker.ts'
 
 /** Adds the command. */
 export function addExplore(cli: CAC): void {

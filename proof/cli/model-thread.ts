@@ -1,7 +1,7 @@
 /** A thread that explores scopes of models. */
 
 import { ROOMS } from '../models/index.ts'
-import type { Report } from '../../packages/sim/src/checker.ts'
+import type { Report } from '../../packages/sim/src/checker/checker.ts'
 import { work } from './pool.ts'
 
 /** One scope of a module. */

@@ -1,7 +1,7 @@
 // Goal: what is enacted is what the checker found, and with the shipped rules no order matters.
 // Method: the order of the checker's shortest trace; every order of a chain of migrations.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { type Deed, enact, type Play, type Telling } from '../../packages/sim/src/enact.ts'
 import { objectsModel } from './objects.ts'
 import { PLANTED } from './objects-scopes.ts'

@@ -3,7 +3,7 @@
 // Method: the checker over the shipped mailbox, with every earlier state of either store.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { GOOD, historyModel, PLANTED } from './histories.ts'
 
 const STATES_MAX = 400_000

@@ -16,8 +16,8 @@ import {
 } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import type { MailContent } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import type { MailChange } from '../../packages/holdfast/src/ports.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST } from '../../packages/holdfast/src/wire/history.ts'
 import * as interned from './interned.ts'
 

@@ -2,7 +2,7 @@
  * All models of the shipped machines, by room and name, for tests and for `npm run explore`.
  */
 
-import { check, type Model, type Report } from '../../packages/sim/src/checker.ts'
+import { check, type Model, type Report } from '../../packages/sim/src/checker/checker.ts'
 import * as histories from './histories.ts'
 import { leaseModel } from './lease.ts'
 import { keptModel } from './kept.ts'

@@ -10,7 +10,7 @@
  * Values are told apart by all that is in them (words.ts), with Maps and Sets in their order.
  */
 
-import { hashNumbers } from '../../packages/sim/src/hash.ts'
+import { hashNumbers } from '../../packages/sim/src/checker/hash.ts'
 import { wordsOf } from './words.ts'
 
 /** Values by number, each once. */

@@ -14,7 +14,7 @@ import {
 import { ASK_MS, find } from '../../packages/hub/src/machine/register.ts'
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import * as peers from './kept-peer.ts'

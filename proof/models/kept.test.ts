@@ -3,7 +3,7 @@
 // Method: the checker over the whole shipped hub and the shipped writing of sheets.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { keptModel } from './kept.ts'
 import { GOOD, PLANTED } from './kept-scopes.ts'
 

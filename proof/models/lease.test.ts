@@ -2,7 +2,7 @@
 // Method: the checker over the shipped lease, register and members; time passes in steps.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { leaseModel } from './lease.ts'
 import { GOOD, PLANTED } from './lease-scopes.ts'
 

@@ -31,8 +31,8 @@ import {
   type SessionOut,
 } from '../../packages/holdfast/src/session/state.ts'
 import type { SessionBug } from '../twists.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import type { LeaseScope } from './lease-scopes.ts'
 import { founder, fresh, NO_PARTS, type Process, SESSION_ID, step } from './processes.ts'
 

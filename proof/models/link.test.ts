@@ -2,7 +2,7 @@
 // Method: the checker over the shipped link; and each planted bug must be found.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { DEEP, GOOD, PLANTED, linkModel } from './link.ts'
 
 describe('link', () => {

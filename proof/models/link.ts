@@ -15,7 +15,7 @@ import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Link, LinkSink } from '../../packages/holdfast/src/link/link.ts'
 import { FATE, RUNS_MAX } from '../../packages/holdfast/src/link/window.ts'
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 
 /** How much may happen. */
 export interface LinkScope {

@@ -3,7 +3,7 @@
 // Method: the checker over the shipped mailbox and its greeting, each interleaving of small scopes.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { keyModel } from './mail-keys.ts'
 import { GOOD, PLANTED } from './mail-keys-scopes.ts'
 

@@ -24,7 +24,7 @@ import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
 import type { MailMessage, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
 import { keyText } from '../../packages/mailbox/src/machine/messages.ts'
 import type { MailChange } from '../../packages/holdfast/src/ports.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { isSame } from '../../packages/holdfast/src/wire/history.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import type { MailMessage } from '../../packages/mailbox/src/machine/messages.ts'
-import type { Action } from '../../packages/sim/src/checker.ts'
+import type { Action } from '../../packages/sim/src/checker/checker.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import {

@@ -15,7 +15,7 @@ import {
   type MailHead,
   type MailShelf,
 } from '../../packages/holdfast/src/ports.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST, NO_LIFE } from '../../packages/holdfast/src/wire/history.ts'
 
 /** What may be planted. */

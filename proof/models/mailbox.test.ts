@@ -3,7 +3,7 @@
 // Method: the checker over the shipped mailbox, every interleaving of small scopes.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check, type Model } from '../../packages/sim/src/checker.ts'
+import { check, type Model } from '../../packages/sim/src/checker/checker.ts'
 import { mailboxModel } from './mailbox.ts'
 import { GOOD, PLANTED } from './mailbox-scopes.ts'
 import * as restarts from './restarts.ts'

@@ -3,7 +3,7 @@
  * its steps, and a network that loses, doubles and reorders batches, or connections that break.
  */
 
-import type { Model } from '../../packages/sim/src/checker.ts'
+import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import * as memo from './memo.ts'
 import { isLate, maySend, type MailScope, type Side } from './mailbox-side.ts'
 import * as scenes from './mailbox-scene.ts'

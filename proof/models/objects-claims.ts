@@ -1,7 +1,7 @@
 /** The claims of the objects' model: those of docs/protocols/objects.md. */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Model } from '../../packages/sim/src/checker.ts'
+import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import { type Face, type Faces, is, isIt, trait, TRAITS, versionOf } from './objects-faces.ts'
 import * as notes from './objects-notes.ts'
 import { faceIn, type Scene, type Scope, type Tables, worldIn } from './objects-tables.ts'

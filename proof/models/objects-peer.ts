@@ -12,7 +12,7 @@ import type {
   TakePolicy,
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { quantise, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
 

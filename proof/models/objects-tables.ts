@@ -9,7 +9,7 @@ import type {
   RequestRules,
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import type { Action } from '../../packages/sim/src/checker.ts'
+import type { Action } from '../../packages/sim/src/checker/checker.ts'
 import type { ObjectsBug } from '../twists.ts'
 import { type Input, typesOf } from './objects-peer.ts'
 import * as budgets from './budgets.ts'

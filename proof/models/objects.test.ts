@@ -3,7 +3,7 @@
 // Method: the checker over the shipped objects, every interleaving of small scopes.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { objectsModel } from './objects.ts'
 import { LARGE } from './index.ts'
 import { GOOD, PLANTED, REQUESTS } from './objects-scopes.ts'

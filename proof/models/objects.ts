@@ -6,7 +6,7 @@
  * back, what an owner believes to have told is there, and when all is told all agree.
  */
 
-import type { Model } from '../../packages/sim/src/checker.ts'
+import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import { type Input, typesOf } from './objects-peer.ts'
 import { phrase } from './objects-words.ts'
 import * as budgets from './budgets.ts'

@@ -5,7 +5,7 @@
  * The claims have the names of the source (seed 001) where it has names.
  */
 
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { ALWAYS, type Claim, SETTLED } from './pieces-claims.ts'
 import * as scenes from './pieces-scene.ts'
 import type { Doings, Hand, Scene, Scope, Word } from './pieces-state.ts'

@@ -11,7 +11,7 @@ import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts
 import { digest, fingerprint, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { type PeerId, RIGHTS, rulesOf } from '../../packages/holdfast/src/machine.ts'
 import type { FromHub, Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import type { Join, PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'

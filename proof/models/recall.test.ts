@@ -3,7 +3,7 @@
 // Method: the checker over the shipped register and members, with a liar among them.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { recallModel } from './recall.ts'
 import { GOOD, PLANTED } from './recall-scopes.ts'
 

@@ -13,7 +13,7 @@ import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
 import type { Mailbox, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
 import { type Batch, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
 import type { MailHead } from '../../packages/holdfast/src/ports.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 
 /** By what the device filters. */
 export type Dedup = 'none' | 'durable' | 'ram'

@@ -3,7 +3,7 @@
 // Method: the checker over the shipped rules of admission and the shipped register.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { rightsModel } from './rights.ts'
 import { GOOD, PLANTED } from './rights-scopes.ts'
 

@@ -15,7 +15,7 @@ import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Directory, Row } from '../../packages/hub/src/machine/register.ts'
 import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import type { RightsScope } from './rights-scopes.ts'
 
 const ID = 's'

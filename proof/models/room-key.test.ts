@@ -3,7 +3,7 @@
 // Method: the checker over the shipped code that believes, reads and writes.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { roomKeyModel } from './room-key.ts'
 import { GOOD, PLANTED } from './room-key-scopes.ts'
 

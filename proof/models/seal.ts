@@ -11,7 +11,7 @@ import { LIMITS, type Limits } from '../../packages/holdfast/src/seal/limits.ts'
 import { KIND } from '../../packages/holdfast/src/seal/messages.ts'
 import * as seal from '../../packages/holdfast/src/seal/seal.ts'
 import type { Peer, Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { sealRules, type SealBug } from '../twists.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Model } from '../../packages/sim/src/checker.ts'
+import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import {

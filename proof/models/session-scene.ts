@@ -8,7 +8,7 @@ import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts
 import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Directory } from '../../packages/hub/src/machine/register.ts'
 import { idleServer, is } from '../../packages/holdfast/src/session/state.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { WHOLE } from './budgets.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'

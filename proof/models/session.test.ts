@@ -5,7 +5,7 @@
 // planted bug, after as few steps as are known to be enough.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { LARGE } from './index.ts'
 import { createModel } from './session.ts'
 import { GOOD, PLANTED } from './session-scopes.ts'

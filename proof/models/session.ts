@@ -14,7 +14,7 @@
 
 import { watched } from '../../packages/holdfast/src/session/server.ts'
 import type { ServerAs } from '../../packages/holdfast/src/session/state.ts'
-import { labelOf, type Model } from '../../packages/sim/src/checker.ts'
+import { labelOf, type Model } from '../../packages/sim/src/checker/checker.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import type { Input } from './processes.ts'

@@ -4,8 +4,8 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Action } from '../../packages/sim/src/checker.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import type { Action } from '../../packages/sim/src/checker/checker.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import { type Places, placesOf } from './places.ts'

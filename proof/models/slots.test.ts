@@ -3,7 +3,7 @@
 // is found.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker.ts'
+import { check } from '../../packages/sim/src/checker/checker.ts'
 import { LARGE } from './index.ts'
 import { slotsModel } from './slots.ts'
 import { GOOD, PLANTED } from './slots-scopes.ts'

@@ -7,7 +7,7 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Model } from '../../packages/sim/src/checker.ts'
+import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import { counts } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { type Face, type SlotsScope } from './slots-node.ts'
 import * as scenes from './slots-scene.ts'

@@ -24,8 +24,8 @@ import {
   type Pieces,
   piecesPart,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as interned from './interned.ts'
 
 /** What a player does. `gamble` draws a lot and then throws, telling it. */

@@ -23,7 +23,7 @@ import {
   type Session,
   type SessionOut,
 } from '../../packages/holdfast/src/session/state.ts'
-import type { Action, Model } from '../../packages/sim/src/checker.ts'
+import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { directoryOf, lonely, standBy } from './lease.ts'
 import { founder, NO_PARTS, SESSION_ID, step } from './processes.ts'
 import type { TakeoverScope } from './takeover-scopes.ts'

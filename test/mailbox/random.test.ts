@@ -3,7 +3,7 @@
 // Method: three mailboxes, driven by a seed; all that they say, keep and are told is frozen.
 import { expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import { thawed } from '../frozen.ts'
 import { Stage } from './stage.ts'
 

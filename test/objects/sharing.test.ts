@@ -8,7 +8,7 @@ import {
   behindOf,
   noteUpdate,
 } from '../../packages/holdfast/src/objects/protocol/sharing.ts'
-import { clone } from '../../packages/sim/src/clone.ts'
+import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { u8 } from '../../packages/holdfast/src/wire/schema.ts'
 import { land, looks, meet, type Packet, pull, rules, set, settle, spawn, state } from './crew.ts'

@@ -7,7 +7,7 @@ import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Replica, TypeRules } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import {
   act,
   carry,

@@ -8,8 +8,8 @@ import { ALWAYS, SETTLED } from '../../proof/models/pieces-claims.ts'
 import { act, again, arriveDown, arriveUp, begin } from '../../proof/models/pieces-scene.ts'
 import type { Hand, Scene, Scope } from '../../proof/models/pieces-state.ts'
 import { actions } from '../../proof/models/pieces.ts'
-import { labelOf } from '../../packages/sim/src/checker.ts'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { labelOf } from '../../packages/sim/src/checker/checker.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import { thawed } from '../frozen.ts'
 
 // So many that every update has a number of its own.

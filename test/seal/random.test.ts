@@ -4,7 +4,7 @@
 // sources that lie, requests of either end, time.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import { thawed } from '../frozen.ts'
 import { LIMITS } from '../../packages/holdfast/src/seal/limits.ts'
 import { type End, keyOf, linkOf, type Net } from './net.ts'

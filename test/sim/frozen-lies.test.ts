@@ -3,7 +3,7 @@
 // Method: short storms of the fuzz by seed, into the shipped machines, in virtual time.
 // Slow: it plays whole sessions in a storm of packets.
 import { describe, expect, test } from 'vitest'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import { thawed } from '../frozen.ts'
 import { cheat, complaints, rage, type Scene, scene } from '../fuzz/crew.ts'
 import * as hub from '../fuzz/hub.ts'

@@ -5,7 +5,7 @@
 // Slow: it plays whole sessions from many seeds.
 import { describe, expect, test } from 'vitest'
 import { runRow } from '../../proof/rows.ts'
-import { hash } from '../../packages/sim/src/hash.ts'
+import { hash } from '../../packages/sim/src/checker/hash.ts'
 import { thawed } from '../frozen.ts'
 
 const SEEDS = 14

@@ -130,7 +130,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     1,
   ),
   equivalent(
-    'sim/rings.ts STATES_FIRST',
+    'sim/checker/rings.ts STATES_FIRST',
     '1024',
     ['(1024) * 2', '(1024) / 2'],
     'Room for so many is made at first, and more when it is full.',

@@ -15,5 +15,5 @@ export {
   type Telling,
 } from './enact.ts'
 export { world, type Place, type SessionWorld } from './session-world.ts'
-export { check, render, type Action, type Model, type Report } from './checker.ts'
+export { check, render, type Action, type Model, type Report } from './checker/checker.ts'
 export { createWorld, type SimNode, type World, type WorldOptions } from './world.ts'

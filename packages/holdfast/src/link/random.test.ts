@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createPair, numberOf, numbered, offer, run, send } from '../../../../test/link/pair.ts'
 import type { End, Pair } from '../../../../test/link/pair.ts'
 import { thawed } from '../../../../test/frozen.ts'
-import { hash } from '../../../sim/src/hash.ts'
+import { hash } from '../../../sim/src/checker/hash.ts'
 import { FATE } from './window.ts'
 
 const SEEDS = 200

@@ -7,7 +7,7 @@
  * two copies: a state that relies on identity is no tree and is not supported.
  */
 
-import { HoldfastError, isRules } from '../../holdfast/src/machine.ts'
+import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
 
 type Bag = Record<string, unknown>
 

@@ -15,7 +15,7 @@
  *              those of the environment leads to another state
  */
 
-import { HoldfastError, assert } from '../../holdfast/src/machine.ts'
+import { HoldfastError, assert } from '../../../holdfast/src/machine.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
 import { type Rings, ringsOf } from './rings.ts'

@@ -23,7 +23,7 @@
  * million states, one in 180 for ten million.
  */
 
-import { HoldfastError, isRules } from '../../holdfast/src/machine.ts'
+import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
 
 const WORDS_FIRST = 1024
 /** The low 28 bits of a tag's word hold a length, a small number or a constant. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rulesOf } from '../../holdfast/src/machine.ts'
+import { rulesOf } from '../../../holdfast/src/machine.ts'
 import { clone } from './clone.ts'
 import { hash, hashNumbers } from './hash.ts'
 
