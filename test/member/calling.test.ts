@@ -4,11 +4,11 @@
 import { admissionOf } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
+import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
 import * as callers from '../../packages/holdfast/src/member/callers.ts'
 import { CALLERS_PER_STREAM } from '../../packages/holdfast/src/member/callers.ts'
-import * as curves from '../../packages/holdfast/src/member/boundary.ts'
+import * as curves from '../../packages/holdfast/src/member/dispatch.ts'
 import * as entrance from '../../packages/holdfast/src/member/entrance.ts'
 import * as entry from '../../packages/holdfast/src/member/entry.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
@@ -431,8 +431,8 @@ test('curves answer each question once, and what was none is nothing (PR-2)', ()
   bare.isHeld = true
   bare.opens()
   const [[job]] = bare.jobs as [[number, unknown]]
-  expect(curves.take(bare.run, job)?.kind).toBe('key')
-  expect([curves.take(bare.run, job), bare.run.member.curves.jobs.size]).toEqual([null, 0])
+  expect(curves.takeJob(bare.run, job)?.kind).toBe('key')
+  expect([curves.takeJob(bare.run, job), bare.run.member.curves.jobs.size]).toEqual([null, 0])
   bare.do((run) => member.computed(run, 0, job, true))
   expect(bare.run.member.linkKey.point).toBe(null)
 })

@@ -5,7 +5,7 @@ import * as link from '../../packages/holdfast/src/link/link.ts'
 import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import * as sending from '../../packages/holdfast/src/member/sending.ts'
+import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import { CLOSE } from '../../packages/holdfast/src/member/state.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
@@ -118,7 +118,7 @@ describe('a peer', () => {
     const { hand, peer } = linked()
     const due = (): number => {
       hand.run.member.dueAt = Infinity
-      sending.note(hand.run, peer)
+      dispatch.note(hand.run, peer)
       return hand.run.member.dueAt
     }
     const own = due()
@@ -127,7 +127,7 @@ describe('a peer', () => {
     expect(due()).toBe(own - 5)
     peer.doubt = null
     hand.run.member.dueAt = own - 1
-    sending.note(hand.run, peer)
+    dispatch.note(hand.run, peer)
     expect(hand.run.member.dueAt).toBe(own - 1)
     peer.link = null
     peer.askAt = 7

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { NOTHING_WAITS } from '../../packages/holdfast/src/link/link.ts'
 import type { Effected, Part, PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
+import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import {
   framePart,
   frameSession,
@@ -11,7 +12,6 @@ import {
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import * as sending from '../../packages/holdfast/src/member/sending.ts'
 import { type MemberEvent, SESSION_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
 import * as operations from '../../packages/holdfast/src/session/operations.ts'
 import type { Member as Row } from '../../packages/holdfast/src/replication/layouts.ts'
@@ -436,7 +436,7 @@ describe('a packet', () => {
     const bare = primary(part, other)
     joined(bare)
     const peer = bare.run.member.peers.get(2)!
-    return { bare, peer, sink: sending.sinkOf(bare.run, peer) }
+    return { bare, peer, sink: dispatch.sinkOf(bare.run, peer) }
   }
   const writer = { bytes: new Uint8Array(9), length: 0 }
   test('has a frame of the first part that has one, or waits for more (PR-2)', () => {

@@ -400,7 +400,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('session/output.ts mayTell', '!lease.counts || now < lease.until', 'false', FASTER),
   equivalent('pieces/protocol/decide.ts whyNot', '(op.mask & rules.secret) === 0', 'false', FASTER),
-  equivalent('member/sending.ts sinkOf', '!sink', 'true', FASTER),
-  equivalent('member/sending.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
-  equivalent('member/sending.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),
+  equivalent('member/dispatch.ts sinkOf', '!sink', 'true', FASTER),
+  equivalent('member/dispatch.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
+  equivalent('member/dispatch.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),
 ].flat()

@@ -25,11 +25,10 @@ import { sameBytes } from '../wire/digest.ts'
 import { isName } from '../wire/plain.ts'
 import { agreed } from '../wire/versions.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { compute } from './boundary.ts'
-import { framePart } from './dispatch.ts'
+import * as dispatch from './dispatch.ts'
+import { compute, framePart } from './dispatch.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
-import * as sending from './sending.ts'
 import { type Caller, type CurveJob, ENTRANCE_CHANNEL, type Runtime } from './state.ts'
 
 /**
@@ -176,7 +175,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   if (answered.kind !== 'joined') {
     caller.refused = true
     caller.until = now + CALLER_MS
-    return link.flush(peer.link!, now, sending.sinkOf(run, peer))
+    return link.flush(peer.link!, now, dispatch.sinkOf(run, peer))
   }
   member.callers.delete(peer.key!)
   peers.name(run, peer, answered.inc)

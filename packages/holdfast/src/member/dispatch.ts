@@ -3,19 +3,29 @@
  * send to the links. The first byte of a message is its channel.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { PeerId, Millis } from '../machine.ts'
 import type { PartOut } from '../kind/protocol/part.ts'
-import type { PeerMessage, View } from '../session/messages.ts'
-import { peerLayout } from '../session/messages.ts'
+import { type PeerMessage, type View, peerLayout } from '../session/messages.ts'
 import { grantOf } from '../hub-protocol/messages.ts'
 import type { Arrival } from '../link/arrivals.ts'
+import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import { wantsGrant } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { guard, compute } from './boundary.ts'
-import { type CurveJob, type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
+import {
+  type CurveJob,
+  type Runtime,
+  SESSION_CHANNEL,
+  slotOf,
+  type CurveQuestion,
+  type Peer,
+} from './state.ts'
+import { ACK_SOON_AFTER } from '../link/limits.ts'
+import * as link from '../link/link.ts'
+import type { LinkSink } from '../link/link.ts'
+import * as doubt from './doubt.ts'
 
 /** Messages of one peer that wait for a signature; more are dropped. */
 const HELD_MAX = 4_096
@@ -153,4 +163,128 @@ export function partOut(run: Runtime, channel: number): PartOut {
     run.outs.set(channel, out)
   }
   return out
+}
+
+// The one boundary around the machine of a member: whatever a message makes it throw is a bug of
+// ours, and stays in here. It is counted and named, and costs the one message.
+//
+// What cannot go on is a state that was changed by half. A step that is done wholly or not at all
+// counts itself while it runs (`Session.steps`): an entry of the log, a role, what is published, a
+// view. Where it threw nothing more is done with that state (`leaveBroken`).
+//
+// A member without a runtime, as in models, throws: there each throw is a fault that was found.
+
+/** After a throw nothing is due for so long: what is due by the clock and throws would spin. */
+export const CALM_MS: Millis = 50
+
+/** Runs what an input causes. @param where  what it was, for whoever reads the report */
+export function guard(run: Runtime, where: string, act: () => void): void {
+  guarded(run, where, undefined, act)
+}
+
+/** The same of what has a result. @param instead  the result where it throws */
+export function guarded<Result>(
+  run: Runtime,
+  where: string,
+  instead: Result,
+  act: () => Result,
+): Result {
+  const { member, ports } = run
+  if (!ports.threw) return act()
+  if (member.broken !== '') return instead
+  try {
+    return act()
+  } catch (error) {
+    member.counters.threw++
+    member.calmUntil = run.now + CALM_MS
+    ports.threw(error, where)
+    if (member.session.steps > 0) member.broken = `at ${where}: ${String(error)}`
+    return instead
+  }
+}
+
+/** Has curves compute for a job. */
+export function compute({ member, ports }: Runtime, job: CurveJob, question: CurveQuestion): void {
+  const { curves } = member
+  const number = curves.next++
+  curves.jobs.set(number, job)
+  ports.compute(number, question)
+}
+
+/** The job of that number, which is no more; null if it was none. */
+export function takeJob({ member }: Runtime, number: number): CurveJob | null {
+  const { jobs } = member.curves
+  const job = jobs.get(number) ?? null
+  jobs.delete(number)
+  return job
+}
+
+// What leaves on links that stand: packets, sealed, with what the parts have to say.
+
+/** Asks a peer for a sign of life: two packets that ask for an ack get it at once (L6). */
+export function knock(run: Runtime, peer: Peer): void {
+  for (let n = 0; n < ACK_SOON_AFTER; n++) link.knock(peer.link!, run.now, sinkOf(run, peer))
+  note(run, peer)
+}
+
+/**
+ * Notes when a peer's link is due next. One call touches few of many links, so only those are
+ * looked at; links that are now due later than before are found by the next wake.
+ */
+export function note(run: Runtime, peer: Peer): void {
+  const due = peer.link
+    ? Math.min(link.deadline(peer.link), peer.doubt ? doubt.deadline(peer.doubt) : Infinity)
+    : peer.askAt
+  if (due < run.member.dueAt) run.member.dueAt = due
+}
+
+/** Sends what was written since the last flush. */
+export function flush(run: Runtime): void {
+  const { member } = run
+  for (const inc of member.touched) {
+    const peer = member.peers.get(inc)
+    if (!peer?.link) continue
+    link.flush(peer.link, run.now, sinkOf(run, peer))
+    note(run, peer)
+  }
+  member.touched.clear()
+}
+
+/** There is newest state for a peer: it leaves with the next packet that may. */
+export function poke(run: Runtime, to: PeerId): void {
+  const peer = run.member.peers.get(to)
+  if (!peer?.link) return
+  link.poke(peer.link, run.now)
+  run.member.touched.add(to)
+}
+
+const sinks = new WeakMap<Peer, LinkSink>()
+
+/** Where what a link sends goes. */
+export function sinkOf(run: Runtime, peer: Peer): LinkSink {
+  let sink = sinks.get(peer)
+  if (!sink) {
+    const { member } = run
+    const { slots } = member
+    sink = {
+      packet: (bytes) => {
+        if (member.seal && peer.key) seal.send(member.seal, run.now, peer.key, bytes, run.seals)
+      },
+      write: (sequence, writer, budget) => {
+        const { inc } = peer
+        if (inc === 0) return link.NOTHING_WAITS
+        for (const { part, state } of slots) {
+          if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
+        }
+        const more = slots.some(({ part, state }) => part.waits?.(state, run.now, inc) ?? false)
+        return more ? -1 : link.NOTHING_WAITS
+      },
+      lost: (sequence) => {
+        if (peer.inc === 0) return
+        for (const { part, state } of slots) part.lost?.(state, peer.inc, sequence)
+      },
+    }
+    sinks.set(peer, sink)
+  }
+  return sink
 }

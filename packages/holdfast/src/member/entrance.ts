@@ -10,10 +10,10 @@ import { knocking } from '../seal/addresses.ts'
 import * as seal from '../seal/seal.ts'
 import { claimOf, type Join, joinLayout } from '../session/messages.ts'
 import { encode } from '../wire/layout.ts'
-import { compute } from './boundary.ts'
+import * as dispatch from './dispatch.ts'
+import { compute } from './dispatch.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
-import * as sending from './sending.ts'
 import { type CurveJob, ENTRANCE_CHANNEL, type Peer, type Runtime } from './state.ts'
 
 /** A primary that is silent for so long before it has answered may be one no more. */
@@ -80,6 +80,6 @@ export function leave(run: Runtime): void {
 
 /** We do not want what the primary answered. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
-  if (peer.link) link.close(peer.link, run.now, reason, sending.sinkOf(run, peer))
+  if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   leave(run)
 }

@@ -44,19 +44,26 @@ import { sameBytes } from '../wire/digest.ts'
 import { decode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import { agreed, shown } from '../wire/versions.ts'
-import * as arrival from './asking.ts'
 import * as asking from './asking.ts'
-import { partOut } from './dispatch.ts'
+import { partOut, compute } from './dispatch.ts'
 import type { Unfit } from './builds.ts'
-import { compute } from './boundary.ts'
 import * as entrance from './entrance.ts'
 import * as opening from './opening.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
 import * as settings from './room-key.ts'
-import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS } from './state.ts'
-import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
+import {
+  CLOSE,
+  type CurveAnswer,
+  freshKey,
+  freshSession,
+  JOIN_MS,
+  type LinkKey,
+  type Peer,
+  type Resume,
+  type Runtime,
+} from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -457,7 +464,7 @@ export function comeBack(run: Runtime): void {
   member.phase = 'finding'
   // The stream is open, but speaks for nobody: requests without an answer are repeated.
   if (member.hub === 'attached') member.hub = 'open'
-  member.giveUpAt = now + JOIN_MS * arrival.BACK_FACTOR
+  member.giveUpAt = now + JOIN_MS * asking.BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') ask(run)
 }
@@ -485,8 +492,8 @@ function fail(run: Runtime, code: ErrorCode, why: string, opens: Millis | null =
 /** Repeats what has no answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
-  if (now >= arrival.deadline(run)) {
-    const { code, why } = arrival.verdict(run)
+  if (now >= asking.deadline(run)) {
+    const { code, why } = asking.verdict(run)
     return fail(run, code, why, code === 'timeout' ? opensIn(member.unfound) : null)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)
@@ -496,5 +503,5 @@ export function wake(run: Runtime): void {
 export function deadline(run: Runtime): Millis {
   const { member } = run
   if (member.phase === 'out') return Infinity
-  return Math.min(arrival.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
+  return Math.min(asking.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
 }

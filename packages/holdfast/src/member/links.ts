@@ -18,14 +18,13 @@ import { LOST_MS } from '../session/client.ts'
 import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as callers from './callers.ts'
-import { takeArrivals } from './dispatch.ts'
-import { compute } from './boundary.ts'
+import * as dispatch from './dispatch.ts'
+import { takeArrivals, compute } from './dispatch.ts'
 import * as entrance from './entrance.ts'
 import * as entry from './entry.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
-import * as sending from './sending.ts'
 import { steerClock } from './steering.ts'
 import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from './state.ts'
 
@@ -79,8 +78,8 @@ function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void 
   const before = peer.inc === 0 ? arrived(run, peer) : 0
   if (peer.inc !== 0) takeArrivals(run, peer.inc, before)
   if (!isTaken) return
-  link.answer(own, run.now, sending.sinkOf(run, peer))
-  if (peer.inc === 0) return sending.note(run, peer)
+  link.answer(own, run.now, dispatch.sinkOf(run, peer))
+  if (peer.inc === 0) return dispatch.note(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
   paths.came(run, peer, from)
   session.heard(member.session, run.now, peer.inc, run.out)
@@ -155,7 +154,7 @@ function denied(run: Runtime, peer: Peer): void {
 
 function askAgain(run: Runtime, peer: Peer, wait: Millis): void {
   peer.askAt = run.now + wait
-  sending.note(run, peer)
+  dispatch.note(run, peer)
 }
 
 /** Primary and backup could not hear each other: packets go through the hub for a while. */
@@ -174,7 +173,7 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
   peer.relayUntil = now + paths.RELAY_KEPT_MS
   member.untended = true
   session.rerouted(member.session, inc, true)
-  sending.knock(run, peer)
+  dispatch.knock(run, peer)
 }
 
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
@@ -222,7 +221,7 @@ function waitsFor({ member }: Runtime, inc: PeerId): Millis {
 
 // A removed member is sent its removal: once now; if that is lost, it is denied the next link.
 function dismiss(run: Runtime, peer: Peer): void {
-  if (peer.link) link.flush(peer.link, run.now, sending.sinkOf(run, peer))
+  if (peer.link) link.flush(peer.link, run.now, dispatch.sinkOf(run, peer))
   peers.forget(run, peer)
 }
 
@@ -236,7 +235,7 @@ function beat(run: Runtime, peer: Peer): void {
   const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : RESERVE_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
-  sending.note(run, peer)
+  dispatch.note(run, peer)
 }
 
 /** Does what is due on all links. */
@@ -253,11 +252,11 @@ export function wake(run: Runtime): void {
       continue
     }
     if (link.deadline(peer.link) <= run.now)
-      link.wake(peer.link, run.now, sending.sinkOf(run, peer))
+      link.wake(peer.link, run.now, dispatch.sinkOf(run, peer))
     if (peer.doubt) paths.lookInto(run, peer, peer.doubt)
   }
   member.dueAt = Infinity
-  for (const peer of peers.all(run)) sending.note(run, peer)
+  for (const peer of peers.all(run)) dispatch.note(run, peer)
   for (const { until } of member.callers.values()) member.dueAt = Math.min(member.dueAt, until)
 }
 
@@ -327,6 +326,6 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
 
 /** Closes one link, and tells the peer why. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
-  if (peer.link) link.close(peer.link, run.now, reason, sending.sinkOf(run, peer))
+  if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   peers.forget(run, peer)
 }

@@ -7,9 +7,8 @@
  * to ourselves, and sends all that was written meanwhile, once.
  */
 
-import { assert, mayPlay, type Millis } from '../machine.ts'
+import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import type { Effects, PartView } from '../kind/protocol/part.ts'
-import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
@@ -18,32 +17,44 @@ import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
-import { nextRequest } from '../session/state.ts'
+import { nextRequest, type SessionEvent, type SessionOut } from '../session/state.ts'
 import type { Parts, Performed } from '../session/sink.ts'
-import type { SessionEvent, SessionOut } from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
-import { frameSession, granted, partOut, takeMessage, takeNews } from './dispatch.ts'
+import * as dispatch from './dispatch.ts'
+import {
+  frameSession,
+  granted,
+  partOut,
+  takeMessage,
+  takeNews,
+  guard,
+  guarded,
+} from './dispatch.ts'
 import type { Met } from '../ports.ts'
-import * as arrival from './asking.ts'
-import { guard, guarded } from './boundary.ts'
-import * as callers from './callers.ts'
-import * as curves from './boundary.ts'
-import * as entrance from './entrance.ts'
 import * as asking from './asking.ts'
+import * as callers from './callers.ts'
+import * as entrance from './entrance.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as opening from './opening.ts'
 import * as paths from './paths.ts'
 import * as saving from './saving.ts'
-import * as sending from './sending.ts'
 import * as settings from './room-key.ts'
 import { steerClock } from './steering.ts'
-import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime, Unsaved } from './state.ts'
-import { CLOSE, slotOf } from './state.ts'
+import {
+  type CurveAnswer,
+  type CurveJob,
+  type Member,
+  type MemberPorts,
+  type Runtime,
+  type Unsaved,
+  CLOSE,
+  slotOf,
+} from './state.ts'
 import { isTrueOf } from '../session/table.ts'
 
-// A member whose state was changed by half (boundary.ts), and cannot be trusted.
+// A member whose state was changed by half (dispatch.ts), and cannot be trusted.
 //
 // Who serves, or asks to, gives up as if it had been killed: its backup may have another state, and
 // nothing of the step that threw has left. Anybody else comes back as the same player, and is sent
@@ -310,7 +321,7 @@ export function hubClosed(run: Runtime, now: Millis): void {
  */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
-  guard(run, 'what is at the address of the hub', () => arrival.met(run, met))
+  guard(run, 'what is at the address of the hub', () => asking.met(run, met))
   end(run)
 }
 
@@ -318,7 +329,7 @@ export function hubMet(run: Runtime, now: Millis, met: Met): void {
 export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
   begin(run, now)
   guard(run, 'an answer of curves', () => {
-    const found = curves.take(run, job)
+    const found = dispatch.takeJob(run, job)
     if (found) useful(run, found, answer)
   })
   end(run)
@@ -421,7 +432,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   hearOurselves(run)
   const { session: own, phase } = member
   const isWhole = phase === 'in' && session.goes(own, now, run.out, aside)
-  sending.flush(run)
+  dispatch.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // Behind that, for the hub relays nothing of who has said goodbye.
   if (phase === 'in') session.farewell(own, run.out)
@@ -517,13 +528,13 @@ function settle(run: Runtime): void {
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
     part.flush?.(state, run.now, partOut(run, part.channel))
-    for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
+    for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.poke(run, peer)
   }
   for (const { part, state } of member.slots) {
     if (part.stirred?.(state)) session.stir(member.session, run.now)
   }
   session.flush(member.session, run.now, run.out)
-  sending.flush(run)
+  dispatch.flush(run)
 }
 
 function hearOurselves(run: Runtime): void {

@@ -11,7 +11,7 @@ import * as session from '../session/session.ts'
 import * as doubt from './doubt.ts'
 import type { Doubt } from './doubt.ts'
 import * as sealing from './sealing.ts'
-import * as sending from './sending.ts'
+import * as dispatch from './dispatch.ts'
 import type { Peer, Runtime } from './state.ts'
 
 /** A path that is silent for so long is given up for the next (L8). */
@@ -48,7 +48,7 @@ function reroute(run: Runtime, peer: Peer, path: string): boolean {
   // What was measured through the hub is of no use, and what answers at once is measured best.
   if (isBetter && peer.link) {
     link.measureAnew(peer.link)
-    sending.knock(run, peer)
+    dispatch.knock(run, peer)
   }
   session.rerouted(run.member.session, peer.inc, isRelayed(path))
   return true
@@ -59,7 +59,7 @@ export function refused(run: Runtime, address: string): void {
   for (const peer of run.member.peers.values()) {
     if (peer.path !== address || isRelayed(address) || !peer.link || peer.doubt) continue
     peer.doubt = doubt.begin(run.now, address, peer.link.rtt.smoothed || 0)
-    sending.knock(run, peer)
+    dispatch.knock(run, peer)
   }
 }
 
@@ -79,7 +79,7 @@ function doubted(run: Runtime, peer: Peer, { address }: Doubt): void {
 /** Whether to believe by now that nobody listens there. */
 export function lookInto(run: Runtime, peer: Peer, word: Doubt): void {
   const next = doubt.look(word, run.now)
-  if (next === 'ask') sending.knock(run, peer)
+  if (next === 'ask') dispatch.knock(run, peer)
   else if (next === 'believe') doubted(run, peer, word)
 }
 
@@ -100,9 +100,9 @@ export function tryOthers(run: Runtime, peer: Peer): void {
 // One packet takes a path that has worked before; its answer comes back that way if it does now.
 function tryPath(run: Runtime, peer: Peer, path: string): void {
   if (!sealing.route(run, peer, path)) return
-  link.knock(peer.link!, run.now, sending.sinkOf(run, peer))
+  link.knock(peer.link!, run.now, dispatch.sinkOf(run, peer))
   sealing.route(run, peer, peer.path)
-  sending.note(run, peer)
+  dispatch.note(run, peer)
 }
 
 /** We are attached to the hub: what went the way of who is no member yet goes as a member's. */

@@ -12,7 +12,7 @@ import type { PeerKey } from '../seal/state.ts'
 import * as session from '../session/session.ts'
 import * as paths from './paths.ts'
 import * as sealing from './sealing.ts'
-import * as sending from './sending.ts'
+import * as dispatch from './dispatch.ts'
 import type { Peer, Runtime } from './state.ts'
 
 /** Other links than those with a deadline of their own (L8). */
@@ -23,7 +23,7 @@ export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   const peer = blank(run, sealing.keyOf(run, inc), initiator)
   peer.askAt = run.now
   takeNumber(run, peer, inc)
-  sending.note(run, peer)
+  dispatch.note(run, peer)
   return peer
 }
 
@@ -62,7 +62,7 @@ export function open(run: Runtime, peer: Peer, path: string): void {
   peer.path = path
   peer.pathAt = run.now
   link.setClockShift(peer.link, shiftOf(run))
-  sending.note(run, peer)
+  dispatch.note(run, peer)
 }
 
 /** Session time minus our own clock; NaN while we do not know it. */

@@ -313,7 +313,7 @@ export interface MemberCounters {
   unrestored: number
   /** How often the member came back with a new incarnation. */
   returns: number
-  /** How often an input made the machine throw, which is a bug of ours (boundary.ts). */
+  /** How often an input made the machine throw, which is a bug of ours (dispatch.ts). */
   threw: number
 }
 
