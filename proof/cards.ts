@@ -7,9 +7,8 @@
  * turns were recorded: none is lost, none counts twice, none goes on from what is void.
  */
 
-import { action } from '../packages/holdfast/src/actions/actions.ts'
+import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
 import { piece } from '../packages/holdfast/src/pieces/pieces.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
 import { type PieceType, secret } from '../packages/holdfast/src/pieces/types.ts'
 import type { PieceOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
 import type { PieceHandle } from '../packages/holdfast/src/pieces/handles.ts'

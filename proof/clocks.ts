@@ -3,8 +3,7 @@
  * before their time, whoever dies meanwhile.
  */
 
-import { action } from '../packages/holdfast/src/actions/actions.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
+import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
 import type { Session } from '../packages/holdfast/src/join/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

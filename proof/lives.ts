@@ -3,9 +3,8 @@
  * and remembers what it was answered and what it was shown.
  */
 
-import { action } from '../packages/holdfast/src/actions/actions.ts'
+import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
 import { object } from '../packages/holdfast/src/objects/objects.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
 import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'

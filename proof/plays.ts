@@ -3,8 +3,7 @@
  * was answered. No lot is told twice, and what was answered stands in the table.
  */
 
-import { action } from '../packages/holdfast/src/actions/actions.ts'
-import type { ActionType } from '../packages/holdfast/src/actions/runs.ts'
+import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'

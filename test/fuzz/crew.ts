@@ -5,11 +5,16 @@
 
 import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
 import { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
-import { runOf } from '../../packages/holdfast/src/actions/runs.ts'
-import { action } from '../../packages/holdfast/src/actions/actions.ts'
+import { runOf, action } from '../../packages/holdfast/src/actions/actions.ts'
 import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
-import { fork, type Prng } from '../../packages/holdfast/src/faults/prng.ts'
-import { create as chaosOf, chance, next, pick } from '../../packages/holdfast/src/faults/prng.ts'
+import {
+  fork,
+  type Prng,
+  create as chaosOf,
+  chance,
+  next,
+  pick,
+} from '../../packages/holdfast/src/faults/prng.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'

@@ -78,7 +78,10 @@ export function entered(sights: readonly Sight[]): string[] {
 
 /** Files of all stacks that together carry something, in the order in which they are first met. */
 export function filesOf(sights: readonly Sight[]): string[] {
-  return [...new Set(sights.flatMap(({ frames }) => frames.map(({ file }) => file)))]
+  const files = new Set(sights.flatMap(({ frames }) => frames.map(({ file }) => file)))
+  // What only names a room.
+  files.delete('')
+  return [...files]
 }
 
 /** Rooms that stand in one stack twice: left, and entered again before the call returned. */

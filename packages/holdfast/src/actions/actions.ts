@@ -1,16 +1,29 @@
 /** Actions as a game names them, and what they bring to a session. */
 
 import * as actions from './protocol/actions.ts'
-import type { Actor } from './protocol/actions.ts'
+import type { Actor, Run, Table } from './protocol/actions.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { checkAtOnce, checkName } from '../api/options.ts'
-import type { ActionType } from './runs.ts'
-import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/arguments.ts'
-import { Decisions } from './decisions.ts'
-import type { Host, Kind, Opened } from '../kind/kind.ts'
-import { runOf } from './runs.ts'
+import {
+  ANY,
+  type AnswerOptions,
+  signatureOf,
+  signatureText,
+  fitArguments,
+  givenAnswer,
+  givenArguments,
+  type Signature,
+  fitAnswer,
+} from '../api/arguments.ts'
+import type { Host, Kind, Opened, Face, TableEvents, TableView } from '../kind/kind.ts'
 import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
+import { HoldfastError } from '../machine.ts'
+import { checkPlain } from '../wire/json.ts'
+import { atOnce, isMistake, type Report } from '../api/reports.ts'
+import { placeOf } from '../kind/definitions.ts'
+import { Listeners } from '../api/emitter.ts'
+import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -81,3 +94,150 @@ export type AtOnce<Answer> =
   Answer extends PromiseLike<unknown>
     ? 'what it does after an await would be lost: it may not be async'
     : Answer
+
+/** An action. */
+export interface ActionType<Args = unknown, Answer = unknown> {
+  /** The kind of all that `action` makes. */
+  readonly kind: Kind<'action'>
+  /** 1 to 32 characters, the same in every build. */
+  readonly name: string
+  /** What its arguments and its answer are. */
+  readonly signature: Signature
+  /** What the primary does; it throws to refuse, and its caller gets the sentence. */
+  readonly run: (table: GameTable, args: Args, by: Actor) => Answer
+}
+
+/**
+ * An action as the primary runs it. Arguments that do not fit its fields are refused, for they come
+ * off the network; what it throws by mistake is told to who writes the game. An `Error` that it
+ * throws by itself is its way of saying no.
+ *
+ * @param all  the actions of the game, which timers may run
+ */
+export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report): Run {
+  const { name, run, signature } = type
+  const where = `the action "${name}"`
+  return (table, args, by) => {
+    const given = fitArguments(signature, args)
+    // Who asked is told, and nobody else: the game has made no mistake.
+    if (!given.ok) throw new Error(`${where}: ${given.why}`)
+    try {
+      const value = atOnce(where, run(faced(table, all), given.value as never, by))
+      checkPlain(value ?? null, `what ${where} gave`)
+      return givenAnswer(where, signature, value)
+    } catch (error) {
+      if (!isMistake(error)) throw error
+      report(error, where, run)
+      throw error instanceof HoldfastError ? error : new Error(`${where} failed: ${String(error)}`)
+    }
+  }
+}
+
+function faced(table: Table, all: readonly AnyAction[]): GameTable {
+  const later: Table['later'] = (ms, action, args) => {
+    const name = typeof action === 'string' ? action : action?.name
+    const type = all.find((one) => one.name === name)
+    const what = `a timer for the action "${name}"`
+    return table.later(ms, action, type ? givenArguments(what, type.signature, args) : args)
+  }
+  // Without a type of pieces a table has none of their verbs: who uses one is told so.
+  return { ...('create' in table ? {} : NO_PIECES), ...table, later } as GameTable
+}
+
+function lacking(verb: string): () => never {
+  return () => {
+    throw new HoldfastError('not-found', `table.${verb}: join was given no type of pieces`)
+  }
+}
+
+const NO_PIECES = {
+  create: lacking('create'),
+  all: lacking('all'),
+  find: lacking('find'),
+  draw: lacking('draw'),
+}
+
+const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
+
+// What came of an action: its answer, or why there is none.
+function outcomeOf<Answer>(
+  type: ActionType<never, Answer>,
+  bytes: Uint8Array,
+): ActionOutcome<Answer> {
+  const answer = actions.decodeAnswer(bytes)
+  if (!answer && bytes.length === 0) return refused('lost', ANSWER_LOST)
+  if (!answer) return refused('failed', `the server knows no action "${type.name}"`)
+  if (!answer.ok) return refused('refused', answer.why)
+  const fitted = fitAnswer(type.signature, answer.value)
+  if (fitted.ok) return fitted as ActionOutcome<Answer>
+  return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)
+}
+
+/** The actions of a session as its user sees them: what is asked for, and the table they write. */
+export class Decisions implements Face {
+  readonly #types: readonly AnyAction[]
+  readonly #state: actions.Actions
+  readonly #host: Host
+  readonly table: TableView
+  readonly #events: Listeners<TableEvents>
+  // Timers that we, as who serves, have asked for and have no answer about.
+  readonly #falling = new Set<number>()
+
+  constructor(types: readonly AnyAction[], state: actions.Actions, host: Host) {
+    this.#types = types
+    this.#state = state
+    this.#host = host
+    this.#events = new Listeners('the table', ['changed'], host.reports)
+    this.table = {
+      get: (key) => actions.read(state, key),
+      keys: (prefix) => actions.keys(state, prefix),
+      on: (name, listener, options) => this.#events.on(name, listener, options),
+    }
+  }
+
+  /** Runs one on the primary. @throws HoldfastError `bad-value`, `not-found` */
+  async act<Args, Answer>(
+    type: ActionType<Args, Answer>,
+    args: Args,
+  ): Promise<ActionOutcome<Answer>> {
+    placeOf(this.#types, type as AnyAction)
+    let body: Uint8Array
+    try {
+      const given = givenArguments(`the action "${type.name}"`, type.signature, args)
+      body = actions.encodeCall(type.name, given)
+    } catch (error) {
+      return unfit(error)
+    }
+    return new Promise((resolve, reject) => {
+      this.#host.ask({
+        body: () => body,
+        settle: (bytes) => resolve(outcomeOf(type, bytes)),
+        lost: (why) => resolve(refused('lost', why)),
+        reject,
+      })
+    })
+  }
+
+  /** Keys of the table are others; or timers are due, at who serves. */
+  onEvent(event: actions.ActionEvent): void {
+    if (event.kind === 'table') return this.#events.emit('changed', event.keys)
+    for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
+  }
+
+  // What is not asked for, or has no answer, is due still: we are told of it again.
+  #fire(id: number): void {
+    this.#falling.add(id)
+    const { name } = actions.timerOf(this.#state, id) ?? {}
+    const body = (): Uint8Array => actions.encodeFire(id)
+    const settled = (bytes: Uint8Array): void => {
+      this.#falling.delete(id)
+      const answer = actions.decodeAnswer(bytes)
+      if (!answer || answer.ok) return
+      // Nobody asked for it who could be told, so whoever writes the game is.
+      const type = this.#types.find((one) => one.name === name)
+      this.#host.reports.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
+    }
+    const reject = (): void => void this.#falling.delete(id)
+    this.#host.ask({ body, settle: settled, lost: reject, reject })
+  }
+}

@@ -16,7 +16,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { named } from '../wire/plain.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
-import type { Question } from '../kind/questions.ts'
+import type { Questions } from './host.ts'
 import type { Roster } from './roster.ts'
 
 /** A player: a member, or the number of one who may be away. */
@@ -50,9 +50,6 @@ export interface Ballot {
   readonly needed: number
 }
 
-/** Asks the primary. */
-export type AskPrimary = (part: number, question: Question) => void
-
 /** Whether we may put others out. */
 export function mayExpelIn({ inc, view }: Roster, terms: string): boolean {
   const row = view.members.find((member) => member.inc === inc)
@@ -78,9 +75,9 @@ export function ballotsIn(roster: Roster): readonly Ballot[] {
 }
 
 /** Asks for one of these, and waits for what came of it. @throws HoldfastError `bad-value` */
-export function askFor(ask: AskPrimary, wish: ConductWish): Promise<ConductOutcome> {
+export function askFor(questions: Questions, wish: ConductWish): Promise<ConductOutcome> {
   return new Promise((resolve, reject) => {
-    ask(CONDUCT_PART, {
+    questions.ask(CONDUCT_PART, {
       body: () => encode(conductLayout, wish),
       settle: (bytes) => resolve(outcomeOf(bytes)),
       lost: (why) => resolve(refused('lost', why)),

@@ -1,117 +1,112 @@
-/** What the face of one kind gets of its session. */
+/**
+ * What the face of one kind gets of its session, and the operations that users wait for: what each
+ * is, by its number, until its outcome is told.
+ */
 
-import type { Millis, PeerId } from '../machine.ts'
-import type { PartOut } from '../kind/protocol/part.ts'
 import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
-import type { Reports } from '../api/reports.ts'
+import { HoldfastError } from '../machine.ts'
 import type { Runner } from '../runtime/runner.ts'
-import type { Companion, Host, MemberInfo } from '../kind/kind.ts'
-import type { Question, Questions } from '../kind/questions.ts'
+import type { Host, Question } from '../kind/kind.ts'
 import type { Roster } from './roster.ts'
 
 /** What all hosts of one session share. */
-export interface Shared {
-  readonly reports: Reports
-  readonly options: Host['options']
-  readonly companions: Companion[]
+export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' | 'emit'> {
   readonly roster: Roster
-  /** Null before there is a member, and once we left. */
-  runner(): Runner | null
-  isOver(): boolean
   readonly questions: Questions
-  emit(event: string, value: unknown): boolean
+  /** Null before there is a member, and once we left. */
+  runner: () => Runner | null
+  isOver: () => boolean
+}
+
+/** The host of the kind with that channel. */
+export function hostOf(shared: Shared, channel: number): Host {
+  const { roster, questions, runner, isOver } = shared
+  return {
+    reports: shared.reports,
+    options: shared.options,
+    companions: shared.companions,
+    get over() {
+      return isOver()
+    },
+    get session() {
+      return runner()?.member.session.id ?? ''
+    },
+    get player() {
+      return roster.player
+    },
+    get members() {
+      return roster.members
+    },
+    get primary() {
+      return roster.find(roster.view.primary)
+    },
+    find: (inc) => roster.find(inc),
+    isAway: (inc) => roster.away.has(inc),
+    findPlayer: (player) => roster.findPlayer(player),
+    checkPlays: (verb) => roster.checkPlays(verb),
+    emit: shared.emit,
+    clock: () => runner()?.loop.now() ?? NaN,
+    time: () => runner()?.sessionTime() ?? NaN,
+    changing: () => runner()?.changeTime() ?? NaN,
+    do: (verb) => runner()?.do((now, run) => verb(now, partOut(run, channel))),
+    doNow: (verb) => {
+      return runner()?.do((now, run) => {
+        const result = verb(now, partOut(run, channel))
+        member.touched(run, now)
+        return result
+      })
+    },
+    touch: () => runner()?.touch(),
+    tell: () => runner()?.tell(),
+    ask: (question) => questions.ask(channel, question),
+  }
 }
 
 /** See the head of this file. */
-export class KindHost implements Host {
-  readonly reports: Reports
-  readonly options: Host['options']
-  readonly companions: Companion[]
-  readonly #shared: Shared
-  readonly #channel: number
+export class Questions {
+  readonly #runner: () => Runner | null
+  readonly #waiting = new Map<number, Question>()
 
-  constructor(shared: Shared, channel: number) {
-    this.#shared = shared
-    this.#channel = channel
-    this.reports = shared.reports
-    this.options = shared.options
-    this.companions = shared.companions
+  constructor(runner: () => Runner | null) {
+    this.#runner = runner
   }
 
-  get over(): boolean {
-    return this.#shared.isOver()
+  /** Asks the primary. What is wrong rejects the question. */
+  ask(channel: number, question: Question): void {
+    const runner = this.#runner()
+    if (!runner) {
+      return question.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
+    }
+    // Before it is asked: alone, the outcome is told before `submit` returns.
+    const seq = runner.member.session.client.nextSeq
+    this.#waiting.set(seq, question)
+    try {
+      runner.do((now, run) => member.submit(run, now, channel, question.body()))
+    } catch (error) {
+      this.#waiting.delete(seq)
+      question.reject(error as Error)
+    }
   }
 
-  get session(): string {
-    return this.#shared.runner()?.member.session.id ?? ''
+  /** An outcome was told. */
+  onOutcome(seq: number, outcome: Uint8Array): void {
+    const question = this.#waiting.get(seq)
+    this.#waiting.delete(seq)
+    question?.settle(outcome)
   }
 
-  get player(): number {
-    return this.#shared.roster.player
+  /** Nobody will tell what came of these. */
+  forget(seqs: Iterable<number>, why: string): void {
+    for (const seq of [...seqs]) {
+      const question = this.#waiting.get(seq)
+      this.#waiting.delete(seq)
+      question?.lost(`not known whether it was done: ${why}`)
+    }
   }
 
-  get members(): readonly MemberInfo[] {
-    return this.#shared.roster.members
-  }
-
-  get primary(): MemberInfo | null {
-    return this.find(this.#shared.roster.view.primary)
-  }
-
-  find(inc: PeerId): MemberInfo | null {
-    return this.#shared.roster.find(inc)
-  }
-
-  isAway(inc: PeerId): boolean {
-    return this.#shared.roster.away.has(inc)
-  }
-
-  findPlayer(player: number): MemberInfo | null {
-    return this.#shared.roster.findPlayer(player)
-  }
-
-  checkPlays(verb: string): void {
-    this.#shared.roster.checkPlays(verb)
-  }
-
-  emit(event: string, value: unknown): boolean {
-    return this.#shared.emit(event, value)
-  }
-
-  clock(): Millis {
-    return this.#shared.runner()?.loop.now() ?? NaN
-  }
-
-  time(): Millis {
-    return this.#shared.runner()?.sessionTime() ?? NaN
-  }
-
-  changing(): Millis {
-    return this.#shared.runner()?.changeTime() ?? NaN
-  }
-
-  do<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined {
-    return this.#shared.runner()?.do((now, run) => verb(now, partOut(run, this.#channel)))
-  }
-
-  doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined {
-    return this.#shared.runner()?.do((now, run) => {
-      const result = verb(now, partOut(run, this.#channel))
-      member.touched(run, now)
-      return result
-    })
-  }
-
-  touch(): void {
-    this.#shared.runner()?.touch()
-  }
-
-  tell(): void {
-    this.#shared.runner()?.tell()
-  }
-
-  ask(question: Question): void {
-    this.#shared.questions.ask(this.#shared.runner(), this.#channel, question)
+  /** The session is over. */
+  end(why: string): void {
+    this.forget(this.#waiting.keys(), why)
   }
 }

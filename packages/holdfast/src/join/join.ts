@@ -191,7 +191,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
     onEvent: (event) => door.onEvent(event),
-    onSettled: () => session.onSettled(),
+    onSettled: session.onSettled,
   })
   // Before anything can be drawn.
   session.bind(runner)

@@ -1,13 +1,18 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
-import type { Decisions } from '../actions/decisions.ts'
-import type { ActionType } from '../actions/runs.ts'
-import type { CallOptions, Calls, CallTarget, NoteTarget } from '../calls/calls.ts'
-import type { Procedure, ProcedureType } from '../calls/calls.ts'
+import type { Decisions, ActionType } from '../actions/actions.ts'
+import type {
+  CallOptions,
+  Calls,
+  CallTarget,
+  NoteTarget,
+  Procedure,
+  ProcedureType,
+} from '../calls/calls.ts'
 import type { Brought } from '../custom/face.ts'
 import type { PartType } from '../custom/types.ts'
 import type { Listing } from '../kind/listing.ts'
-import type { ActionOutcome, CallOutcome } from '../kind/outcomes.ts'
+import { type ActionOutcome, type CallOutcome, unfit } from '../kind/outcomes.ts'
 import type { Collection, ObjectHandle } from '../objects/handles.ts'
 import type { ObjectRegistry } from '../objects/registry.ts'
 import type { ObjectType } from '../objects/types.ts'
@@ -26,24 +31,25 @@ import type { ConductWish, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
-import { ASYNC_DISPOSE, type Stop, stopping } from '../api/emitter.ts'
-import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+import { ASYNC_DISPOSE, type Stop, stopping, type Listen, type Listeners } from '../api/emitter.ts'
 import * as conduct from './conduct.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import { type LaidAside, notKept, Stored } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import { Coming } from './coming.ts'
-import type { Listen, Listeners } from '../api/emitter.ts'
 import type { HubReach, RolledBack, Safety, SessionEvents, Status, Healing } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
-import { KindHost, type Shared } from './host.ts'
+import { hostOf, Questions, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
-import { unfit } from '../kind/outcomes.ts'
-import { Questions } from '../kind/questions.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
 import type { Session, SessionDebug } from './session.ts'
-import { Simulation, type SimulationHost } from './simulating.ts'
-import type { SimulateOptions, SimulationStep } from './simulating.ts'
+import {
+  Simulation,
+  type SimulationHost,
+  type SimulateOptions,
+  type SimulationStep,
+} from './simulating.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
 
@@ -109,7 +115,7 @@ const PARTS = 'a part of its own is made by slots() or definePart()'
 export class Live implements Running {
   readonly #events: Listeners<SessionEvents>
   readonly #reports: Reports
-  readonly #questions = new Questions()
+  readonly #questions = new Questions(() => this.#runner)
   readonly #invites = new Invites()
   readonly #exports = new Exports()
   readonly #simulations = new Set<Simulation>()
@@ -168,8 +174,7 @@ export class Live implements Running {
       },
     }
     for (const [kind, definitions] of kinds) {
-      const host = new KindHost(shared, kind.channel)
-      const opened = kind.open(definitions, host)
+      const opened = kind.open(definitions, hostOf(shared, kind.channel))
       this.#kinds.set(kind, opened)
       this.#faces.set(kind.channel, opened.face)
     }
@@ -418,10 +423,7 @@ export class Live implements Running {
   #conduct(wish: ConductWish): Promise<ConductOutcome> {
     this.#checkOpen(wish.kind)
     this.#roster.checkPlays(wish.kind)
-    return conduct.askFor(
-      (part, question) => this.#questions.ask(this.#runner, part, question),
-      wish,
-    )
+    return conduct.askFor(this.#questions, wish)
   }
 
   handOver(): boolean {
@@ -542,7 +544,7 @@ export class Live implements Running {
   }
 
   /** All that one verb brought was told. */
-  onSettled(): void {
+  readonly onSettled = (): void => {
     for (const face of this.#faces.values()) face.settled?.()
     if (this.#coming.look()) this.#emit('complete', undefined)
   }

@@ -5,7 +5,6 @@
 
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
 import type { Draft, Part, PartOut } from './protocol/part.ts'
-import type { Question } from './questions.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Value } from '../actions/protocol/actions.ts'
 import type { Emitter } from '../api/emitter.ts'
@@ -133,6 +132,18 @@ export interface Host {
   tell(): void
   /** Asks the primary for an operation on the part. */
   ask(question: Question): void
+}
+
+/** An operation on a part. */
+export interface Question {
+  /** Its body, made when it has its number. */
+  body(): Uint8Array
+  /** Its outcome is told. */
+  settle(outcome: Uint8Array): void
+  /** Nobody will tell what came of it: a sentence says why. */
+  lost(why: string): void
+  /** It was not asked, for it cannot be. */
+  reject(error: Error): void
 }
 
 /** Opens the state of a part for one action of that player. */

@@ -50,7 +50,7 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
 /** What sealing does to a member. */
 export function createSeals(run: Runtime): SealSink {
   return {
-    datagram: (to, bytes) => run.ports.datagram(to, bytes),
+    datagram: run.ports.datagram,
     agree: (job, pairs) => {
       compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
     },

@@ -363,7 +363,7 @@ export interface Unsaved {
 export interface MemberPorts {
   ciphers: Ciphers
   /** Sends a datagram; valid only during the call. */
-  datagram(to: string, bytes: Uint8Array): void
+  datagram: (to: string, bytes: Uint8Array) => void
   /** Whether some carrier of ours can send to that address. */
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */

@@ -154,28 +154,24 @@ export class Runner {
     this.#didAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
     open.attach({
-      datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
+      datagram: (from, bytes) => {
+        this.do((now) => {
+          this.#traffic.received(now, bytes.length)
+          member.datagram(this.#run, now, from, bytes)
+        })
+      },
       refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
     })
-    this.#hub = this.#dial(options, open.relay)
-    open.toHub = this.#hub
-    this.do(() => {})
-  }
-
-  #dial({ urls, environment }: RunnerOptions, relay: Relay): HubConnection {
-    return new HubConnection(urls, environment, {
+    this.#hub = new HubConnection(options.urls, environment, {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
       quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
-      relayed: (from, bytes) => relay.deliver(from, bytes),
+      relayed: (from, bytes) => open.relay.deliver(from, bytes),
     })
-  }
-
-  #receive(now: Millis, from: string, bytes: Uint8Array): void {
-    this.#traffic.received(now, bytes.length)
-    member.datagram(this.#run, now, from, bytes)
+    open.toHub = this.#hub
+    this.do(() => {})
   }
 
   // The answer comes after the call that asked, whether curves make one wait or not.
