@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { diverge } from './diverge.ts'
-import { compare, type Comparison, differences, EventLog } from './event-log.ts'
+import { compare, type Comparison, diverge, differences, EventLog } from './diverge.ts'
 
 const COMMAND = fileURLToPath(new URL('../../holdfast/dist/cli/src/holdfast.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-diverge-'))

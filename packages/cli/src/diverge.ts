@@ -1,10 +1,18 @@
-/** `holdfast diverge`: finds where the event logs of two replicas diverge. */
+/**
+ * `holdfast diverge`: finds where the event logs of two replicas diverge.
+ *
+ * Both logs, of JSON lines, are read as streams, a line of each at a time, so a log may be larger
+ * than memory. Lines end with a line feed and nothing else, for the other line separators of
+ * Unicode may occur inside a JSON text.
+ */
 
+import { createReadStream } from 'node:fs'
 import type { CAC } from 'cac'
-import { HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plainLines } from '../../holdfast/src/wire/plain.ts'
-import { compare, type Comparison, EventLog, type FieldDifference, type Line } from './event-log.ts'
 
+/** Longest line of a log, in bytes. */
+const LINE_BYTES_MAX = 64 * 1024 * 1024
 const CONTEXT_DEFAULT = 3
 const CONTEXT_MAX = 1_000
 /** Most fields and characters that are shown. */
@@ -51,10 +59,7 @@ export async function diverge(
 function linesOf(given: number | string): number {
   const lines = Number(given)
   if (Number.isInteger(lines) && lines >= 0 && lines <= CONTEXT_MAX) return lines
-  throw new HoldfastError(
-    'bad-value',
-    `--context is a whole number from 0 to ${CONTEXT_MAX}: ${given}`,
-  )
+  throw badValue(`--context is a whole number from 0 to ${CONTEXT_MAX}: ${given}`)
 }
 
 function tellProgress(same: number): void {
@@ -65,7 +70,7 @@ function judge(comparison: Comparison, left: string, right: string): [string, bo
   const { same } = comparison
   if (same === 0) {
     const none = comparison.left === null ? left : comparison.right === null ? right : null
-    if (none !== null) throw new HoldfastError('bad-value', `${none} is empty: it has no events`)
+    if (none !== null) throw badValue(`${none} is empty: it has no events`)
   }
   if (!comparison.left && !comparison.right) {
     return [`${left} and ${right} are equal: ${count(same)}`, true]
@@ -77,8 +82,7 @@ function count(events: number): string {
   return events === 1 ? '1 event' : `${events} events`
 }
 
-/** The difference as text for people. */
-export function render(comparison: Comparison, left: string, right: string): string {
+function render(comparison: Comparison, left: string, right: string): string {
   const { before, fields, same } = comparison
   const all = [
     ...before.map((line) => row(' ', line)),
@@ -118,4 +122,228 @@ function table(fields: readonly FieldDifference[]): string[] {
 
 function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
+interface Line {
+  /** Number of the line, from 1; empty lines count, though they are no events. */
+  number: number
+  text: string
+}
+
+/** The path of a field, and its JSON on either side; undefined where it is missing. */
+interface FieldDifference {
+  path: string
+  left: string | undefined
+  right: string | undefined
+}
+
+/** The result of comparing two logs. */
+export interface Comparison {
+  /** Number of events that both have, one after the other from the start. */
+  same: number
+  /** The last of them, oldest first, as the left log has them. */
+  before: Line[]
+  /** The first lines that differ; null on the side that has ended, both null if they are equal. */
+  left: Line | null
+  right: Line | null
+  fields: FieldDifference[]
+  /** The lines after the difference. */
+  afterLeft: Line[]
+  afterRight: Line[]
+}
+
+interface Comparing {
+  /** Lines to keep before and after the difference. */
+  context: number
+  /** Fields of events that may differ, such as a time. */
+  ignore: readonly string[]
+  /** Called now and then with the number of events that were equal so far. */
+  progress?: ((same: number) => void) | undefined
+}
+
+const PROGRESS_EVERY = 1_000_000
+
+/** The first difference of two logs. @throws HoldfastError `bad-value` where a line is no event */
+export async function compare(
+  left: EventLog,
+  right: EventLog,
+  { context, ignore, progress }: Comparing,
+): Promise<Comparison> {
+  const before: Line[] = []
+  for (let same = 0; ; same++) {
+    if (same > 0 && same % PROGRESS_EVERY === 0) progress?.(same)
+    const pair = [await left.next(), await right.next()] as const
+    const fields = partsOf(left, right, pair, ignore)
+    if (fields === null) {
+      before.push(pair[0]!)
+      if (before.length > context) before.shift()
+      continue
+    }
+    return {
+      same,
+      before,
+      left: pair[0],
+      right: pair[1],
+      fields,
+      afterLeft: await left.some(context),
+      afterRight: await right.some(context),
+    }
+  }
+}
+
+/** The differences of a pair of lines; null if there are none and both logs go on. */
+function partsOf(
+  leftLog: EventLog,
+  rightLog: EventLog,
+  [left, right]: readonly [Line | null, Line | null],
+  ignore: readonly string[],
+): FieldDifference[] | null {
+  const ours = left && parse(leftLog.name, left)
+  // Lines of the same text are equal, so most lines are parsed once or not at all.
+  if (left && left.text === right?.text) return null
+  const theirs = right && parse(rightLog.name, right)
+  if (!ours || !theirs) return []
+  for (const name of ignore) {
+    delete ours[name]
+    delete theirs[name]
+  }
+  const fields = differences(ours, theirs)
+  return fields.length > 0 ? fields : null
+}
+
+type Plain = Record<string, unknown>
+
+function parse(name: string, { number, text }: Line): Plain {
+  let event: unknown
+  try {
+    event = JSON.parse(exact(text))
+  } catch (error) {
+    const why = (error as Error).message
+    throw badValue(`line ${number} of ${name} is not JSON: ${why}`)
+  }
+  if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as Plain
+  throw badValue(`line ${number} of ${name} is JSON but no object`)
+}
+
+const LONG_NUMBER = /\d{16}/
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+
+/**
+ * The text with numbers that a double cannot hold as strings, so that different ones do not look
+ * equal.
+ */
+function exact(text: string): string {
+  if (!LONG_NUMBER.test(text)) return text
+  return text.replace(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || !LONG_NUMBER.test(token) ? token : `"${token}"`,
+  )
+}
+
+/** Fields in which two plain values differ; the order of keys does not count. */
+export function differences(left: unknown, right: unknown, path = ''): FieldDifference[] {
+  if (Object.is(left, right)) return []
+  if (!isNested(left) || !isNested(right) || Array.isArray(left) !== Array.isArray(right)) {
+    return [{ path, left: JSON.stringify(left), right: JSON.stringify(right) }]
+  }
+  const keys = new Set([...Object.keys(left), ...Object.keys(right)])
+  return [...keys].flatMap((key) =>
+    differences(left[key], right[key], Array.isArray(left) ? `${path}[${key}]` : join(path, key)),
+  )
+}
+
+function isNested(value: unknown): value is Plain {
+  return typeof value === 'object' && value !== null
+}
+
+function join(path: string, key: string): string {
+  const name = /^[\w$-]+$/.test(key) ? key : JSON.stringify(key)
+  return path === '' ? name : `${path}.${name}`
+}
+
+/** A log that is read line by line. */
+export class EventLog {
+  readonly name: string
+  readonly #lines: AsyncIterator<Line> | Iterator<Line>
+
+  constructor(name: string, lines: AsyncIterator<Line> | Iterator<Line>) {
+    this.name = name
+    this.#lines = lines
+  }
+
+  /** A log in a file. Reading throws HoldfastError `not-found` or `bad-value`. */
+  static open(path: string): EventLog {
+    return new EventLog(path, eventsOf(path))
+  }
+
+  /** The log's next event; null at the end. */
+  async next(): Promise<Line | null> {
+    const result: IteratorResult<Line, unknown> = await this.#lines.next()
+    return result.done ? null : result.value
+  }
+
+  /** Up to `count` of the log's next lines, unparsed; fewer where they cannot be read. */
+  async some(count: number): Promise<Line[]> {
+    const lines: Line[] = []
+    while (lines.length < count) {
+      const line = await this.next().catch(() => null)
+      if (!line) break
+      lines.push(line)
+    }
+    return lines
+  }
+
+  /** Closes the file. */
+  async close(): Promise<void> {
+    await this.#lines.return?.()
+  }
+}
+
+async function* eventsOf(path: string): AsyncGenerator<Line> {
+  let number = 0
+  try {
+    for await (const bytes of cutAtFeeds(path)) {
+      number++
+      const text = decode(path, number, bytes)
+      if (text.trim() !== '') yield { number, text }
+    }
+  } catch (error) {
+    throw error instanceof HoldfastError ? error : unreadable(path, error as NodeJS.ErrnoException)
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+function decode(path: string, number: number, bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw badValue(`line ${number} of ${path} is not UTF-8`)
+  }
+}
+
+function unreadable(path: string, error: NodeJS.ErrnoException): HoldfastError {
+  if (error.code === 'ENOENT') return new HoldfastError('not-found', `there is no file ${path}`)
+  if (error.code === 'EISDIR') return badValue(`${path} is a folder`)
+  return badValue(`${path} cannot be read: ${error.message}`)
+}
+
+/** A file cut at its line feeds. */
+async function* cutAtFeeds(path: string): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = []
+  let size = 0
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      const rest = chunk.subarray(from, end)
+      yield begun.length === 0 ? rest : Buffer.concat([...begun, rest])
+      from = end + 1
+      begun = []
+      size = 0
+    }
+    begun.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size <= LINE_BYTES_MAX) continue
+    throw badValue(`${path} has a line of more than ${LINE_BYTES_MAX} bytes`)
+  }
+  if (size > 0) yield Buffer.concat(begun)
 }

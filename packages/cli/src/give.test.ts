@@ -10,8 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpServer, openServer } from './http.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
-import { checkPolicy } from './policy.ts'
-import { metricsOf, siteOf, withLobby } from './site.ts'
+import { checkPolicy, metricsOf, siteOf, withLobby } from './site.ts'
 
 const SCRIPT = 'export const words = "again and again and again";\n'.repeat(100)
 const NOISE = Buffer.from(Array.from({ length: 5_000 }, (_, i) => (i * i * 2_654_435_761) >>> 24))

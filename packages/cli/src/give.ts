@@ -1,10 +1,9 @@
 /** Sending a page: the whole of it or a range, packed, or not at all if the client has it. */
 
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { Page, Redirect } from './pages.ts'
-import { STATUS_CODES, type ServerResponse } from 'node:http'
 
 /** Sends a complete answer. Caches must not keep it unless a header allows it. */
 export function say(response: ServerResponse, status: number, type: string, text: string): void {
@@ -39,15 +38,14 @@ const PACKS = /^text\/|json|javascript|xml|\/wasm$|model\/gltf-binary|font\/[ot]
 type Coding = 'br' | 'gzip'
 
 /** Packed pages, for as long as their pages exist: each is packed once, at its first request. */
-const packed = new WeakMap<Page, Map<Coding, Promise<Buffer>>>()
+const packed = new WeakMap<Page, Partial<Record<Coding, Promise<Buffer>>>>()
 
 /** Answers with the page or redirect that was found. */
 export async function give(
   request: IncomingMessage,
   response: ServerResponse,
-  found: Page | Redirect | null,
+  found: Page | Redirect,
 ): Promise<void> {
-  if (found === null) return fail(response, 404)
   if ('to' in found) return redirect(request, response, found)
   const { coding, body } = await choose(request, found)
   const etag = `"${found.tag}${coding === null ? '' : `-${coding}`}"`
@@ -74,10 +72,12 @@ function redirect(request: IncomingMessage, response: ServerResponse, found: Red
   fail(response, found.lasting ? 308 : 307)
 }
 
-async function choose(
-  request: IncomingMessage,
-  page: Page,
-): Promise<{ coding: Coding | null; body: Buffer }> {
+interface Chosen {
+  coding: Coding | null
+  body: Buffer
+}
+
+async function choose(request: IncomingMessage, page: Page): Promise<Chosen> {
   const { body, type } = page
   // Ranges are of the plain bytes: players of sound and film ask for them, and those types do not
   // pack.
@@ -102,13 +102,9 @@ function codingOf(header: string): Coding | null {
 }
 
 function pack(page: Page, coding: Coding): Promise<Buffer> {
-  const known = packed.get(page) ?? new Map<Coding, Promise<Buffer>>()
+  const known = packed.get(page) ?? {}
   packed.set(page, known)
-  const begun = known.get(coding)
-  if (begun) return begun
-  const made = coding === 'br' ? brotli(page.body) : promisify(zlib.gzip)(page.body)
-  known.set(coding, made)
-  return made
+  return (known[coding] ??= coding === 'br' ? brotli(page.body) : promisify(zlib.gzip)(page.body))
 }
 
 // At 6 it packs within 2 % of 9 in a tenth of the time: 60 ms for all scripts of our games.

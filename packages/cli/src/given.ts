@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../../hub/src/machine/limits.ts'
-import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue } from '../../holdfast/src/machine.ts'
 import type { TicketKey } from '../../hub/src/tickets.ts'
 import { readLimits, readTrust } from '../../hub/src/server/given-limits.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
@@ -31,10 +31,7 @@ export function metricsPlace(given: string): MetricsPlace {
   if (given === 'here' || given === 'off') return given
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(given) ?? []
   if (port !== undefined) return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
-  throw new HoldfastError(
-    'bad-value',
-    `--metrics is here, off, a port or an address with a port: "${given}"`,
-  )
+  throw badValue(`--metrics is here, off, a port or an address with a port: "${given}"`)
 }
 
 /** Fewest characters of a token: a word that people think of is guessed. */

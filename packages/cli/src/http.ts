@@ -5,16 +5,16 @@
  */
 
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { createGate, type Gate, type Refusal } from '../../holdfast/src/drivers/net/origins.ts'
 import { createSecureServer, isSecure, renew } from '../../holdfast/src/drivers/net/tls.ts'
-import { addressOf } from '../../holdfast/src/drivers/net/websocket-server.ts'
-import { HoldfastError } from '../../holdfast/src/machine.ts'
+import { addressOf, remoteOf } from '../../holdfast/src/drivers/net/websocket-server.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
+import { isTrusted, NOWHERE, placeOf, type Trust } from '../../holdfast/src/wire/ip.ts'
+import * as budgets from '../../hub/src/machine/budgets.ts'
 import { fail, say } from './give.ts'
-import { ROOMS_PATH } from './room-asking.ts'
-import { boundSockets, mayAsk, type Spending } from './spending.ts'
+import { ROOMS_PATH } from './rooms.ts'
 
 /** How long a request may take to come in completely, in milliseconds. */
 const REQUEST_MS = 10_000
@@ -22,6 +22,8 @@ const REQUEST_MS = 10_000
 const IDLE_MS = 5_000
 /** How long answers under way may take when the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
+/** After so many seconds whoever asked too much may ask again. */
+const RETRY_AFTER_S = 1
 
 /** Where to listen. */
 export interface Place {
@@ -40,7 +42,7 @@ export interface Place {
 }
 
 /** The options that give a certificate, for errors. */
-export const TLS_OPTIONS = '--tls-cert'
+const TLS_OPTIONS = '--tls-cert'
 
 const OPTIONS: http.ServerOptions = {
   requestTimeout: REQUEST_MS,
@@ -56,11 +58,11 @@ export type Answer = (
   response: ServerResponse,
 ) => void | Promise<void>
 
-/** Requests that were refused, by reason. */
-export type HttpCounters = Record<Refusal['reason'], number>
+type HttpCounters = Record<Refusal['reason'], number>
 
 /** A server that listens. */
 export interface HttpServer {
+  /** Requests that were refused, by reason. */
   readonly counters: Readonly<HttpCounters>
   /** The server, for `acceptStreams`. */
   readonly server: http.Server
@@ -97,13 +99,10 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
   await listen(server, place)
   const { port } = server.address() as AddressInfo
   const url = `${secure ? 'https' : 'http'}://${visibleHost(place.host)}:${port}/`
-  return { server, port, url, counters, close: closer(server), renew: renewer(secure) }
-}
-
-function renewer(secure: SecureServer | null): HttpServer['renew'] {
-  return (certificate) => {
+  const renewed = (certificate: Certificate): void => {
     if (secure) renew(secure, certificate, TLS_OPTIONS)
   }
+  return { server, port, url, counters, close: closer(server), renew: renewed }
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
@@ -122,41 +121,30 @@ function admits(
   const refusal = gate.refusal(request.headers, address)
   if (refusal !== null) {
     counters[refusal.reason] += 1
-    turnAway(response, refusal)
+    response.setHeader('Connection', 'close')
+    say(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.why}\n`)
     return false
   }
-  if (origin !== undefined && gate.names(origin)) share(response, origin)
+  if (origin !== undefined && gate.names(origin)) {
+    // A page of another origin may read the answer.
+    response.setHeader('Access-Control-Allow-Origin', origin)
+    response.setHeader('Vary', 'Origin')
+  }
   if (request.method === 'GET' || request.method === 'HEAD') return true
   // It asks for more than pages can send by themselves.
   if (request.method === 'POST' && pathOf(request) === ROOMS_PATH) return true
-  refuseMethod(response)
-  return false
-}
-
-/** Sends the reason of a refusal, and closes the connection. */
-function turnAway(response: ServerResponse, { status, why }: Refusal): void {
-  response.setHeader('Connection', 'close')
-  say(response, status, 'text/plain; charset=utf-8', `${why}\n`)
-}
-
-/** Lets a page of another origin read the answer. */
-function share(response: ServerResponse, origin: string): void {
-  response.setHeader('Access-Control-Allow-Origin', origin)
-  response.setHeader('Vary', 'Origin')
-}
-
-function refuseMethod(response: ServerResponse): void {
   response.setHeader('Allow', 'GET, HEAD')
   // The body is not read, so the connection cannot be used again.
   response.setHeader('Connection', 'close')
   fail(response, 405)
+  return false
 }
 
 function listen(server: http.Server, place: Place): Promise<void> {
   const { host, port, option } = place
   if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
     const why = `a port is a number from 0 to 65535: ${port}; choose one with ${option}`
-    return Promise.reject(new HoldfastError('bad-value', why))
+    return Promise.reject(badValue(why))
   }
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, place)))
@@ -170,23 +158,19 @@ function listen(server: http.Server, place: Place): Promise<void> {
 function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place): HoldfastError {
   const place = `port ${port} on ${host}`
   switch (error.code ?? '') {
-    case 'EADDRINUSE':
-      return new HoldfastError(
-        'port-taken',
-        `${place} is taken by another program; stop it, or choose another port with ${option} ` +
-          '(0 takes any free one)',
-      )
-    case 'EACCES':
-      return new HoldfastError(
-        'port-denied',
-        `${place} is not allowed to us; choose ${option} above 1023`,
-      )
+    case 'EADDRINUSE': {
+      const cure = `stop it, or choose another port with ${option} (0 takes any free one)`
+      return new HoldfastError('port-taken', `${place} is taken by another program; ${cure}`)
+    }
+    case 'EACCES': {
+      const why = `${place} is not allowed to us; choose ${option} above 1023`
+      return new HoldfastError('port-denied', why)
+    }
     case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new HoldfastError(
-        'unreachable',
-        `${host} is no address of this machine; choose another with --host`,
-      )
+    case 'ENOTFOUND': {
+      const why = `${host} is no address of this machine; choose another with --host`
+      return new HoldfastError('unreachable', why)
+    }
     default:
       return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
   }
@@ -232,4 +216,47 @@ function tracked(server: http.Server, event: string): Set<Socket> {
     socket.once('close', () => sockets.delete(socket))
   })
   return sockets
+}
+
+/** What may be spent, and whose word of an address counts. */
+export interface Spending {
+  budgets: budgets.Budgets
+  trust: Trust
+}
+
+// Ends connections beyond those that an address may have, and beyond those that it may make in a
+// while. They are not told why: whoever has so many would not read it. A trusted proxy has as many
+// as it wants.
+function boundSockets(server: http.Server, { budgets: all, trust }: Spending): void {
+  server.maxConnections = all.limits.hub.sockets
+  server.on('drop', () => budgets.refuse(all, 'hub', 'sockets'))
+  server.on('connection', (socket: Socket) => {
+    const peer = socket.remoteAddress ?? NOWHERE
+    if (isTrusted(peer, trust)) return
+    const now = performance.now()
+    const account = budgets.accountOf(all, now, placeOf(peer))
+    account.sockets++
+    socket.once('close', () => account.sockets--)
+    if (account.sockets > all.limits.address.sockets) {
+      budgets.refuse(all, 'address', 'sockets')
+      socket.destroy()
+    } else if (budgets.spend(all, now, { account }, 'dials', 1)) socket.destroy()
+  })
+}
+
+/** Spends for a request. @returns false if that was too much, and it was answered so */
+export function mayAsk(
+  { budgets: all, trust }: Spending,
+  request: IncomingMessage,
+  response: ServerResponse,
+  what: 'requests' | 'lists',
+  cost: number,
+): boolean {
+  const now = performance.now()
+  const account = budgets.accountOf(all, now, placeOf(remoteOf(request, trust)))
+  const met = budgets.spend(all, now, { account }, what, cost)
+  if (!met) return true
+  response.setHeader('Retry-After', RETRY_AFTER_S)
+  say(response, 429, 'text/plain; charset=utf-8', `${budgets.reasonOf(all, met)}\n`)
+  return false
 }

@@ -2,25 +2,20 @@
 
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
+import { curvesOnNode } from '../../holdfast/src/drivers/crypto/node.ts'
+import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import type { DeadLetter, MailChange, MailStore } from '../../holdfast/src/ports.ts'
+import { toHex } from '../../holdfast/src/wire/bytes.ts'
+import { plain, plainJson } from '../../holdfast/src/wire/plain.ts'
+import { openMailSqlite, readFigures } from '../../mailbox/src/drivers/mail-sqlite.ts'
+import { type Mailbox, openMailbox, type Range } from '../../mailbox/src/index.ts'
 import type { MailFigures } from '../../mailbox/src/runtime/figures.ts'
 import { unseal } from '../../mailbox/src/runtime/letters.ts'
+import { checkId, checkKey } from '../../mailbox/src/runtime/options.ts'
+import { openKeys } from '../../mailbox/src/runtime/own-keys.ts'
 import { toValue } from '../../mailbox/src/runtime/values.ts'
-import { readFigures } from '../../mailbox/src/drivers/mail-sqlite.ts'
-import { HoldfastError } from '../../holdfast/src/machine.ts'
-import { type Mailbox, openMailbox, type Range } from '../../mailbox/src/index.ts'
-import type { DeadLetter, MailStore } from '../../holdfast/src/ports.ts'
-import { plain, plainJson } from '../../holdfast/src/wire/plain.ts'
-import { certificateIn, listOf, ORIGIN_HELP } from './given.ts'
-import { printKey, trust } from './mailbox-keys.ts'
-import {
-  acceptOf,
-  committed,
-  type Given,
-  isInUse,
-  need,
-  splitPeer,
-  withStore,
-} from './mailbox-given.ts'
+import { certificateIn, listOf, ORIGIN_HELP, type Word } from './given.ts'
 
 /** Time between two lines of progress. */
 const PROGRESS_MS = 1_000
@@ -29,6 +24,23 @@ const WATCHDOG_MS = 5_000
 const VERB_LIST =
   'serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt, forget or backup'
 const ABOUT = `Letters that survive: ${VERB_LIST}`
+
+interface Given {
+  id?: Word
+  store?: Word
+  port?: Word
+  host?: string
+  origin?: Word | Word[]
+  tlsCert?: string
+  tlsKey?: string
+  accept?: Word | Word[]
+  /** Until 0.2: a file with a password of all. */
+  keyFile?: unknown
+  peer?: string | string[]
+  wait?: boolean
+  release?: string
+  discard?: string
+}
 
 /** A peer for the examples of the help text. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
@@ -66,26 +78,28 @@ export function addMailbox(cli: CAC): void {
     .example('holdfast mailbox redirect bob carol --id alice --store alice.db')
     .example('holdfast mailbox backup copy.db --store bob.db')
     .action((verb: string, words: (string | number)[], given: Given) => {
-      const run = VERBS[verb]
+      const run = VERBS.get(verb)
       if (run) return run(given, words.map(String))
-      throw new HoldfastError('bad-value', `mailbox ${verb}: it is ${VERB_LIST}`)
+      throw badValue(`mailbox ${verb}: it is ${VERB_LIST}`)
     })
 }
 
-const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<void> | void>> = {
-  serve,
-  send,
-  inspect: inspectAny,
-  key: printKey,
-  trust,
-  'replace-key': replaceKey,
-  adopt,
-  outbox,
-  redirect,
-  forget: (given, words) => withStore(given, (store) => forget(store, words)),
-  backup: (given, words) => withStore(given, (store) => backup(store, words)),
-  dead: (given) => withStore(given, (store) => dead(store, given)),
-}
+type Run = (given: Given, words: string[]) => Promise<void> | void
+
+const VERBS = new Map<string, Run>([
+  ['serve', serve],
+  ['send', send],
+  ['inspect', inspectAny],
+  ['key', printKey],
+  ['trust', trust],
+  ['replace-key', replaceKey],
+  ['adopt', adopt],
+  ['outbox', outbox],
+  ['redirect', redirect],
+  ['forget', (given, words) => withStore(given, (store) => forget(store, words))],
+  ['backup', (given, words) => withStore(given, (store) => backup(store, words))],
+  ['dead', (given) => withStore(given, (store) => dead(store, given))],
+])
 
 async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
   const { host = '127.0.0.1', port, peer = [], origin } = given
@@ -101,12 +115,23 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
     }),
   })
   if (box.repaired !== null) console.error(plain(box.repaired))
-  box.on('disconnected', ({ peer: whom, why }) =>
-    console.error(plain(`${whom ?? 'somebody'}: ${why}`)),
-  )
-  box.on('fault', ({ peer: whom, why }) => console.error(plain(`${whom}: ${why}`)))
+  const tell = (whom: string | null, why: string): void => {
+    console.error(plain(`${whom ?? 'somebody'}: ${why}`))
+  }
+  box.on('disconnected', ({ peer: whom, why }) => tell(whom, why))
+  box.on('fault', ({ peer: whom, why }) => tell(whom, why))
   box.on('trouble', (error) => console.error(plain(error.message)))
   return box
+}
+
+/** Does something with the mailbox, which is closed then. */
+async function withBox(given: Given, run: (box: Mailbox) => Promise<void> | void): Promise<void> {
+  const box = await openBox(given, false)
+  try {
+    await run(box)
+  } finally {
+    await box.close()
+  }
 }
 
 async function serve(given: Given): Promise<void> {
@@ -122,7 +147,7 @@ async function serve(given: Given): Promise<void> {
 
 async function send(given: Given, [to, ...bodies]: string[]): Promise<void> {
   if (to === undefined || (bodies.length === 0 && process.stdin.isTTY)) {
-    throw new HoldfastError('bad-value', 'mailbox send needs to whom, and what: send bob "hello"')
+    throw badValue('mailbox send needs to whom, and what: send bob "hello"')
   }
   const box = await openBox(given, false)
   const posts: Promise<number>[] = []
@@ -172,7 +197,13 @@ async function inspectAny(given: Given): Promise<void> {
     const { id, queues, peers, counters, dead, later } = JSON.parse(shown) as Shown
     console.log(plain(`${id} is open; ${peers} peers, ${dead} letters set aside`))
     if (later > 0) console.log(`${later} wait for their time`)
-    for (const queue of queues) tellQueue(queue)
+    for (const queue of queues) {
+      const { peer, connected, fault, stopped } = queue
+      const here = connected ? 'connected' : 'not connected'
+      console.log(plain(`${peer}: ${here}, ${exchanged(queue, queue.waiting)}`))
+      if (fault !== null) console.log(plain(`${peer}: ${fault}`))
+      if (stopped) console.log(plain(`  letters of ${peer} wait: ${stopped}`))
+    }
     const refused = Object.entries(counters).filter(([, count]) => count > 0)
     for (const [why, count] of refused) console.log(plain(`${why}: ${count}`))
   }
@@ -180,27 +211,30 @@ async function inspectAny(given: Given): Promise<void> {
 
 type Shown = MailFigures & { peers: number }
 
-function tellQueue(queue: MailFigures['queues'][number]): void {
-  const { peer, connected, posted, acked, waiting, bytes, heard, fault, stopped } = queue
+function inspect(store: MailStore): void {
+  const heads = store.heads()
+  if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
+  for (const head of heads) {
+    console.log(`${plain(head.peer)}: ${exchanged(head, head.posted - head.acked)}`)
+  }
+  const count = store.deadCount()
+  if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
+}
+
+function exchanged(
+  { posted, acked, bytes, heard }: Record<'posted' | 'acked' | 'bytes' | 'heard', number>,
+  waiting: number,
+): string {
   const waits = waiting > 0 ? `${waiting} wait (${bytes} bytes)` : 'none wait'
-  const here = connected ? 'connected' : 'not connected'
-  console.log(
-    plain(
-      `${peer}: ${here}, ${posted} posted, ${acked} acked, ${waits}; ` +
-        `${heard} of theirs took effect`,
-    ),
-  )
-  if (fault !== null) console.log(plain(`${peer}: ${fault}`))
-  if (stopped) console.log(plain(`  letters of ${peer} wait: ${stopped}`))
+  return `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
 }
 
 /**
  * Goes on from what a peer has: waits until it is connected, and prints the fate of the letters.
  */
-async function adopt(given: Given, [whom]: string[]): Promise<void> {
-  if (whom === undefined) throw new HoldfastError('bad-value', 'adopt needs whom: adopt bob')
-  const box = await openBox(given, false)
-  try {
+function adopt(given: Given, [whom]: string[]): Promise<void> {
+  if (whom === undefined) throw badValue('adopt needs whom: adopt bob')
+  return withBox(given, async (box) => {
     await new Promise<void>((resolve) => {
       box.on('fault', ({ peer }) => peer === whom && resolve())
     })
@@ -213,26 +247,18 @@ async function adopt(given: Given, [whom]: string[]): Promise<void> {
     say(strays, `of ${whom} took effect here, and its store knows nothing of them`)
     say(missed, `of ${whom} never came: its store holds them for delivered`)
     console.log(plain(`${whom} was adopted`))
-  } finally {
-    await box.close()
-  }
+  })
 }
 
 /** Draws another key; the letters about it leave when the mailbox is served or sends next. */
-async function replaceKey(given: Given): Promise<void> {
-  const box = await openBox({ ...given, peer: [] }, false)
-  try {
-    console.log(await box.replaceKey())
-  } finally {
-    await box.close()
-  }
+function replaceKey(given: Given): Promise<void> {
+  return withBox({ ...given, peer: [] }, async (box) => console.log(await box.replaceKey()))
 }
 
 /** Prints all letters that wait for a peer, one a line. */
-async function outbox(given: Given, [whom]: string[]): Promise<void> {
-  if (whom === undefined) throw new HoldfastError('bad-value', 'outbox needs whose: outbox bob')
-  const box = await openBox({ ...given, peer: [] }, false)
-  try {
+function outbox(given: Given, [whom]: string[]): Promise<void> {
+  if (whom === undefined) throw badValue('outbox needs whose: outbox bob')
+  return withBox({ ...given, peer: [] }, (box) => {
     for (let after = 0; ;) {
       const page = box.peer(whom).outbox({ after })
       for (const { n, at, body } of page) {
@@ -242,22 +268,17 @@ async function outbox(given: Given, [whom]: string[]): Promise<void> {
       if (page.length === 0) return void (after === 0 && console.log('no letters wait'))
       after = page.at(-1)!.n
     }
-  } finally {
-    await box.close()
-  }
+  })
 }
 
-async function redirect(given: Given, [whom, to]: string[]): Promise<void> {
+function redirect(given: Given, [whom, to]: string[]): Promise<void> {
   if (whom === undefined || to === undefined) {
-    throw new HoldfastError('bad-value', 'redirect needs whose and to whom: redirect bob carol')
+    throw badValue('redirect needs whose and to whom: redirect bob carol')
   }
-  const box = await openBox({ ...given, peer: [] }, false)
-  try {
+  return withBox({ ...given, peer: [] }, async (box) => {
     const { moved } = await box.peer(whom).redirect(to)
     console.log(plain(`${moved} letters for ${whom} go to ${to} now, and ${whom} is forgotten`))
-  } finally {
-    await box.close()
-  }
+  })
 }
 
 async function forget(store: MailStore, [whom]: string[]): Promise<void> {
@@ -268,46 +289,115 @@ async function forget(store: MailStore, [whom]: string[]): Promise<void> {
 }
 
 function backup(store: MailStore, [to]: string[]): void {
-  if (to === undefined) throw new HoldfastError('bad-value', 'backup needs a new file')
+  if (to === undefined) throw badValue('backup needs a new file')
   store.backup(to)
   console.log(plain(`${store.name} was copied to ${to}`))
-}
-
-function inspect(store: MailStore): void {
-  const heads = store.heads()
-  if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
-  for (const { peer, posted, acked, bytes, heard } of heads) {
-    const waits = posted > acked ? `${posted - acked} wait (${bytes} bytes)` : 'none wait'
-    const taken = `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
-    console.log(`${plain(peer)}: ${taken}`)
-  }
-  const count = store.deadCount()
-  if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
 }
 
 async function dead(store: MailStore, { release, discard }: Given): Promise<void> {
   const named = release ?? discard
   const letters = store.dead()
+  const nameOf = ({ peer, n }: DeadLetter): string => `${peer}/${n}`
+  const valueIn = ({ body }: DeadLetter): unknown => toValue(unseal(body).body)
   if (named === undefined) {
     if (letters.length === 0) console.log('no letters were set aside')
-    for (const { peer, n, why, body } of letters) {
-      console.log(`${plain(`${peer}/${n}: ${why}`)}: ${plainJson(toValue(unseal(body).body))}`)
+    for (const letter of letters) {
+      console.log(`${plain(`${nameOf(letter)}: ${letter.why}`)}: ${plainJson(valueIn(letter))}`)
     }
     return
   }
-  const letter = find(letters, named)
-  if (release !== undefined) {
-    console.log(plainJson({ from: letter.peer, body: toValue(unseal(letter.body).body) }))
+  const letter = letters.find((one) => nameOf(one) === named)
+  if (!letter) {
+    const known = letters.map(nameOf).join(', ') || 'none'
+    throw new HoldfastError('not-found', `no letter ${named} was set aside; there are: ${known}`)
   }
+  if (release !== undefined) console.log(plainJson({ from: letter.peer, body: valueIn(letter) }))
   await committed(store, { kind: 'buried', peer: letter.peer, n: letter.n })
 }
 
-function find(letters: readonly DeadLetter[], named: string): DeadLetter {
-  const letter = letters.find(({ peer, n }) => `${peer}/${n}` === named)
-  if (letter) return letter
-  const known = letters.map(({ peer, n }) => `${peer}/${n}`).join(', ')
-  throw new HoldfastError(
-    'not-found',
-    `no letter ${named} was set aside; there are: ${known || 'none'}`,
-  )
+/** Prints the key of the mailbox, or that by which it knows a peer. */
+async function printKey(given: Given, [whom]: string[]): Promise<void> {
+  try {
+    await withStore(given, async (store) => {
+      console.log(whom === undefined ? await ownKey(store) : theirKey(store, whom))
+    })
+  } catch (error) {
+    const shown = readFigures(need(given.store, 'store'))
+    if (whom !== undefined || !isInUse(error) || shown === null) throw error
+    console.log(plain((JSON.parse(shown) as MailFigures).key))
+  }
+}
+
+/** A store that was never opened by a mailbox has none yet: then it is drawn here. */
+async function ownKey(store: MailStore): Promise<string> {
+  const loop = createNodeLoop()
+  const random = (count: number): Uint8Array => loop.random(count)
+  const { identity, changes } = await openKeys('', store, await curvesOnNode(), random)
+  await committed(store, ...changes)
+  return toHex(identity.keys[0]!.key)
+}
+
+function theirKey(store: MailStore, whom: string): string {
+  const key = store.head(whom)?.key
+  if (key) return toHex(key)
+  throw new HoldfastError('not-found', `${plain(whom)} is known by no key`)
+}
+
+/** Knows a peer by that key from now on. */
+async function trust(given: Given, [whom, text]: string[]): Promise<void> {
+  if (whom === undefined || text === undefined) {
+    throw badValue('trust needs whom, and by which key: trust alice KEY')
+  }
+  const [peer, key] = [checkId(whom), checkKey(`the key of ${plain(whom)}`, text)]
+  await withStore(given, (store) => committed(store, { kind: 'bound', peer, key, root: key }))
+  console.log(plain(`${peer} is known by that key`))
+}
+
+/** The value of an option. @throws HoldfastError `bad-value` if it is missing */
+function need(value: string | number | undefined, option: string): string {
+  if (value !== undefined && value !== '') return String(value)
+  throw badValue(`--${option} is needed`)
+}
+
+/** A peer and where it listens. @throws HoldfastError `bad-value` */
+function splitPeer(text: string): [id: string, url: string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  throw badValue(`--peer is an id and a URL, as bob=ws://host:8800/mail: ${text}`)
+}
+
+/** Which mailboxes may come. @throws HoldfastError `bad-value` for the password of before 0.2 */
+function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, string | null> } {
+  if (keyFile !== undefined) {
+    throw badValue(
+      '--key-file is gone, for each mailbox has a key of its own, which holdfast mailbox key ' +
+        'prints; give those that may come by --accept alice=KEY',
+    )
+  }
+  if (accept === undefined) return {}
+  const pairs = [accept].flat().map((one) => {
+    const [id, key = ''] = String(one).split(/=(?=[^=]*$)/)
+    return [id, key === '' ? null : key]
+  })
+  return { accept: Object.fromEntries(pairs) as Record<string, string | null> }
+}
+
+function withStore(given: Given, run: (store: MailStore) => void | Promise<void>): Promise<void> {
+  const store = openMailSqlite(need(given.store, 'store'))
+  if (store.repaired !== null) console.error(plain(store.repaired))
+  return Promise.resolve()
+    .then(() => run(store))
+    .finally(() => store.close())
+}
+
+/** Whether a store could not be opened because its mailbox is open. */
+function isInUse(error: unknown): boolean {
+  return error instanceof HoldfastError && error.message.includes('it is in use by')
+}
+
+/** Makes changes durable. */
+function committed(store: MailStore, ...changes: MailChange[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
+  })
 }

@@ -1,7 +1,7 @@
 /** A program of commands: how it prints an error, and its exit code. */
 
 import { type CAC, cac } from 'cac'
-import { HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plainLines } from '../../holdfast/src/wire/plain.ts'
 
 /** Runs the command on the command line; errors are one sentence, and `--debug` shows more. */
@@ -20,7 +20,7 @@ export async function runProgram(
     if (cli.matchedCommand) await (cli.runMatchedCommand() as Promise<void> | undefined)
     else if (!cli.options['help'] && !cli.options['version']) {
       if (cli.args.length > 0) {
-        throw new HoldfastError('bad-value', `there is no command "${cli.args[0]}": try --help`)
+        throw badValue(`there is no command "${cli.args[0]}": try --help`)
       }
       cli.outputHelp()
     }

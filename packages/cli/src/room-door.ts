@@ -9,7 +9,7 @@ import { SAVED_MAX } from '../../holdfast/src/hub-protocol/saved-room.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { fail, sayJson } from './give.ts'
 import type { Answer } from './http.ts'
-import { ROOMS_HEADER } from './room-asking.ts'
+import { ROOMS_HEADER } from './rooms.ts'
 import { mayRead, type Readers } from './site.ts'
 
 type Rooms = Pick<

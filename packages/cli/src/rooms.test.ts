@@ -10,7 +10,7 @@ import { join as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { join } from '../../holdfast/src/node.ts'
-import { ROOMS_HEADER, ROOMS_PATH } from './room-asking.ts'
+import { ROOMS_HEADER, ROOMS_PATH } from './rooms.ts'
 
 const CLI = fileURLToPath(new URL('../../holdfast/dist/cli/src/holdfast.js', import.meta.url))
 const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-rooms-'))

@@ -1,12 +1,28 @@
 /** `holdfast rooms`: the rooms of a hub that runs, one of them, closing one, and what is kept. */
 
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
 import type { KeptRoom, RoomView } from '../../hub/src/rooms.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { ListedSession } from '../../hub/src/server/hub-figures.ts'
 import { plain } from '../../holdfast/src/wire/plain.ts'
-import { answer, ask, type Given, placeOf, ROOMS_PATH } from './room-asking.ts'
-import { exportRoom, importRoom } from './room-files.ts'
+import { tokenIn, type Word } from './given.ts'
+
+/** Where a hub answers about one of its rooms, or all. */
+export const ROOMS_PATH = '/api/rooms'
+/** A header that pages do not send by themselves: without it nobody is answered. */
+export const ROOMS_HEADER = 'x-holdfast'
+
+interface Given {
+  server: Word
+  token?: Word
+  game?: Word
+  room?: Word
+  why?: Word
+  seconds?: Word
+  file?: Word
+  json?: boolean
+}
 
 /** Adds the command. */
 export function addRooms(cli: CAC): void {
@@ -27,19 +43,15 @@ export function addRooms(cli: CAC): void {
     .example('holdfast rooms drop --game duel --room finals')
     .example('holdfast rooms export --game duel --room finals --file finals.room')
     .example('holdfast rooms import --file finals.room')
-    .action((verb: string, given: Given) => run(verb, given))
+    .action((verb: string, given: Given) => {
+      const run = VERBS.get(verb)
+      if (run) return run(given)
+      throw badValue(`holdfast rooms takes ${[...VERBS.keys()].join(', ')}: "${verb}"`)
+    })
 }
 
-async function run(verb: string, given: Given): Promise<void> {
-  if (verb === 'list') return list(given)
-  if (verb === 'show') return show(given)
-  if (verb === 'close') return close(given)
-  if (verb === 'kept') return kept(given)
-  if (verb === 'drop') return drop(given)
-  if (verb === 'export') return exportRoom(given)
-  if (verb === 'import') return importRoom(given)
-  throw badValue(`holdfast rooms takes list, show, close, kept, drop, export, import: "${verb}"`)
-}
+const ALL = { list, show, close, kept, drop, export: exportRoom, import: importRoom }
+const VERBS = new Map<string, (given: Given) => Promise<void>>(Object.entries(ALL))
 
 async function list(given: Given): Promise<void> {
   const { game, json } = given
@@ -59,7 +71,7 @@ async function list(given: Given): Promise<void> {
 }
 
 async function show(given: Given): Promise<void> {
-  const { room } = (await answer(given, 'GET', {})) as { room: RoomView | null }
+  const { room } = await answer<{ room: RoomView | null }>(given, 'GET', {})
   if (given.json) return console.log(JSON.stringify(room, null, 2))
   if (!room) throw new HoldfastError('not-found', `nobody is in ${placeOf(given)}`)
   console.log(`${placeOf(given)}: session ${room.session}, ${room.standing}`)
@@ -72,7 +84,7 @@ async function show(given: Given): Promise<void> {
 async function close(given: Given): Promise<void> {
   const { why, seconds } = given
   if (why === undefined) throw badValue('--why is needed: what everybody in the room reads')
-  const { ended } = (await answer(given, 'POST', { why, seconds })) as { ended: boolean }
+  const { ended } = await answer<{ ended: boolean }>(given, 'POST', { why, seconds })
   if (given.json) return console.log(JSON.stringify({ ended }))
   const what = ended ? `${placeOf(given)} is closed` : `nobody was in ${placeOf(given)}`
   console.log(`${what}; for ${String(seconds)} s nobody opens it.`)
@@ -91,9 +103,86 @@ async function kept(given: Given): Promise<void> {
 }
 
 async function drop(given: Given): Promise<void> {
-  const { dropped } = (await answer(given, 'POST', { drop: '' })) as { dropped: boolean }
+  const { dropped } = await answer<{ dropped: boolean }>(given, 'POST', { drop: '' })
   if (given.json) return console.log(JSON.stringify({ dropped }))
   console.log(
     dropped ? `What was kept of ${placeOf(given)} is dropped.` : 'Nothing was kept of it.',
   )
+}
+
+/** Writes what a hub keeps of a room into a file that is not there yet. */
+async function exportRoom(given: Given): Promise<void> {
+  const file = fileOf(given)
+  const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
+  if (saved === null) throw new HoldfastError('not-found', `nothing is kept of ${placeOf(given)}`)
+  const bytes = Buffer.from(saved, 'base64')
+  onDisk(file, () => writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 }))
+  if (given.json) return console.log(JSON.stringify({ file, bytes: bytes.length }))
+  console.log(`${placeOf(given)} is in ${file}, ${bytes.length} bytes.`)
+}
+
+/** Has a hub keep the room in a file. */
+async function importRoom(given: Given): Promise<void> {
+  const file = fileOf(given)
+  const bytes = onDisk(file, () => readFileSync(file))
+  const name = given.room === undefined ? '' : `&room=${encodeURIComponent(given.room)}`
+  const path = `${ROOMS_PATH}?import${name}`
+  const response = await ask(given, path, 'POST', Uint8Array.from(bytes))
+  const { kept } = (await response.json()) as { kept: KeptRoom }
+  if (given.json) return console.log(JSON.stringify(kept))
+  const until = new Date(kept.until ?? 0).toISOString()
+  console.log(`${plain(kept.game)}/${plain(kept.room)} is kept until ${until}.`)
+}
+
+function fileOf({ file }: Given): string {
+  if (file === undefined) throw badValue('--file is needed: of the saved room')
+  return String(file)
+}
+
+function onDisk<Result>(file: string, act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    throw new HoldfastError('store', `${file}: ${(error as Error).message}`)
+  }
+}
+
+function placeOf({ game, room }: Given): string {
+  return plain(`${String(game)}/${String(room)}`)
+}
+
+/** Asks about one room. */
+async function answer<Answer>(given: Given, method: string, more: object): Promise<Answer> {
+  const { game, room } = given
+  for (const [name, word] of Object.entries({ game, room })) {
+    if (word === undefined) throw badValue(`--${name} is needed`)
+  }
+  const words = Object.entries({ game, room, ...more }).map(([name, word]) => [name, String(word)])
+  const path = `${ROOMS_PATH}?${new URLSearchParams(words).toString()}`
+  const response = await ask(given, path, method)
+  return response.json() as Promise<Answer>
+}
+
+/** Asks the hub. @throws HoldfastError `unreachable`, `forbidden` */
+async function ask(
+  { server, token }: Given,
+  path: string,
+  method: string,
+  body: Uint8Array<ArrayBuffer> | null = null,
+): Promise<Response> {
+  const shown = tokenIn(token)
+  const authorization = shown !== null && { authorization: `Bearer ${shown}` }
+  const headers = { [ROOMS_HEADER]: 'rooms', ...authorization }
+  const where = String(server).replace(/\/$/, '')
+  let response: Response
+  try {
+    response = await fetch(new URL(`${where}${path}`), { method, headers, body })
+  } catch (error) {
+    const why = (error as { cause?: Error }).cause?.message ?? (error as Error).message
+    throw new HoldfastError('unreachable', `no hub at ${where}: ${why}`)
+  }
+  if (response.ok) return response
+  const said = (await response.json().catch(() => ({}))) as { why?: string }
+  const why = `${response.status}: ${plain(said.why ?? response.statusText)}`
+  throw new HoldfastError('forbidden', `the hub at ${where} answers ${why}`)
 }

@@ -13,7 +13,7 @@ import type { Weather } from '../../hub/src/server/hub-server.ts'
 import { createConditioner } from '../../holdfast/src/drivers/net/conditioner.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../../holdfast/src/faults/conditions.ts'
-import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue } from '../../holdfast/src/machine.ts'
 import type { Datagrams, Loop, Certificate } from '../../holdfast/src/ports.ts'
 import { create } from '../../hub/src/machine/budgets.ts'
 import type { Limits } from '../../hub/src/machine/limits.ts'
@@ -38,9 +38,17 @@ import { fail } from './give.ts'
 import { type Answer, openServer, visibleHost } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Pages, readPages } from './pages.ts'
-import { checkPolicy, type Policy } from './policy.ts'
 import { roomDoor } from './room-door.ts'
-import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from './site.ts'
+import {
+  checkPolicy,
+  metricsOf,
+  NO_PAGES,
+  type Policy,
+  type Readers,
+  type Shelf,
+  siteOf,
+  withLobby,
+} from './site.ts'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { isLoopback, isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
 
@@ -352,7 +360,7 @@ function report(error: unknown, where: string): void {
 function folderFor(data: string): string {
   // Only our own default folder is created; a folder that the user names must exist.
   if (data === DATA_DEFAULT) mkdirSync(dirname(data), { recursive: true })
-  if (data === '') throw new HoldfastError('bad-value', '--data needs the name of a file')
+  if (data === '') throw badValue('--data needs the name of a file')
   return data
 }
 

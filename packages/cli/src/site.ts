@@ -8,14 +8,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { costOf } from '../../hub/src/machine/listing.ts'
 import type { Page as ListPage } from '../../hub/src/machine/state.ts'
 import { listedSession } from '../../hub/src/server/hub-figures.ts'
+import { badValue } from '../../holdfast/src/machine.ts'
 import { isLoopback, isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
 import { fail, say, sayJson, give } from './give.ts'
-import { ROOMS_PATH } from './room-asking.ts'
-import type { Answer } from './http.ts'
+import { ROOMS_PATH } from './rooms.ts'
+import { type Answer, mayAsk, type Spending } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import type { Page, Pages, Redirect } from './pages.ts'
-import { type Policy, protect } from './policy.ts'
-import { mayAsk, type Spending } from './spending.ts'
+
+/** `strict`, `open`, `none`, or a policy in CSP's own syntax. */
+export type Policy = string
 
 /** Pages that are sent with one policy. */
 export interface Shelf {
@@ -70,9 +72,14 @@ export function siteOf(options: SiteOptions): Answer {
       case '/metrics':
         return metrics ? metrics(path, request, response) : fail(response, 404)
       default: {
-        const { found, policy } = look(shelves, path)
-        protect(policy, request, response)
-        return give(request, response, found)
+        for (const { find, policy } of shelves) {
+          const found = find(path)
+          if (found === null) continue
+          protect(policy, request, response)
+          return give(request, response, found)
+        }
+        protect('strict', request, response)
+        return fail(response, 404)
       }
     }
   }
@@ -100,17 +107,6 @@ function listRooms(
     response.setHeader('Access-Control-Expose-Headers', 'Link')
   }
   say(response, 200, 'application/json', text)
-}
-
-function look(
-  shelves: readonly Shelf[],
-  path: string,
-): { found: Page | Redirect | null; policy: Policy } {
-  for (const { find, policy } of shelves) {
-    const found = find(path)
-    if (found !== null) return { found, policy }
-  }
-  return { found: null, policy: 'strict' }
 }
 
 /** Who may read the metrics. */
@@ -176,4 +172,52 @@ export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
     { find: own.find, policy },
     { find: lobby, policy: 'strict' },
   ]
+}
+
+// The content security policy of pages: what they may load, open and start. Our own pages may load
+// scripts only from here, open WebSockets only to here, and start the one worker that gives the
+// loop its ticks, which is why `worker-src` has `blob:`. The needs of other people's pages are
+// unknown here: by default they may do what pages may, except use plugins, and be framed by pages
+// of others, where a click could be stolen.
+
+const OPEN = "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+
+/** Returns the policy if it is valid. @throws HoldfastError `bad-value` */
+export function checkPolicy(policy: string): Policy {
+  if (['strict', 'open', 'none'].includes(policy)) return policy
+  if (/^[a-z-]+ [ -~]+$/.test(policy)) return policy
+  throw badValue(
+    `--policy is strict, open, none, or a policy such as "default-src 'self'": "${policy}"`,
+  )
+}
+
+/** Sets the headers that protect a page. */
+function protect(policy: Policy, request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  if (policy === 'none') return
+  const words =
+    policy === 'strict' ? strict(request.headers.host) : policy === 'open' ? OPEN : policy
+  response.setHeader('Content-Security-Policy', words)
+  if (policy !== 'strict') return
+  response.setHeader('Referrer-Policy', 'no-referrer')
+  response.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
+}
+
+/** Not every browser takes `'self'` to include WebSockets of this origin, so they are named. */
+function strict(host: string | undefined): string {
+  const named = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host)
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "media-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self' blob:",
+    named ? `connect-src 'self' ws://${host} wss://${host}` : "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 }
