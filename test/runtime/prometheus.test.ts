@@ -1,7 +1,7 @@
 // Goal: whatever a program of ours shows at /metrics is what Prometheus reads.
 // Method: a reader by the rules of the format, over all texts there are and over hostile names.
 import { describe, expect, test } from 'vitest'
-import { createMetrics } from '../../packages/cli/src/metrics.ts'
+import { createMetrics } from '../../packages/cli/src/serve/metrics.ts'
 import { create } from '../../packages/hub/src/machine/hub.ts'
 import type { StreamServerCounters } from '../../packages/holdfast/src/drivers/net/stream-counters.ts'
 import { ceilingsOf, figuresText } from '../../packages/hub/src/server/hub-figures.ts'

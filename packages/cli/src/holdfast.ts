@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { addDiverge } from './diverge.ts'
 import { addMailbox } from './mailbox.ts'
 import { runProgram } from './program.ts'
-import { addServe } from './serve.ts'
+import { addServe } from './serve/serve.ts'
 import { addRooms } from './rooms.ts'
 import { addTicket } from './ticket.ts'
 

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpServer, openServer, type Place } from './http.ts'
-import { countsText } from '../../holdfast/src/api/prometheus.ts'
+import { countsText } from '../../../holdfast/src/api/prometheus.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { metricsOf, siteOf, type SiteOptions } from './site.ts'
-import type { Page } from '../../hub/src/machine/state.ts'
+import type { Page } from '../../../hub/src/machine/state.ts'
 
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
 const folder = join(outside, 'pages')

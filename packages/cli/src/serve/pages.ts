@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
-import { HoldfastError } from '../../holdfast/src/machine.ts'
+import { HoldfastError } from '../../../holdfast/src/machine.ts'
 
 /** Most files in the folder. */
 const FILES_MAX = 2000

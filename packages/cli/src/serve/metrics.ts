@@ -9,7 +9,7 @@
 import { readdirSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { gaugeText, metricText, type Sample } from '../../holdfast/src/api/prometheus.ts'
+import { gaugeText, metricText, type Sample } from '../../../holdfast/src/api/prometheus.ts'
 
 /** The collected metrics. */
 export interface Metrics {

@@ -3,13 +3,13 @@
  * who shows the token. A page can send neither without being asked for by its own name.
  */
 
-import type { HubHandle } from '../../hub/src/opening.ts'
+import type { HubHandle } from '../../../hub/src/opening.ts'
 import type { IncomingMessage } from 'node:http'
-import { SAVED_MAX } from '../../holdfast/src/hub-protocol/saved-room.ts'
-import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { SAVED_MAX } from '../../../holdfast/src/hub-protocol/saved-room.ts'
+import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import { fail, sayJson } from './give.ts'
 import type { Answer } from './http.ts'
-import { ROOMS_HEADER } from './rooms.ts'
+import { ROOMS_HEADER } from '../rooms.ts'
 import { mayRead, type Readers } from './site.ts'
 
 type Rooms = Pick<

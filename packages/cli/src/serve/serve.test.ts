@@ -11,10 +11,10 @@ import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { HUB_VERSION } from '../../holdfast/src/hub-protocol/messages.ts'
-import { join as joinSession } from '../../holdfast/src/node.ts'
+import { HUB_VERSION } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { join as joinSession } from '../../../holdfast/src/node.ts'
 
-const CLI = fileURLToPath(new URL('../../holdfast/dist/cli/src/holdfast.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../holdfast/dist/cli/src/holdfast.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-serve-'))
 const children: ChildProcess[] = []
 

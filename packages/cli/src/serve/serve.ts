@@ -6,20 +6,20 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
-import { countsText } from '../../holdfast/src/api/prometheus.ts'
-import { type Drained, openHub } from '../../hub/src/opening.ts'
-import type { TicketKey } from '../../hub/src/tickets.ts'
-import type { Weather } from '../../hub/src/server/hub-server.ts'
-import { createConditioner } from '../../holdfast/src/drivers/net/conditioner.ts'
-import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
-import { type Conditions, format, parse } from '../../holdfast/src/faults/conditions.ts'
-import { badValue } from '../../holdfast/src/machine.ts'
-import type { Datagrams, Loop, Certificate } from '../../holdfast/src/ports.ts'
-import { create } from '../../hub/src/machine/budgets.ts'
-import type { Limits } from '../../hub/src/machine/limits.ts'
-import { HUB_VERSION } from '../../holdfast/src/hub-protocol/messages.ts'
-import type { Trust } from '../../holdfast/src/wire/ip.ts'
-import { plainLines } from '../../holdfast/src/wire/plain.ts'
+import { countsText } from '../../../holdfast/src/api/prometheus.ts'
+import { type Drained, openHub } from '../../../hub/src/opening.ts'
+import type { TicketKey } from '../../../hub/src/tickets.ts'
+import type { Weather } from '../../../hub/src/server/hub-server.ts'
+import { createConditioner } from '../../../holdfast/src/drivers/net/conditioner.ts'
+import { createNodeLoop } from '../../../holdfast/src/drivers/net/loop-node.ts'
+import { type Conditions, format, parse } from '../../../holdfast/src/faults/conditions.ts'
+import { badValue } from '../../../holdfast/src/machine.ts'
+import type { Datagrams, Loop, Certificate } from '../../../holdfast/src/ports.ts'
+import { create } from '../../../hub/src/machine/budgets.ts'
+import type { Limits } from '../../../hub/src/machine/limits.ts'
+import { HUB_VERSION } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Trust } from '../../../holdfast/src/wire/ip.ts'
+import { plainLines } from '../../../holdfast/src/wire/plain.ts'
 import {
   certificateIn,
   limitLines,
@@ -33,7 +33,7 @@ import {
   TRUST_HELP,
   trustOf,
   type Word,
-} from './given.ts'
+} from '../given.ts'
 import { fail } from './give.ts'
 import { type Answer, openServer, visibleHost } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -50,7 +50,7 @@ import {
   withLobby,
 } from './site.ts'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
-import { isLoopback, isThisMachine } from '../../holdfast/src/drivers/net/origins.ts'
+import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/origins.ts'
 
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
@@ -332,7 +332,7 @@ function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: rea
 
 // Only the repository has the games; the package has the list of rooms too.
 function built(folder: 'pages' | 'lobby'): string {
-  return fileURLToPath(new URL(`../../${folder}`, import.meta.url))
+  return fileURLToPath(new URL(`../../../${folder}`, import.meta.url))
 }
 
 function readOurs(folder: string): Pages {
