@@ -13,24 +13,24 @@ import { type PeerId, RIGHTS, rulesOf } from '../../packages/holdfast/src/machin
 import type { FromHub, Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
-import type { Join, PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
-import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import {
+  type Join,
+  type PeerMessage,
   CONDUCT_PART,
   conductLayout,
   type ConductWish,
   SESSION_VERSION,
 } from '../../packages/holdfast/src/session/messages.ts'
+import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { operate } from '../../packages/holdfast/src/session/operations.ts'
-import { ATTEMPT_MS } from '../../packages/holdfast/src/session/attempts.ts'
+import { ATTEMPT_MS } from '../../packages/holdfast/src/session/output.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { handOver, HANDOVER_MS, proceed } from '../../packages/holdfast/src/session/roles.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
+import { handOver, HANDOVER_MS, proceed } from '../../packages/holdfast/src/session/roles.ts'
 import { seeOff } from '../../packages/holdfast/src/session/server.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import * as session from '../../packages/holdfast/src/session/state.ts'
-import type { Parts } from '../../packages/holdfast/src/session/sink.ts'
-import type { Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import type { Parts, Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
 import { type SessionBug, sessionRules } from '../twists.ts'
 
 /** One process: its session, and the operations that were done there, in order. */

@@ -7,9 +7,9 @@ import { fresh, NO_PARTS } from '../../proof/models/processes.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
 import { hold, mayTell, releaseHeld } from '../../packages/holdfast/src/session/output.ts'
-import { RULES } from '../../packages/holdfast/src/session/rules.ts'
-import { handOver } from '../../packages/holdfast/src/session/roles.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { RULES } from '../../packages/holdfast/src/session/session.ts'
+import { handOver } from '../../packages/holdfast/src/session/roles.ts'
 import {
   leadOf,
   type Session,

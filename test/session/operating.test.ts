@@ -14,8 +14,12 @@ import {
 import * as operations from '../../packages/holdfast/src/session/operations.ts'
 import { CHANGES_BYTES_MAX } from '../../packages/holdfast/src/session/operations.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
-import type { Performed } from '../../packages/holdfast/src/session/sink.ts'
-import type { Effect, Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import type {
+  Performed,
+  Effect,
+  Session,
+  SessionOut,
+} from '../../packages/holdfast/src/session/state.ts'
 import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import { calmly } from '../calmly.ts'
 import { ackOf, backedUpOf, listening, memberOf, primaryOf, registerOf, silent } from './scene.ts'

@@ -10,10 +10,8 @@ import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { operate } from '../../packages/holdfast/src/session/operations.ts'
 import { nextCandidate } from '../../packages/holdfast/src/session/server.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
-import type { Parts } from '../../packages/holdfast/src/session/sink.ts'
-import type { Session } from '../../packages/holdfast/src/session/state.ts'
+import { type Parts, type Session, NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
-import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 const ATTEMPT_MS = 250

@@ -7,8 +7,8 @@ import { type PeerId, rulesOf, termOf } from '../../packages/holdfast/src/machin
 import { NO_PARTS } from '../../proof/models/processes.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { RULES } from '../../packages/holdfast/src/session/session.ts'
 import { charge, rateOf } from '../../packages/holdfast/src/session/operations.ts'
-import { RULES } from '../../packages/holdfast/src/session/rules.ts'
 import type {
   Session,
   SessionOut,

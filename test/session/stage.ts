@@ -16,13 +16,17 @@ import { NO_PARTS } from '../../proof/models/processes.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
-import { SESSION_VERSION } from '../../packages/holdfast/src/session/messages.ts'
-import type { Join, Joined, PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
+import {
+  SESSION_VERSION,
+  type Join,
+  type Joined,
+  type PeerMessage,
+} from '../../packages/holdfast/src/session/messages.ts'
 import { renumber, stand, submit } from '../../packages/holdfast/src/session/operations.ts'
 import { settledOf } from '../../packages/holdfast/src/session/recovery.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
-import { RULES } from '../../packages/holdfast/src/session/rules.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
+import { RULES } from '../../packages/holdfast/src/session/session.ts'
 import {
   create,
   type Session,

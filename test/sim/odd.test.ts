@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { sessionRules } from '../../proof/twists.ts'
-import { RULES } from '../../packages/holdfast/src/session/rules.ts'
+import { RULES } from '../../packages/holdfast/src/session/session.ts'
 import type { SessionRules } from '../../packages/holdfast/src/session/state.ts'
 import { crowd, riot } from '../fuzz/odd.ts'
 

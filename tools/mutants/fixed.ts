@@ -46,7 +46,7 @@ export const FIXED: readonly Fixed[] = [
     'if (session.rules.mayAdd(message.length, length))',
     '',
   ),
-  fixed('C9', 'session/rules.ts RULES', 'lacking === 0', 'lacking <= 1'),
+  fixed('C9', 'session/session.ts RULES', 'lacking === 0', 'lacking <= 1'),
   fixed('C10', 'session/roles.ts stepDown', 'releaseAll(session, now, out)', ''),
   fixed('C11', 'session/lease.ts holds', ' || lease.removed.size > 0', ''),
   fixed('C12', 'session/lease.ts reached', 'if (at < sentAt)', ''),

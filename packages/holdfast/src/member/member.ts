@@ -17,8 +17,13 @@ import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
-import { nextRequest, type SessionEvent, type SessionOut } from '../session/state.ts'
-import type { Parts, Performed } from '../session/sink.ts'
+import {
+  nextRequest,
+  type SessionEvent,
+  type SessionOut,
+  type Parts,
+  type Performed,
+} from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import * as dispatch from './dispatch.ts'

@@ -16,8 +16,7 @@ import { remove } from './membership.ts'
 import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
 import { hold } from './output.ts'
 import { record } from './replicate.ts'
-import type { Performed } from './sink.ts'
-import { leadOf, serves, type Session, type SessionOut } from './state.ts'
+import { type Performed, leadOf, serves, type Session, type SessionOut } from './state.ts'
 
 /** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const

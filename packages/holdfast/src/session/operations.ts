@@ -13,9 +13,8 @@ import { judge } from './expelling.ts'
 import { CONDUCT_PART, type PeerMessage } from './messages.ts'
 import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
-import type { Performed } from './sink.ts'
-import { record } from './replicate.ts'
 import {
+  type Performed,
   type Asked,
   type ServerAs,
   serves,
@@ -24,6 +23,7 @@ import {
   type SessionOut,
   type Lead,
 } from './state.ts'
+import { record } from './replicate.ts'
 import type { RoleThat } from './table.ts'
 import * as buckets from '../bucket.ts'
 import type { Rate } from '../bucket.ts'

@@ -18,8 +18,13 @@ import {
   serves,
   type Session,
   type SessionOut,
+  type Attempt,
+  is,
+  nextRequest,
 } from './state.ts'
 import { type Cause, type RoleAfter, roleAfter } from './table.ts'
+import type { Why } from '../hub-protocol/messages.ts'
+import { proofOf } from '../wire/digest.ts'
 
 /** With so many held effects, no request is answered that would add to them. */
 export const HELD_MAX = 32_768
@@ -208,4 +213,46 @@ export function tellView(session: Session, out: SessionOut): void {
   // The same message to all, so that it is encoded once.
   const message = { kind: 'view', view: viewOf(session) } as const
   for (const inc of session.server.published.keys()) out.send(inc, message)
+}
+
+// An attempt: a change of the register under way, asked for until it is answered.
+//
+// The answer is the register itself: a request may be answered twice, late or never, but a member
+// that reads the register knows how it ended. While the hub cannot be reached, nobody guesses:
+// members wait.
+
+/** A change of the register without an answer is asked for again after this. */
+export const ATTEMPT_MS: Millis = 250
+
+/** An attempt to change the register from its state in epoch `expect`; nothing was sent yet. */
+export function attempt(
+  now: Millis,
+  expect: number,
+  change: { why: Why; primary: PeerId; backup: PeerId },
+): Attempt {
+  return { ...change, expect, sent: false, sentAt: Infinity, request: 0, againAt: now }
+}
+
+/** Sends the attempt, if the hub can be reached; again if that is due. */
+export function retry(session: Session, now: Millis, out: SessionOut): void {
+  if (!is(session, 'asks')) return
+  const change = session.server.attempt
+  if (now < change.againAt) return
+  change.againAt = now + ATTEMPT_MS
+  if (!session.hub.up) return
+  change.sent = true
+  change.sentAt = Math.min(change.sentAt, now)
+  change.request = nextRequest(session)
+  ask(session, change, out)
+}
+
+/** Asks the register for a change. */
+export function ask(
+  session: Session,
+  change: Pick<Attempt, 'request' | 'expect' | 'primary' | 'backup' | 'why'>,
+  out: SessionOut,
+): void {
+  const { request, expect, primary, backup, why } = change
+  const by = { session: session.id, inc: session.me, proof: proofOf(session.secret, 'register') }
+  out.hub({ kind: 'change', request, ...by, expect, primary, backup, why })
 }

@@ -28,12 +28,16 @@ import {
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from './messages.ts'
-import { EXPELLED_MAX, type Member, type Player } from '../replication/layouts.ts'
-import { PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
-import { attempt } from './attempts.ts'
+import {
+  EXPELLED_MAX,
+  type Member,
+  type Player,
+  PLAYERS_KEPT_MAX,
+  RISEN_MAX,
+} from '../replication/layouts.ts'
+import { attempt, become, hold, tellHub, tellView } from './output.ts'
 import * as keeping from './keeping.ts'
 import * as lineage from './lineage.ts'
-import { become, hold, tellHub, tellView } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
 import { record } from './replicate.ts'
 import type { Read } from './sheets.ts'

@@ -9,15 +9,8 @@ import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import type { FromHub, Register } from '../hub-protocol/messages.ts'
-import { attempt } from './attempts.ts'
-import { BOUND_MAX_MS } from './failure-detector.ts'
-import * as keeping from './keeping.ts'
-import * as leases from './lease.ts'
-import * as lineage from './lineage.ts'
-import { gather } from './recovery.ts'
-import type { PeerMessage } from './messages.ts'
-import type { Gone, Member, Start } from '../replication/layouts.ts'
 import {
+  attempt,
   become,
   hold,
   releaseHeld,
@@ -27,6 +20,13 @@ import {
   grantFor,
   releaseAll,
 } from './output.ts'
+import { BOUND_MAX_MS } from './failure-detector.ts'
+import * as keeping from './keeping.ts'
+import * as leases from './lease.ts'
+import * as lineage from './lineage.ts'
+import { gather } from './recovery.ts'
+import type { PeerMessage } from './messages.ts'
+import type { Gone, Member, Start } from '../replication/layouts.ts'
 import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
   type Beginning,

@@ -4,7 +4,8 @@
  */
 
 import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { ask, ATTEMPT_MS, retry } from './attempts.ts'
+import { ask, ATTEMPT_MS, retry, mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
+import * as roles from './roles.ts'
 import { handOver, proceed } from './roles.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
@@ -12,10 +13,8 @@ import { tell } from './lineage.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { performWaiting } from './operations.ts'
-import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
-import * as roles from './roles.ts'
 import {
   goesOn,
   is,

@@ -6,25 +6,29 @@
  * this layer; this one puts them together.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { type Millis, type PeerId, rulesOf } from '../machine.ts'
 import type { FromHub } from '../hub-protocol/messages.ts'
 import * as commit from '../replication/log.ts'
-import { retry } from './attempts.ts'
+import { retry, releaseHeld, tellOne } from './output.ts'
 import * as client from './client.ts'
 import * as handover from './roles.ts'
+import * as roles from './roles.ts'
 import * as keeping from './keeping.ts'
 import * as lineage from './lineage.ts'
-import { remove } from './membership.ts'
-import type { PeerMessage } from './messages.ts'
-import { operate, settle } from './operations.ts'
-import { releaseHeld, tellOne } from './output.ts'
 import * as presence from './membership.ts'
+import { remove, comesBackAs, mayReturn } from './membership.ts'
+import type { PeerMessage } from './messages.ts'
+import * as quotas from './operations.ts'
+import { operate, settle } from './operations.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
-import * as roles from './roles.ts'
+import { recalls } from './recovery.ts'
 import * as server from './server.ts'
-import { is, type Lead, serves, type Session, type SessionOut } from './state.ts'
+import { is, type Lead, serves, type Session, type SessionOut, type SessionRules } from './state.ts'
 import * as watch from './failure-detector.ts'
+import * as durable from '../replication/durable.ts'
+import { enforce, hasVoice } from './expelling.ts'
+import * as leases from './lease.ts'
 
 /** Within this time a member is sent a snapshot at most REFRESHES_MAX times. */
 export const REFRESH_MS: Millis = 1_000
@@ -384,3 +388,26 @@ export function isGone(session: Session): boolean {
   if (serves(session)) return session.server.lead.ending?.done ?? false
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
+
+/** The decisions of every real session; tests replace them (proof/twists.ts). */
+export const RULES: SessionRules = rulesOf<SessionRules>({
+  safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
+  keptLength: keeping.limitOf,
+  mayTell: leases.holds,
+  // A member that has asked the register already cannot promise that it will not be granted.
+  mayPromise: (role) => role !== 'recovering',
+  mayAdd: (held, length) => held === length,
+  mayHandOver: (lacking) => lacking === 0,
+  // The register may name its backup, or is asked to: such a follower could still take over.
+  mayRemove: (role, follows) => role === 'alone' || !follows,
+  enforce,
+  hasVoice,
+  comesBackAs,
+  mayReturn,
+  recalls,
+  lacks: lineage.lacks,
+  make: (own, delta) => durable.apply(own, delta),
+  account: ({ player }) => player,
+  cost: (what) => quotas.COSTS[what],
+  seek: retry,
+})
