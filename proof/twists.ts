@@ -103,18 +103,19 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
       role === 'adding' ? commit.lengthOf(log) : RULES.safeLength(role, log),
   },
   'drop-without-cas': {
-    seek: (session, now, out) => {
-      const { server } = session
-      if (server.role !== 'dropping') return retry(session, now, out)
-      const alone = { lead: server.lead, candidate: 0, candidateSince: now }
-      become(session, now, 'dropped', alone, out)
+    seek: (turn) => {
+      const { server } = turn.session
+      if (server.role !== 'dropping') return retry(turn)
+      const alone = { lead: server.lead, candidate: 0, candidateSince: turn.now }
+      become(turn, 'dropped', alone)
     },
   },
   'take-without-cas': {
-    seek: (session, now, out) => {
-      if (session.server.role !== 'taking') return retry(session, now, out)
-      session.server.epoch++
-      lead(session, now, 'failed', out)
+    seek: (turn) => {
+      const { server } = turn.session
+      if (server.role !== 'taking') return retry(turn)
+      server.epoch++
+      lead(turn, 'failed')
     },
   },
   'add-unsynced': { mayAdd: () => true },

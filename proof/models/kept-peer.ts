@@ -102,7 +102,7 @@ export function roleOf({ session }: Peer): Role {
 
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
-  whole.goes(peer.session!, 0, outOf(peer))
+  whole.goes({ session: peer.session!, now: 0, out: outOf(peer) })
   whole.farewell(peer.session!, outOf(peer))
   Object.assign(peer, { phase: 'dead', session: null })
 }
@@ -181,12 +181,12 @@ export function due({ session }: Peer): Millis {
 
 /** Writes what is due. */
 export function write(peer: Peer): void {
-  keeping.flush(peer.session!, Math.max(0, due(peer)), outOf(peer))
+  keeping.flush({ session: peer.session!, now: Math.max(0, due(peer)), out: outOf(peer) })
 }
 
 /** Writes what is owed, and leaves. */
 export function leave(peer: Peer): void {
-  keeping.leave(peer.session!, 0, outOf(peer))
+  keeping.leave({ session: peer.session!, now: 0, out: outOf(peer) })
 }
 
 function outOf(peer: Peer): SessionOut {
@@ -206,7 +206,7 @@ function outOf(peer: Peer): SessionOut {
 
 /** The hub says what it keeps. */
 export function answered(peer: Peer, message: FromHub & { kind: 'kept' }): void {
-  keeping.answered(peer.session!, message, outOf(peer))
+  keeping.answered({ session: peer.session!, now: 0, out: outOf(peer) }, message)
   learn(peer, peer.session!.point)
 }
 

@@ -277,14 +277,18 @@ function pass(scene: LeaseScene, ms: Millis): void {
 }
 
 function takeOver(scene: LeaseScene): void {
-  roles.suspect(sessionOf(scene, 1), scene.now, 1, outOf(scene, 2))
+  roles.suspect({ session: sessionOf(scene, 1), now: scene.now, out: outOf(scene, 2) }, 1)
 }
 
 // The last of the members. Its removal is told to the hub, and it does not hear of it.
 function removeLast(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.removals--
   const primary = sessionOf(scene, 0)
-  remove(primary, scene.now, scene.sessions.at(-1)!.me, 'timeout', outOf(scene, 1))
+  remove(
+    { session: primary, now: scene.now, out: outOf(scene, 1) },
+    scene.sessions.at(-1)!.me,
+    'timeout',
+  )
   if (scope.plant === 'removed-forgotten') leaseOf(primary).removed.clear()
 }
 
@@ -304,13 +308,13 @@ function askPromises(scene: LeaseScene): void {
   scene.left.rounds--
   const primary = sessionOf(scene, 0)
   leaseOf(primary).askAt = scene.now
-  server.lookAtLease(primary, scene.now, outOf(scene, 1))
+  server.lookAtLease({ session: primary, now: scene.now, out: outOf(scene, 1) })
 }
 
 function seek(scene: LeaseScene, at: number): void {
   scene.left.seeks[at]!--
   const session = sessionOf(scene, at + 1)
-  recovery.seek(session, scene.now, outOf(scene, session.me))
+  recovery.seek({ session, now: scene.now, out: outOf(scene, session.me) })
 }
 
 function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
@@ -321,14 +325,15 @@ function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
   if (word!.from === 'hub') return hear(scope, scene, session, word!.said)
   // Of a member only what it has promised is looked at: its connection stays lost.
   const { told: message } = word as Word & { told: PeerMessage }
-  if (message.kind === 'askPromise') client.promise(session, scene.now, 1, message.at, out)
-  if (message.kind === 'promise') machine.receive(session, scene.now, word!.from, message, out)
+  if (message.kind === 'askPromise') client.promise({ session, now: scene.now, out }, 1, message.at)
+  if (message.kind === 'promise')
+    machine.receive({ session, now: scene.now, out }, word!.from, message)
 }
 
 function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: FromHub): void {
   const { now } = scene
   const before: string = session.server.role
-  machine.hubSaid(session, now, said, outOf(scene, session.me))
+  machine.hubSaid({ session, now, out: outOf(scene, session.me) }, said)
   if (plant === 'leads-from-now' && before === 'taking' && serves(session)) {
     leaseOf(session).until = now + LEASE_MS
   }

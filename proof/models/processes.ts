@@ -136,9 +136,9 @@ export function founder(
   own.me = 1
   own.player = 1
   const { effects, out } = sink(process)
-  roles.found(own, 0, out)
+  roles.found({ session: own, now: 0, out })
   const self: Member = { inc: 1, player: 1, ...describe(0), rights }
-  membership.enter(own, 0, self, 0, out)
+  membership.enter({ session: own, now: 0, out }, self, 0)
   normalise(process)
   return { process, effects }
 }
@@ -155,38 +155,38 @@ export function step(before: Process, input: Input): { process: Process; effects
 function take(own: Session, input: Input, out: SessionOut): void {
   switch (input.kind) {
     case 'receive':
-      return machine.receive(own, 0, input.from, input.message, out)
+      return machine.receive({ session: own, now: 0, out }, input.from, input.message)
     case 'register':
-      return machine.hubSaid(own, 0, said(input.register), out)
+      return machine.hubSaid({ session: own, now: 0, out }, said(input.register))
     case 'operation': {
       const body = Uint8Array.of(input.id)
       const message = { kind: 'operation', seq: input.seq, part: PART, body } as const
-      return operate(own, 0, input.from, message, out)
+      return operate({ session: own, now: 0, out }, input.from, message)
     }
     case 'suspect':
-      return roles.suspect(own, 0, input.peer, out)
+      return roles.suspect({ session: own, now: 0, out }, input.peer)
     case 'heard':
-      return roles.heardPrimary(own, 0, out)
+      return roles.heardPrimary({ session: own, now: 0, out })
     case 'vetoed':
-      return machine.hubSaid(own, 0, alive(own), out)
+      return machine.hubSaid({ session: own, now: 0, out }, alive(own))
     case 'offer':
-      return roles.offer(own, 0, input.peer, out)
+      return roles.offer({ session: own, now: 0, out }, input.peer)
     case 'remove':
-      return membership.remove(own, 0, input.peer, 'timeout', out)
+      return membership.remove({ session: own, now: 0, out }, input.peer, 'timeout')
     case 'relinked':
-      return machine.linked(own, 0, input.peer, false, out)
+      return machine.linked({ session: own, now: 0, out }, input.peer, false)
     case 'hub':
-      return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own, out)
+      return input.up ? machine.hubUp({ session: own, now: 0, out }) : machine.hubDown(own, out)
     case 'join':
-      return void membership.join(own, 0, input.asker, wishOf(input), out)
+      return void membership.join({ session: own, now: 0, out }, input.asker, wishOf(input))
     case 'conduct':
-      return operate(own, 0, input.by, conductOf(input), out)
+      return operate({ session: own, now: 0, out }, input.by, conductOf(input))
     case 'round':
-      return void seeOff(own, 0, out)
+      return void seeOff({ session: own, now: 0, out })
     case 'hand-over':
-      return void handOver(own, 0, out)
+      return void handOver({ session: own, now: 0, out })
     case 'keep-role':
-      return proceed(own, HANDOVER_MS, out)
+      return proceed({ session: own, now: HANDOVER_MS, out })
     default:
       input satisfies never
   }

@@ -289,7 +289,7 @@ function decide({ words }: RecallScope, scene: RecallScene): void {
   const wish = seq === 1 ? ban : ({ kind: 'pardon', player: OUT } as const)
   const body = encode(conductLayout, wish)
   const asked = { kind: 'operation', seq, part: CONDUCT_PART, body } as const
-  operate(working(scene, PRIMARY), 0, PRIMARY, asked, outOf(scene, PRIMARY))
+  operate({ session: working(scene, PRIMARY), now: 0, out: outOf(scene, PRIMARY) }, PRIMARY, asked)
 }
 
 function die(scene: RecallScene): void {
@@ -304,7 +304,7 @@ function arrive({ plant }: RecallScope, scene: RecallScene, from: number, to: nu
   const session = working(scene, to + 1)
   if (message!.kind === 'inquire' && !message!.whole) scene.asked[to] = scene.heard[to]!
   if (message!.kind === 'view' && from === 0) scene.heard[to] = message!.view.cv
-  machine.receive(session, scene.now, from + 1, message!, outOf(scene, to + 1))
+  machine.receive({ session, now: scene.now, out: outOf(scene, to + 1) }, from + 1, message!)
   // Of the dead one nothing counts any more.
   if (session.client.view.epoch > 1) scene.links[to] = []
   note(scene)
@@ -315,7 +315,7 @@ function arrive({ plant }: RecallScope, scene: RecallScene, from: number, to: nu
 
 function seek(scene: RecallScene, inc: PeerId): void {
   scene.left.seeks[inc - 1]!--
-  recovery.seek(working(scene, inc), scene.now, outOf(scene, inc))
+  recovery.seek({ session: working(scene, inc), now: scene.now, out: outOf(scene, inc) })
   // Whoever lies asks in another's name as well.
   if (inc !== OUT) return
   const [said] = scene.up[inc - 1]!.filter(({ kind }) => kind === 'change')
@@ -371,7 +371,10 @@ function told(scene: RecallScene, inc: PeerId): void {
     ok: true,
     leader: null,
   } as const
-  machine.hubSaid(session, scene.now, { ...said, register: known! }, outOf(scene, inc))
+  machine.hubSaid(
+    { session, now: scene.now, out: outOf(scene, inc) },
+    { ...said, register: known! },
+  )
   if (before === session.server.role || session.server.role === 'idle') return
   scene.asked[inc - 1] = scene.heard[inc - 1]!
   scene.links[inc - 1] = []
@@ -380,20 +383,24 @@ function told(scene: RecallScene, inc: PeerId): void {
 function give(scene: RecallScene, inc: PeerId): void {
   scene.left.ticks--
   scene.now += recovery.GATHER_MS
-  recovery.wake(working(scene, inc), scene.now, outOf(scene, inc))
+  recovery.wake({ session: working(scene, inc), now: scene.now, out: outOf(scene, inc) })
   note(scene)
 }
 
 function look(scene: RecallScene, inc: PeerId): void {
   scene.notes.looked = true
   const session = working(scene, inc)
-  session.rules.enforce(session, scene.now, outOf(scene, inc))
+  session.rules.enforce({ session, now: scene.now, out: outOf(scene, inc) })
 }
 
 function join(scene: RecallScene, inc: PeerId): void {
   scene.left.joins--
   const wish = wishOf({ kind: 'join', asker: OUT - 1 + MEMBERS, key: OUT - 1 })
-  membership.join(working(scene, inc), scene.now, OUT, wish, outOf(scene, inc))
+  membership.join(
+    { session: working(scene, inc), now: scene.now, out: outOf(scene, inc) },
+    OUT,
+    wish,
+  )
 }
 
 function show({ directory, sessions, heard, notes }: RecallScene): string {

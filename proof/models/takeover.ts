@@ -200,7 +200,7 @@ function pass(scope: TakeoverScope, scene: TakeoverScene): void {
 function suspect(scene: TakeoverScene): void {
   scene.left.suspicions--
   scene.notes.sentAt = scene.now
-  roles.suspect(scene.sessions[1], scene.now, PRIMARY, outOf(scene, 1))
+  roles.suspect({ session: scene.sessions[1], now: scene.now, out: outOf(scene, 1) }, PRIMARY)
 }
 
 function repeat(scene: TakeoverScene): void {
@@ -209,12 +209,12 @@ function repeat(scene: TakeoverScene): void {
   const { server } = backup
   assert(server.role === 'taking', 'who takes over asks again')
   server.attempt.againAt = scene.now
-  retry(backup, scene.now, outOf(scene, 1))
+  retry({ session: backup, now: scene.now, out: outOf(scene, 1) })
 }
 
 function drop(scene: TakeoverScene): void {
   scene.left.drops--
-  roles.suspect(scene.sessions[0], scene.now, BACKUP, outOf(scene, 0))
+  roles.suspect({ session: scene.sessions[0], now: scene.now, out: outOf(scene, 0) }, BACKUP)
 }
 
 function relay(scene: TakeoverScene): void {
@@ -239,7 +239,7 @@ function hear({ plant }: TakeoverScope, scene: TakeoverScene, at: number): void 
   const said = scene.down[at]!.shift()!
   const session = scene.sessions[at]!
   const before: string = session.server.role
-  machine.hubSaid(session, scene.now, said, outOf(scene, at))
+  machine.hubSaid({ session, now: scene.now, out: outOf(scene, at) }, said)
   const isLed = before === 'taking' && serves(session)
   if (plant === 'lease-from-grant' && isLed) {
     leadOf(session).lease.until = scene.now + LEASE_MS

@@ -106,13 +106,18 @@ export function crowd(seed: number, rules: SessionRules): Crowd {
   for (let inc = 1; inc <= REAL; inc++) begin(made, inc, rules)
   const [first, out] = [made.sessions.get(1)!, made.outs.get(1)!]
   Object.assign(first, { id: ID, me: 1, player: 1 })
-  roles.found(first, 0, out)
-  membership.enter(first, 0, rowOf(1), 0, out)
-  for (let inc = 2; inc <= MEMBERS_MAX; inc++) membership.join(first, 0, inc, wishOf(inc), out)
+  roles.found({ session: first, now: 0, out })
+  membership.enter({ session: first, now: 0, out }, rowOf(1), 0)
+  for (let inc = 2; inc <= MEMBERS_MAX; inc++)
+    membership.join({ session: first, now: 0, out }, inc, wishOf(inc))
   for (let inc = 2; inc <= REAL; inc++) {
     const own = made.sessions.get(inc)!
     Object.assign(own, { id: ID, me: inc, player: inc })
-    client.follow(own, 0, { ...viewOf(first), epoch: 1 }, null, made.outs.get(inc)!)
+    client.follow(
+      { session: own, now: 0, out: made.outs.get(inc)! },
+      { ...viewOf(first), epoch: 1 },
+      null,
+    )
   }
   for (const own of made.sessions.values()) own.hub.up = true
   return made
@@ -304,7 +309,8 @@ function speak(made: Crowd): void {
   const { primary } = own.client.view
   const from = pick(made.chaos, [primary, primary, 1, 2, 3, 4, 200, 256, 257, 999])
   const message = MESSAGES[pick(made.chaos, KINDS)](made)
-  if (from !== to) machine.receive(own, made.now, from, message, made.outs.get(to)!)
+  if (from !== to)
+    machine.receive({ session: own, now: made.now, out: made.outs.get(to)! }, from, message)
 }
 
 // Whoever is here, was here or comes new asks to join: at whoever serves, and at who does not.
@@ -319,7 +325,7 @@ function join(made: Crowd): void {
     ? { player: number(made), inc: number(made), settled: number(made) }
     : null
   const wish = wishOf(0, { link, key, rights, resume, watches: chance(made.chaos, 0.1) })
-  membership.join(own, made.now, made.nextKey, wish, made.outs.get(at)!)
+  membership.join({ session: own, now: made.now, out: made.outs.get(at)! }, made.nextKey, wish)
 }
 
 // An operation of somebody who is here, about others: the next, or one that is not.
@@ -337,7 +343,12 @@ function ask(made: Crowd): void {
   ] as const)
   const body = chance(made.chaos, 0.5) ? encode(conductLayout, wish) : BODY
   const part = pick(made.chaos, [CONDUCT_PART, 5])
-  operate(own, made.now, by.inc, { kind: 'operation', seq, part, body }, made.outs.get(at)!)
+  operate({ session: own, now: made.now, out: made.outs.get(at)! }, by.inc, {
+    kind: 'operation',
+    seq,
+    part,
+    body,
+  })
 }
 
 // The register answers what was asked; now and then something else.
@@ -364,7 +375,10 @@ function decide(made: Crowd): void {
 }
 
 function hear(made: Crowd, who: PeerId, message: FromHub): void {
-  machine.hubSaid(made.sessions.get(who)!, made.now, message, made.outs.get(who)!)
+  machine.hubSaid(
+    { session: made.sessions.get(who)!, now: made.now, out: made.outs.get(who)! },
+    message,
+  )
 }
 
 // The hub says something that can be read.
@@ -400,19 +414,20 @@ function befall(made: Crowd): void {
   const { chaos, now } = made
   const peer = pick(chaos, [1, 2, 3, 4, 256])
   const acts: (() => void)[] = [
-    () => machine.linked(own, now, peer, false, out),
-    () => machine.entered(own, now, peer, false, out),
-    () => machine.heard(own, now, peer, out),
-    () => machine.closed(own, now, peer, pick(chaos, ['left', 'failed'] as const), out),
-    () => machine.stalled(own, now, 900, out),
-    () => void machine.handOver(own, now, out, chance(chaos, 0.5)),
+    () => machine.linked({ session: own, now, out }, peer, false),
+    () => machine.entered({ session: own, now, out }, peer, false),
+    () => machine.heard({ session: own, now, out }, peer),
+    () =>
+      machine.closed({ session: own, now, out }, peer, pick(chaos, ['left', 'failed'] as const)),
+    () => machine.stalled({ session: own, now, out }, 900),
+    () => void machine.handOver({ session: own, now, out }, chance(chaos, 0.5)),
     () => machine.hubDown(own, out),
-    () => machine.hubUp(own, now, out),
+    () => machine.hubUp({ session: own, now, out }),
     () => {
-      if (own.client.pending.length < 60) submit(own, now, 5, BODY, out)
+      if (own.client.pending.length < 60) submit({ session: own, now, out }, 5, BODY)
     },
     () => {
-      if (serves(own)) roles.offer(own, now, pick(chaos, [2, 3, 4]), out)
+      if (serves(own)) roles.offer({ session: own, now, out }, pick(chaos, [2, 3, 4]))
     },
   ]
   pick(chaos, acts)()
@@ -421,8 +436,8 @@ function befall(made: Crowd): void {
 function pass(made: Crowd): void {
   made.now += pick(made.chaos, [0, 1, 20, 250, 1_000])
   for (const [inc, own] of made.sessions) {
-    machine.wake(own, made.now, made.outs.get(inc)!)
-    machine.flush(own, made.now, made.outs.get(inc)!)
+    machine.wake({ session: own, now: made.now, out: made.outs.get(inc)! })
+    machine.flush({ session: own, now: made.now, out: made.outs.get(inc)! })
   }
 }
 
@@ -430,7 +445,7 @@ function deliver(made: Crowd): void {
   for (let count = below(made.chaos, 40); count > 0 && made.air.length > 0; count--) {
     const { from, to, message } = made.air.shift()!
     const own = made.sessions.get(to)!
-    machine.receive(own, made.now, from, message, made.outs.get(to)!)
+    machine.receive({ session: own, now: made.now, out: made.outs.get(to)! }, from, message)
   }
 }
 

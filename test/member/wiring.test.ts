@@ -468,6 +468,6 @@ test('what a primary tells of the state goes to members that it has published (P
   const bare = primary()
   const heard: unknown[] = []
   bare.run.out.send = (to, message) => void heard.push([to, message.kind])
-  bare.do((run) => operations.stand(run.member.session, 0, 2, run.out))
+  bare.do((run) => operations.stand({ session: run.member.session, now: 0, out: run.out }, 2))
   expect(heard).toEqual([[2, 'standing']])
 })

@@ -40,7 +40,7 @@ const granted = (epoch: number): FromHub => {
 /** It suspects its primary then. @returns the request that it sends */
 function suspects(backup: Session, now: number): number {
   const { out, asked } = listening()
-  machine.closed(backup, now, 1, 'failed', out)
+  machine.closed({ session: backup, now, out }, 1, 'failed')
   const request = asked.find((message): message is ToHub & { kind: 'change' } => {
     return message.kind === 'change'
   })!
@@ -52,7 +52,7 @@ describe('a primary that is challenged', () => {
   test('T24: answers at once while it leads that epoch, and takes the relay (SE-3)', () => {
     const { primary } = pair()
     const { out, asked, events } = listening()
-    machine.hubSaid(primary.session, 5, challenge(2), out)
+    machine.hubSaid({ session: primary.session, now: 5, out }, challenge(2))
     expect(asked).toEqual([{ kind: 'alive', session: SESSION_ID, epoch: 2, nonce: 7 }])
     expect(events).toEqual([{ kind: 'unheard', peer: 2 }])
   })
@@ -60,15 +60,18 @@ describe('a primary that is challenged', () => {
   test('is silent about another epoch, another session, and once it leads no more (SE-3)', () => {
     const { primary, backup } = pair()
     const { out, asked } = listening()
-    machine.hubSaid(primary.session, 5, challenge(1), out)
-    machine.hubSaid(primary.session, 5, challenge(3), out)
-    machine.hubSaid(primary.session, 5, { ...challenge(2), session: 'other' } as FromHub, out)
-    machine.hubSaid(backup, 5, challenge(2), out)
+    machine.hubSaid({ session: primary.session, now: 5, out }, challenge(1))
+    machine.hubSaid({ session: primary.session, now: 5, out }, challenge(3))
+    machine.hubSaid({ session: primary.session, now: 5, out }, {
+      ...challenge(2),
+      session: 'other',
+    } as FromHub)
+    machine.hubSaid({ session: backup, now: 5, out }, challenge(2))
     expect(asked).toEqual([])
-    handOver(primary.session, 5, listening().out, true)
+    handOver({ session: primary.session, now: 5, out: listening().out }, true)
     primary.give(ackOf(2, primary.length))
     expect(primary.session.server.role).toBe('handing')
-    machine.hubSaid(primary.session, 5, challenge(2), out)
+    machine.hubSaid({ session: primary.session, now: 5, out }, challenge(2))
     expect(asked).toEqual([])
   })
 })
@@ -77,7 +80,7 @@ describe('a backup whose takeover is vetoed', () => {
   test('T36: is backup again, waits for a second, and takes the relay (SE-3)', () => {
     const { backup } = pair()
     const { out, events } = listening()
-    machine.hubSaid(backup, 40, alive(suspects(backup, 0)), out)
+    machine.hubSaid({ session: backup, now: 40, out }, alive(suspects(backup, 0)))
     expect(backup.server).toMatchObject({ role: 'backup', primary: 1, epoch: 2 })
     expect(events).toEqual([
       { kind: 'role', role: 'backup' },
@@ -85,24 +88,25 @@ describe('a backup whose takeover is vetoed', () => {
     ])
     const seen = (): watch.FailureDetector => backup.watches.get(1)!
     const beats = (from: number): void => {
-      for (let now = from; now < from + 3_000; now += 10) machine.heard(backup, now, 1, out)
+      for (let now = from; now < from + 3_000; now += 10)
+        machine.heard({ session: backup, now, out }, 1)
     }
     beats(50)
     expect(watch.bound(seen())).toBe(watch.BOUND_MAX_MS)
     // Also behind a new link.
-    machine.linked(backup, 3_100, 1, false, out)
+    machine.linked({ session: backup, now: 3_100, out }, 1, false)
     beats(3_110)
     expect(watch.bound(seen())).toBe(watch.BOUND_MAX_MS)
-    machine.wake(backup, 7_000, out)
+    machine.wake({ session: backup, now: 7_000, out })
     expect(backup.server.role).toBe('backup')
-    machine.wake(backup, 7_120, out)
-    machine.wake(backup, 7_121, out)
+    machine.wake({ session: backup, now: 7_120, out })
+    machine.wake({ session: backup, now: 7_121, out })
     expect(backup.server.role).toBe('taking')
   })
 
   test('another primary is watched as ever (SE-3)', () => {
     const { backup } = pair()
-    machine.hubSaid(backup, 40, alive(suspects(backup, 0)), listening().out)
+    machine.hubSaid({ session: backup, now: 40, out: listening().out }, alive(suspects(backup, 0)))
     watchAnew(backup, 50, 1)
     expect(backup.watches.get(1)!.vouched).toBe(false)
   })
@@ -113,12 +117,14 @@ describe('a backup whose takeover is vetoed', () => {
     const { out, messages } = listening()
     primary.sent.length = 0
     const hands = (): void => {
-      for (const message of primary.sent.splice(0)) machine.receive(backup, 20, 1, message, out)
+      for (const message of primary.sent.splice(0))
+        machine.receive({ session: backup, now: 20, out }, 1, message)
     }
     for (const seq of [1, 2]) {
       primary.give({ kind: 'operation', from: 1, seq, id: seq })
       hands()
-      if (seq === 1) machine.hubSaid(backup, 30, alive(request), listening().out)
+      if (seq === 1)
+        machine.hubSaid({ session: backup, now: 30, out: listening().out }, alive(request))
     }
     const acks = messages.filter(({ kind }) => kind === 'acknowledge')
     expect(acks.map((ack) => 'length' in ack && ack.length)).toEqual([
@@ -131,25 +137,28 @@ describe('a backup whose takeover is vetoed', () => {
     const { backup } = pair()
     const first = suspects(backup, 0)
     const { out, asked } = listening()
-    machine.wake(backup, ATTEMPT_MS, out)
+    machine.wake({ session: backup, now: ATTEMPT_MS, out })
     const newest = asked.find(({ kind }) => kind === 'change') as ToHub & { kind: 'change' }
     expect(newest.request).toBeGreaterThan(first)
     asked.length = 0
-    machine.hubSaid(backup, ATTEMPT_MS + 1, alive(first), out)
+    machine.hubSaid({ session: backup, now: ATTEMPT_MS + 1, out }, alive(first))
     expect(backup.server.role).toBe('taking')
-    machine.wake(backup, ATTEMPT_MS * 3, out)
+    machine.wake({ session: backup, now: ATTEMPT_MS * 3, out })
     expect(asked).toEqual([])
-    machine.hubSaid(backup, ATTEMPT_MS * 3, alive(newest.request), out)
+    machine.hubSaid({ session: backup, now: ATTEMPT_MS * 3, out }, alive(newest.request))
     expect(backup.server.role).toBe('backup')
   })
 
   test('hears nothing in what is said of another session, or of what it did not ask (SE-3)', () => {
     const { backup } = pair()
     const { out, events } = listening()
-    machine.hubSaid(backup, 5, alive(1), out)
+    machine.hubSaid({ session: backup, now: 5, out }, alive(1))
     expect(events).toEqual([])
     const request = suspects(backup, 10)
-    machine.hubSaid(backup, 20, { ...alive(request), session: 'other' } as FromHub, out)
+    machine.hubSaid({ session: backup, now: 20, out }, {
+      ...alive(request),
+      session: 'other',
+    } as FromHub)
     expect(backup.server.role).toBe('taking')
   })
 })
@@ -159,8 +168,8 @@ describe('the lease of who takes over', () => {
     const { backup } = pair()
     backup.recovers = true
     suspects(backup, 1_000)
-    for (const now of [1_250, 1_500]) machine.wake(backup, now, listening().out)
-    machine.hubSaid(backup, 1_700, granted(3), listening().out)
+    for (const now of [1_250, 1_500]) machine.wake({ session: backup, now, out: listening().out })
+    machine.hubSaid({ session: backup, now: 1_700, out: listening().out }, granted(3))
     expect(backup.server.role).toBe('alone')
     expect(leadOf(backup).lease.until).toBe(1_000 + LEASE_MS)
   })
@@ -168,9 +177,12 @@ describe('the lease of who takes over', () => {
   test('T43: after a veto, from the first request of the takeover that is granted (SE-3)', () => {
     const { backup } = pair()
     backup.recovers = true
-    machine.hubSaid(backup, 1_040, alive(suspects(backup, 1_000)), listening().out)
+    machine.hubSaid(
+      { session: backup, now: 1_040, out: listening().out },
+      alive(suspects(backup, 1_000)),
+    )
     suspects(backup, 9_000)
-    machine.hubSaid(backup, 9_300, granted(3), listening().out)
+    machine.hubSaid({ session: backup, now: 9_300, out: listening().out }, granted(3))
     expect(leadOf(backup).lease.until).toBe(9_000 + LEASE_MS)
   })
 })

@@ -12,7 +12,7 @@ const HANDOVER_MS = 1_000
 type Heard = ReturnType<typeof listening>
 
 function wake(own: Session, now: number, heard: Heard = listening()): Heard {
-  calmly(() => server.wake(own, now, heard.out))
+  calmly(() => server.wake({ session: own, now, out: heard.out }))
   return heard
 }
 
@@ -74,9 +74,9 @@ describe('when a primary is due', () => {
     const own = backedUpOf(3).session
     const { out } = listening()
     leadOf(own).roundAt = 700
-    calmly(() => server.wake(own, 0, out))
+    calmly(() => server.wake({ session: own, now: 0, out }))
     own.watches.set(2, heardAt(-2_000))
-    for (const now of [0, 1]) calmly(() => server.wake(own, now, out))
+    for (const now of [0, 1]) calmly(() => server.wake({ session: own, now, out }))
     expect(own.server.role).toBe('dropping')
     expect(server.deadline(own)).toBe(251)
     own.hub.up = false

@@ -24,12 +24,12 @@ const register = (epoch: number, primary: number, backup = 0): Register => {
 }
 
 function hear(own: Session, message: PeerMessage, from = 1, now = 0, heard = listening()): Heard {
-  calmly(() => machine.receive(own, now, from, message, heard.out))
+  calmly(() => machine.receive({ session: own, now, out: heard.out }, from, message))
   return heard
 }
 
 function wake(own: Session, now: number, heard = listening()): Heard {
-  calmly(() => client.wake(own, now, heard.out))
+  calmly(() => client.wake({ session: own, now, out: heard.out }))
   return heard
 }
 
@@ -38,7 +38,7 @@ describe('a view', () => {
     const { own, view } = memberOf(3)
     if (known) own.client.register = known
     const { out } = listening()
-    calmly(() => client.takeView(own, 0, from, { ...view, ...other }, out))
+    calmly(() => client.takeView({ session: own, now: 0, out }, from, { ...view, ...other }))
     return [own.client.view.epoch, own.client.view.mv]
   }
   test('S-2: of a later epoch or number is taken, an older one is not (PR-2)', () => {
@@ -60,8 +60,8 @@ describe('a view', () => {
     const first = fresh(2, null).session
     first.me = 3
     const { out, events } = listening()
-    client.follow(first, 0, view, null, out)
-    client.follow(own, 0, { ...view, mv: 4 }, 'left', out)
+    client.follow({ session: first, now: 0, out }, view, null)
+    client.follow({ session: own, now: 0, out }, { ...view, mv: 4 }, 'left')
     expect(events).toEqual([
       { kind: 'view', view, before: null, why: null },
       { kind: 'view', view: { ...view, mv: 4 }, before: view, why: 'left' },
@@ -71,7 +71,7 @@ describe('a view', () => {
     const { own, view } = memberOf(3)
     for (const inc of [1, 2]) own.watches.set(inc, heardAt(0))
     const members = view.members.filter(({ inc }) => inc !== 2)
-    client.follow(own, 0, { ...view, mv: 4, members }, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, { ...view, mv: 4, members }, null)
     expect([...own.watches.keys()]).toEqual([1])
   })
   test('S-5: keeps so many players known who went, and not one more (PR-2)', () => {
@@ -80,10 +80,10 @@ describe('a view', () => {
     for (let player = 100; player < 100 + PLAYERS_KEPT_MAX; player++) {
       own.client.former.set(player, { key, since: 0, ended: false })
     }
-    client.follow(own, 0, { ...view, mv: 4 }, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, { ...view, mv: 4 }, null)
     expect(own.client.former.size).toBe(PLAYERS_KEPT_MAX)
     const members = view.members.filter(({ inc }) => inc !== 2)
-    client.follow(own, 0, { ...view, mv: 5, members }, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, { ...view, mv: 5, members }, null)
     expect(own.client.former.size).toBe(PLAYERS_KEPT_MAX)
     expect([own.client.former.has(100), own.client.former.has(2)]).toEqual([false, true])
   })
@@ -98,7 +98,12 @@ describe('a view', () => {
     own.leaving = true
     own.watches.set(2, { ...heardAt(0), samples: 40 })
     const { out, sent } = listening()
-    client.takeView(own, 100, 2, { ...view, epoch: 3, primary: 2, backup: 0 }, out)
+    client.takeView({ session: own, now: 100, out }, 2, {
+      ...view,
+      epoch: 3,
+      primary: 2,
+      backup: 0,
+    })
     expect(sent).toEqual([
       [2, 'leave'],
       [2, 'operation'],
@@ -113,12 +118,12 @@ describe('a view', () => {
     own.leaving = true
     own.client.handedAt = 5
     const { out, sent } = listening()
-    client.follow(own, 100, { ...view, mv: 4 }, null, out)
+    client.follow({ session: own, now: 100, out }, { ...view, mv: 4 }, null)
     expect([sent, own.client.handedAt, own.client.published.waiting]).toEqual([[], 5, false])
     const first = fresh(2, null).session
     first.me = 3
     first.client.published.coming = [{ part: 5, bytes: new Uint8Array(1) }]
-    client.follow(first, 0, view, null, out)
+    client.follow({ session: first, now: 0, out }, view, null)
     expect(first.client.published).toMatchObject({ askAt: Infinity })
     expect(first.client.published.coming).toHaveLength(1)
   })
@@ -126,9 +131,9 @@ describe('a view', () => {
     const { own, view } = memberOf(3)
     own.client.register = register(4, 2)
     own.client.resyncAt = 7
-    client.follow(own, 0, { ...view, epoch: 3 }, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, { ...view, epoch: 3 }, null)
     expect(own.client.resyncAt).toBe(7)
-    client.follow(own, 0, { ...view, epoch: 4 }, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, { ...view, epoch: 4 }, null)
     expect(own.client.resyncAt).toBe(Infinity)
   })
 })
@@ -170,7 +175,7 @@ describe('news', () => {
     const parts = { ...NO_PARTS, news: (...args: unknown[]) => void told.push(args) }
     const out = { ...heard.out, parts }
     const give: Give = (message, from = 1) => {
-      calmly(() => machine.receive(own, 0, from, message, out))
+      calmly(() => machine.receive({ session: own, now: 0, out }, from, message))
     }
     return { own, heard, told, give }
   }
@@ -363,7 +368,7 @@ describe('what a member asks for again', () => {
   test('T42: is the view of a primary that the register names, each second (PR-2)', () => {
     const { own } = memberOf(3)
     own.watches.set(1, heardAt(9_000))
-    machine.hubSaid(own, 100, saidOf(3, 2), listening().out)
+    machine.hubSaid({ session: own, now: 100, out: listening().out }, saidOf(3, 2))
     const at = 100 + RESYNC_MS
     expect(client.deadline(own)).toBe(at)
     expect(wake(own, at - 1).sent).toEqual([])
@@ -378,17 +383,20 @@ describe('what a member asks for again', () => {
       [1, 2],
     ] as const) {
       const { own } = memberOf(3)
-      machine.hubSaid(own, 100, saidOf(epoch, primary), listening().out)
+      machine.hubSaid({ session: own, now: 100, out: listening().out }, saidOf(epoch, primary))
       expect([epoch, primary, own.client.resyncAt]).toEqual([epoch, primary, Infinity])
     }
     // Of what the hub says the newest counts, whatever came last.
     const { own } = memberOf(3)
     for (const epoch of [5, 4, 5]) {
-      machine.hubSaid(own, 100, saidOf(epoch, epoch === 4 ? 7 : 2), listening().out)
+      machine.hubSaid(
+        { session: own, now: 100, out: listening().out },
+        saidOf(epoch, epoch === 4 ? 7 : 2),
+      )
       own.client.resyncAt = Math.min(own.client.resyncAt, 350)
     }
     expect(own.client.register).toEqual(register(5, 2))
-    machine.hubSaid(own, 900, saidOf(5, 2), listening().out)
+    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(5, 2))
     expect(own.client.resyncAt).toBe(300)
   })
 })

@@ -48,7 +48,7 @@ function wishOf(number: number, key: Uint8Array = bytesOf(KEY_BYTES, number)): J
 function asks(own: Machine, wish: Join): Joined | null {
   let said: Joined | null = null
   const out: SessionOut = { ...silent, answer: (_to, answer) => void (said = answer) }
-  membership.join(own, 0, 9, wish, out)
+  membership.join({ session: own, now: 0, out }, 9, wish)
   return said
 }
 
@@ -58,7 +58,7 @@ function full(most: number): One {
   const own = one.session
   own.playersMax = most
   for (let number = 4; number <= most; number++) {
-    membership.join(own, 0, 9, wishOf(1_000 + number), silent)
+    membership.join({ session: own, now: 0, out: silent }, 9, wishOf(1_000 + number))
   }
   one.give(ackOf(2, one.length))
   expect(sizes(one)).toEqual([most, most])
@@ -106,8 +106,8 @@ describe('in a full room', () => {
   test('of 256 who comes back after its place was taken is told that it is full (N-3)', () => {
     const one = full(MEMBERS_MAX)
     const { key } = one.session.server.durable.members.get(9)!
-    membership.remove(one.session, 0, 9, 'timeout', silent)
-    membership.join(one.session, 0, 9, wishOf(3_000), silent)
+    membership.remove({ session: one.session, now: 0, out: silent }, 9, 'timeout')
+    membership.join({ session: one.session, now: 0, out: silent }, 9, wishOf(3_000))
     expect(sizes(one)[0]).toBe(MEMBERS_MAX)
     expect(asks(one.session, wishOf(2_000, key))).toMatchObject({ kind: 'denied', code: 'full' })
     expect(sizes(one)[0]).toBe(MEMBERS_MAX)
@@ -131,12 +131,12 @@ describe('in a full room', () => {
 describe('what a member was told of those who came and went', () => {
   const ask = (own: Machine, whole: boolean): PeerMessage[] => {
     const { out, messages } = listening()
-    machine.receive(own, 0, 1, { kind: 'inquire', epoch: 9, whole }, out)
+    machine.receive({ session: own, now: 0, out }, 1, { kind: 'inquire', epoch: 9, whole })
     return messages
   }
   const news = (own: Machine, player: number, index = player): void => {
     const said = { kind: 'news', index, player, seq: 1, part: 5, bytes: new Uint8Array(1) } as const
-    machine.receive(own, 0, 1, said, silent)
+    machine.receive({ session: own, now: 0, out: silent }, 1, said)
   }
   test('fits what it says to who recovers the session, however many they were (N-3)', () => {
     const { own } = memberOf(3)

@@ -31,12 +31,12 @@ function room(count = 1, founds = false) {
   const of = (): Keeping => server.lead.keeping
   const sheets = (): Kept[] => heard.asked.splice(0).filter(({ kind }) => kind === 'keep') as Kept[]
   const flush = (now: number): Kept[] => {
-    keeping.flush(session, now, heard.out)
+    keeping.flush({ session, now, out: heard.out })
     return sheets()
   }
   const says = (number: number, why = '', index = 9, acks: Acks = 'strict'): void => {
     const message = { kind: 'kept', session: session.id, number, index, acks, why } as const
-    keeping.answered(session, message, heard.out)
+    keeping.answered({ session, now: 0, out: heard.out }, message)
   }
   return { session, server, of, flush, says, sheets, heard }
 }
@@ -148,7 +148,7 @@ describe('what is kept and in no log', () => {
     expect(keeping.deadline(made.session)).toBe(2_100)
     const { out } = made.heard
     const parts = { ...out.parts, looseChanges: () => changes }
-    keeping.flush(made.session, 2_100, { ...out, parts })
+    keeping.flush({ session: made.session, now: 2_100, out: { ...out, parts } })
     const [sheet] = made.sheets()
     expect(made.of().loose).toBe(false)
     const deltas = entriesIn(sheet!).map((bytes) => decode(deltaLayout, bytes)!)
@@ -204,23 +204,23 @@ describe('the whole is written again', () => {
 describe('who leaves', () => {
   test('writes what waits, as the whole if a sheet is on its way, and else nothing (PR-2)', () => {
     const idle = written(2)
-    keeping.leave(idle.session, 2_000, idle.heard.out)
+    keeping.leave({ session: idle.session, now: 2_000, out: idle.heard.out })
     expect(idle.sheets()).toEqual([])
     const made = written(2)
     note(made, 2_000)
-    keeping.leave(made.session, 2_000, made.heard.out)
+    keeping.leave({ session: made.session, now: 2_000, out: made.heard.out })
     expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
     note(made, 2_001)
-    keeping.leave(made.session, 2_001, made.heard.out)
+    keeping.leave({ session: made.session, now: 2_001, out: made.heard.out })
     expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
     keeping.detached(made.session)
     note(made, 2_002)
-    keeping.leave(made.session, 2_002, made.heard.out)
+    keeping.leave({ session: made.session, now: 2_002, out: made.heard.out })
     expect(made.sheets()).toEqual([])
   })
 
   const aside = (made: ReturnType<typeof room>): boolean => {
-    return keeping.leave(made.session, 2_001, made.heard.out, true)
+    return keeping.leave({ session: made.session, now: 2_001, out: made.heard.out }, true)
   }
 
   test('says nothing of the room beside the stream if the disk has it all (N-1)', () => {
@@ -266,7 +266,7 @@ test('an answer for another session, or to a sheet before, ends no waiting (PR-2
     acks: 'strict',
     why: '',
   } as const
-  keeping.answered(made.session, message, made.heard.out)
+  keeping.answered({ session: made.session, now: 0, out: made.heard.out }, message)
   expect(made.of()).toMatchObject({ kept: -1, flying: true })
   made.says(1, '', 2)
   expect(made.of()).toMatchObject({ kept: 2, flying: true })

@@ -75,7 +75,7 @@ describe('the log and who stands by', () => {
     expect(session.server.role).toBe('sync')
     const { out, sent } = listening()
     const deaf = { ...out, parts: { ...out.parts, restore: () => false } }
-    takeSnapshot(session, 0, 1, { ...snapshot, epoch: 3 }, deaf)
+    takeSnapshot({ session, now: 0, out: deaf }, 1, { ...snapshot, epoch: 3 })
     expect(session.server.role).toBe('idle')
     expect(sent).toEqual([])
   })
@@ -115,12 +115,12 @@ describe('a role that is handed over', () => {
     const own = one.session
     const { out } = listening()
     own.recovers = true
-    machine.receive(own, 500, 1, { kind: 'confirm', epoch: 2 }, out)
-    roles.suspect(own, 1_000, 1, out)
+    machine.receive({ session: own, now: 500, out }, 1, { kind: 'confirm', epoch: 2 })
+    roles.suspect({ session: own, now: 1_000, out }, 1)
     const register = { epoch: 3, primary: 2, backup: 0 }
     const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 0, session: 's', ...more } as const
-    machine.hubSaid(own, 4_000, said, out)
+    machine.hubSaid({ session: own, now: 4_000, out }, said)
     expect(own.server.role).toBe('alone')
     expect(leadOf(own).lease.until).toBe(1_000 + LEASE_MS)
   })
@@ -133,15 +133,22 @@ describe('what a client believes', () => {
     own.me = 3
     const members = [...one.session.server.published.values()]
     const view = { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }
-    client.follow(own, 0, view, null, listening().out)
+    client.follow({ session: own, now: 0, out: listening().out }, view, null)
     return own
   }
 
   test('S-2: a view of the same number says who stands by now (PR-2)', () => {
     const own = member()
-    client.takeView(own, 0, 1, { ...own.client.view, backup: 3 }, listening().out)
+    client.takeView({ session: own, now: 0, out: listening().out }, 1, {
+      ...own.client.view,
+      backup: 3,
+    })
     expect(own.client.view.backup).toBe(3)
-    client.takeView(own, 0, 1, { ...own.client.view, mv: 2, backup: 2 }, listening().out)
+    client.takeView({ session: own, now: 0, out: listening().out }, 1, {
+      ...own.client.view,
+      mv: 2,
+      backup: 2,
+    })
     expect(own.client.view.backup).toBe(3)
   })
   test('T42: whom an older register names does not lead (PR-2)', () => {
@@ -157,10 +164,10 @@ describe('what a client believes', () => {
     own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
     const done = { kind: 'done', seq: 1, outcome: Uint8Array.of(1) } as const
     own.client.published.waiting = true
-    operations.settle(own, done, out)
+    operations.settle({ session: own, now: 0, out }, done)
     expect([own.client.pending.length, events]).toEqual([1, []])
     own.client.published.waiting = false
-    operations.settle(own, done, out)
+    operations.settle({ session: own, now: 0, out }, done)
     expect([own.client.pending.length, events.map(({ kind }) => kind)]).toEqual([0, ['done']])
   })
 })
@@ -197,7 +204,11 @@ describe('numbers of operations', () => {
     const { server } = one.session
     const { player } = server.durable.members.get(3)!
     gathers(one, 1)
-    testified(one.session, 0, 1, testimony(one, [{ player, seq: 3 }]), listening().out)
+    testified(
+      { session: one.session, now: 0, out: listening().out },
+      1,
+      testimony(one, [{ player, seq: 3 }]),
+    )
     expect(one.session.server.role).toBe('alone')
     expect(server.durable.players.get(player)!.lastSeq).toBe(6)
   })
@@ -208,7 +219,7 @@ describe('numbers of operations', () => {
     const copies: PartState[][] = []
     const restore = (parts: PartState[]): boolean => copies.push(parts) > 1
     const picky = { ...out, parts: { ...out.parts, restore } }
-    testified(one.session, 0, 3, testimony(one, []), picky)
+    testified({ session: one.session, now: 0, out: picky }, 3, testimony(one, []))
     expect(copies).toHaveLength(2)
     expect(one.session.server.role).toBe('alone')
     expect([...one.session.server.durable.members.keys()]).not.toContain(3)

@@ -33,14 +33,14 @@ const waits = (own: Session): void => {
 }
 
 function hubSays(own: Session, message: FromHub, now = 0, heard = listening()): Heard {
-  calmly(() => machine.hubSaid(own, now, message, heard.out))
+  calmly(() => machine.hubSaid({ session: own, now, out: heard.out }, message))
   return heard
 }
 
 describe('a link', () => {
   function linked(own: Session, peer: number, relayed = false): Heard {
     const heard = listening()
-    calmly(() => machine.linked(own, 50, peer, relayed, heard.out))
+    calmly(() => machine.linked({ session: own, now: 50, out: heard.out }, peer, relayed))
     return heard
   }
   test('T12: is watched from now on, and what the hub said of its peer still holds (PR-2)', () => {
@@ -81,7 +81,7 @@ describe('a link', () => {
     const entered = (own: Session): Heard => {
       const heard = listening()
       own.watches.set(2, { ...heardAt(0), vouched: true })
-      calmly(() => machine.entered(own, 50, 2, true, heard.out))
+      calmly(() => machine.entered({ session: own, now: 50, out: heard.out }, 2, true))
       expect(own.watches.get(2)).toEqual(watch.create(50, true))
       return heard
     }
@@ -111,7 +111,7 @@ describe('a link', () => {
   test('T32: that its peer closed ends its membership, at a primary (PR-2)', () => {
     const closes = (own: Session, peer: number): unknown[] => {
       const { out, messages } = listening()
-      calmly(() => machine.closed(own, 0, peer, 'failed', out))
+      calmly(() => machine.closed({ session: own, now: 0, out }, peer, 'failed'))
       const why = messages.find(({ kind }) => kind === 'change')
       return [own.server.role, why?.kind === 'change' ? [why.remove, why.why] : null]
     }
@@ -195,7 +195,7 @@ describe('the hub', () => {
       machine.hubDown(own, out)
       expect(own.hub.up).toBe(false)
       own.client.askAt = 9_000
-      calmly(() => machine.hubUp(own, 70, out))
+      calmly(() => machine.hubUp({ session: own, now: 70, out }))
       expect([own.hub, own.client.askAt]).toEqual([{ up: true, since: 70 }, 70])
       return asked.map(({ kind }) => kind)
     }
@@ -251,7 +251,7 @@ describe('the hub', () => {
 describe('who asks for all of it anew', () => {
   const asks = (own: Session, from: number, now: number): Heard => {
     const heard = listening()
-    calmly(() => machine.receive(own, now, from, { kind: 'resync' }, heard.out))
+    calmly(() => machine.receive({ session: own, now, out: heard.out }, from, { kind: 'resync' }))
     return heard
   }
   test('T44: gets it from who leads, eight times a second at most, each by itself (PR-2)', () => {
@@ -264,7 +264,7 @@ describe('who asks for all of it anew', () => {
     expect(asks(own, 2, REFRESH_MS).sent).toHaveLength(1)
     expect(leadOf(own).refreshed.get(2)).toEqual({ since: REFRESH_MS, count: 1 })
     // Of a member that was removed nothing is kept.
-    calmly(() => machine.closed(own, REFRESH_MS, 2, 'left', listening().out))
+    calmly(() => machine.closed({ session: own, now: REFRESH_MS, out: listening().out }, 2, 'left'))
     expect([...leadOf(own).refreshed.keys()]).toEqual([3])
     expect([...leadOf(own).lease.removed.keys()]).toEqual([2])
   })
@@ -278,7 +278,7 @@ describe('who asks for all of it anew', () => {
     const recovered: PeerMessage = { kind: 'recovered', ...silent }
     const told = (from: number): unknown[] => {
       const { out, events } = listening()
-      calmly(() => machine.receive(own, 0, from, recovered, out))
+      calmly(() => machine.receive({ session: own, now: 0, out }, from, recovered))
       return events
     }
     expect([told(2), told(1)]).toEqual([[], [recovered]])
@@ -301,9 +301,10 @@ describe('what is held', () => {
     const own = primaryOf(3).session
     Object.assign(leadOf(own).lease, { counts: true, until: 500 })
     const { out, sent } = listening()
-    for (const to of [3, 2]) hold(own, 500, { kind: 'send', to, message: leave }, out)
+    for (const to of [3, 2])
+      hold({ session: own, now: 500, out }, { kind: 'send', to, message: leave })
     expect(sent).toEqual([])
-    releaseHeld(own, 499, out)
+    releaseHeld({ session: own, now: 499, out })
     expect(sent).toEqual([
       [3, 'leave'],
       [2, 'leave'],
@@ -317,7 +318,7 @@ describe('what is held', () => {
       return player === 3 ? Uint8Array.of(0) : bytes
     }
     const parts = { ...NO_PARTS, show }
-    hold(own, 0, { kind: 'broadcast', news }, { ...out, parts })
+    hold({ session: own, now: 0, out: { ...out, parts } }, { kind: 'broadcast', news })
     expect(messages).toEqual([news, news, { ...news, bytes: Uint8Array.of(0) }])
     expect(messages[0]).toBe(messages[1])
   })
@@ -327,7 +328,7 @@ describe('what is held', () => {
       const { out, sent } = listening()
       own.server.published.clear()
       const member = { ...[...own.server.durable.members.values()][0]!, inc }
-      hold(own, 0, { kind: 'came', member }, out)
+      hold({ session: own, now: 0, out }, { kind: 'came', member })
       return sent
     }
     expect([views(1), views(2)]).toEqual([[[1, 'view']], []])
@@ -346,7 +347,7 @@ describe('by the clock', () => {
     const { out, sent } = listening()
     expect(machine.deadline(own)).toBe(Infinity)
     own.client.published.askAt = 0
-    machine.wake(own, 99_999, out)
+    machine.wake({ session: own, now: 99_999, out })
     expect(sent).toEqual([])
   })
   test('whatever is due first, of the server object or the client, is due (PR-2)', () => {
@@ -362,7 +363,7 @@ describe('by the clock', () => {
     for (const inc of [2, 3]) own.watches.set(inc, heardAt(0))
     const at = 30_000
     for (const now of [at, at + 2_000]) {
-      calmly(() => machine.stalled(own, now, 300, listening().out))
+      calmly(() => machine.stalled({ session: own, now, out: listening().out }, 300))
     }
     expect([...own.watches.values()].map(({ since }) => since)).toEqual([600, 600])
     expect(own.server).toMatchObject({ handoverUntil: at + 2_000 + HANDOVER_MS })
@@ -372,8 +373,8 @@ describe('by the clock', () => {
 describe('who leaves', () => {
   const leaves = (own: Session): unknown[] => {
     const { out, sent, asked } = listening()
-    calmly(() => machine.leave(own, 0, out))
-    calmly(() => machine.flush(own, 0, out))
+    calmly(() => machine.leave({ session: own, now: 0, out }))
+    calmly(() => machine.flush({ session: own, now: 0, out }))
     expect(own.leaving).toBe(true)
     return [sent.map(([to, kind]) => `${kind} ${to}`), asked.map(({ kind }) => kind)]
   }
@@ -392,7 +393,7 @@ describe('who leaves', () => {
     const gives = backedUpOf(2).session
     gives.client.view = { ...gives.client.view, primary: 1 }
     gives.server.published.delete(2)
-    expect(handOver(gives, 0, listening().out)).toBe(true)
+    expect(handOver({ session: gives, now: 0, out: listening().out })).toBe(true)
     expect(leaves(gives)).toEqual([[], []])
   })
 })

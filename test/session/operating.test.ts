@@ -65,7 +65,7 @@ describe('who asks to join', () => {
       seal: (sheet: Uint8Array) => sheet,
       answer: (_to: number, said: Joined) => void answers.push(said),
     }
-    const isAnswered = calmly(() => membership.join(own, 0, 9, wish, out))
+    const isAnswered = calmly(() => membership.join({ session: own, now: 0, out }, 9, wish))
     return [isAnswered, answers[0]]
   }
   const code = ([, said]: [boolean, Joined | undefined]): string => {
@@ -152,10 +152,14 @@ describe('who asks to join', () => {
       emit: (event) => void (event.kind === 'askRoom' && asked.push(event.from)),
     }
     for (const from of [2, 9])
-      machine.receive(own, 0, from, { kind: 'askRoom', request: 1, piece: 0 }, out)
+      machine.receive({ session: own, now: 0, out }, from, {
+        kind: 'askRoom',
+        request: 1,
+        piece: 0,
+      })
     expect(asked).toEqual([2])
     const { own: member } = memberOf(3)
-    machine.receive(member, 0, 2, { kind: 'askRoom', request: 1, piece: 0 }, out)
+    machine.receive({ session: member, now: 0, out }, 2, { kind: 'askRoom', request: 1, piece: 0 })
     expect(asked).toEqual([2])
   })
   test('finds room while members have numbers by which objects can be named', () => {
@@ -215,7 +219,7 @@ describe('who links', () => {
 describe('who is removed', () => {
   const removed = (own: Session, inc: number): [number[], string[]] => {
     const { out, sent } = listening()
-    calmly(() => membership.remove(own, 0, inc, 'left', out))
+    calmly(() => membership.remove({ session: own, now: 0, out }, inc, 'left'))
     return [[...own.server.durable.members.keys()], sent.map(([, kind]) => kind)]
   }
   test('T31: is another member, and all hear of it; the primary itself is not (PR-2)', () => {
@@ -255,7 +259,9 @@ describe('an operation of a member', () => {
     }
     const before = own.server.log.base + own.server.log.entries.length
     const message = { kind: 'operation', seq, part: 5, body: BODY } as const
-    calmly(() => machine.receive(own, 0, from, message, { ...heard.out, parts }))
+    calmly(() =>
+      machine.receive({ session: own, now: 0, out: { ...heard.out, parts } }, from, message),
+    )
     const grown = own.server.log.base + own.server.log.entries.length - before
     return { own, bodies, grown, ...heard }
   }
@@ -326,7 +332,7 @@ describe('an operation of a member', () => {
     for (const own of [memberOf(3).own, backedUpOf(3).session]) {
       if (own.server.role === 'backedup') Object.assign(own.server, { handoverUntil: 500 })
       const { out, sent } = listening()
-      calmly(() => machine.receive(own, 0, 2, message, out))
+      calmly(() => machine.receive({ session: own, now: 0, out }, 2, message))
       expect(sent).toEqual([])
     }
   })
@@ -336,17 +342,19 @@ describe('what a client asks for', () => {
   test('T44: is sent at once, and again each second until it has its outcome (PR-2)', () => {
     const { own } = memberOf(3)
     const { out, sent, messages } = listening()
-    const submit = (now: number): number => operations.submit(own, now, 5, BODY, out)
+    const submit = (now: number): number => operations.submit({ session: own, now, out }, 5, BODY)
     expect([submit(100), submit(300)]).toEqual([1, 2])
     expect(messages).toEqual([1, 2].map((seq) => ({ kind: 'operation', seq, part: 5, body: BODY })))
     expect(own.client.againAt).toBe(100 + AGAIN_MS)
     expect(client.deadline(own)).toBe(100 + AGAIN_MS)
-    client.wake(own, 99 + AGAIN_MS, out)
+    client.wake({ session: own, now: 99 + AGAIN_MS, out })
     expect(sent).toHaveLength(2)
-    client.wake(own, 100 + AGAIN_MS, out)
+    client.wake({ session: own, now: 100 + AGAIN_MS, out })
     expect([sent.length, own.client.againAt]).toEqual([4, 100 + 2 * AGAIN_MS])
     const done = (seq: number, from = 1): void => {
-      calmly(() => machine.receive(own, 0, from, { kind: 'done', seq, outcome: BODY }, out))
+      calmly(() =>
+        machine.receive({ session: own, now: 0, out }, from, { kind: 'done', seq, outcome: BODY }),
+      )
     }
     const waiting = (): number[] => own.client.pending.map(({ seq }) => seq)
     // From who does not lead, and of what nobody asked, an outcome is none.
@@ -362,17 +370,21 @@ describe('what a client asks for', () => {
     const { own, view } = memberOf(3)
     own.client.view = { ...view, primary: 0 }
     const { out, sent } = listening()
-    operations.submit(own, 0, 5, BODY, out)
-    operations.submitAgain(own, 500, out)
+    operations.submit({ session: own, now: 0, out }, 5, BODY)
+    operations.submitAgain({ session: own, now: 500, out })
     expect([sent, own.client.againAt]).toEqual([[], 500 + AGAIN_MS])
     own.client.pending = []
-    operations.submitAgain(own, 600, out)
+    operations.submitAgain({ session: own, now: 600, out })
     expect(own.client.againAt).toBe(Infinity)
   })
   test('T44: is 64 things at a time, of 16 KB each, and not one more (PR-2)', () => {
     const { own } = memberOf(3)
     const submit = (length: number) => (): number => {
-      return operations.submit(own, 0, 5, new Uint8Array(length), listening().out)
+      return operations.submit(
+        { session: own, now: 0, out: listening().out },
+        5,
+        new Uint8Array(length),
+      )
     }
     expect(submit(16_384 + 1)).toThrow('an operation takes 16384 bytes: 16385')
     expect(submit(16_384)).not.toThrow()
@@ -382,13 +394,13 @@ describe('what a client asks for', () => {
   test('T80: of a player that is forgotten is reported as unknown, once and by its numbers (PR-2)', () => {
     const { own } = memberOf(3)
     const { out, events } = listening()
-    for (let at = 0; at < 2; at++) operations.submit(own, 0, 5, BODY, out)
+    for (let at = 0; at < 2; at++) operations.submit({ session: own, now: 0, out }, 5, BODY)
     operations.renumber(own, false, 6, out)
     expect(events).toEqual([{ kind: 'unknown', seqs: [1, 2] }])
     expect(own.client).toMatchObject({ pending: [], nextSeq: 7, againAt: Infinity })
     operations.renumber(own, false, 2, out)
     expect([events.length, own.client.nextSeq]).toEqual([1, 3])
-    operations.submit(own, 0, 5, BODY, out)
+    operations.submit({ session: own, now: 0, out }, 5, BODY)
     operations.renumber(own, true, 9, out)
     expect([events.length, own.client.pending.length, own.client.nextSeq]).toEqual([1, 1, 10])
   })
@@ -407,8 +419,8 @@ describe('what one member is sent of the state', () => {
     }
     const sink = { ...out, parts: { ...NO_PARTS, show } }
     own.server.log.acked = own.server.log.base + own.server.log.entries.length
-    operations.inform(own, 0, 5, 3, BODY, sink)
-    operations.stand(own, 0, 3, sink)
+    operations.inform({ session: own, now: 0, out: sink }, 5, 3, BODY)
+    operations.stand({ session: own, now: 0, out: sink }, 3)
     expect(shown).toEqual([[5, BODY, 3]])
     const index = own.server.log.base + own.server.log.entries.length
     const seqs = [0, 0, 4].map((seq, at) => ({ player: at + 1, seq }))
@@ -420,8 +432,8 @@ describe('what one member is sent of the state', () => {
   test('is nothing from who does not serve (PR-2)', () => {
     const { own } = memberOf(3)
     const { out, sent } = listening()
-    calmly(() => operations.inform(own, 0, 5, 1, BODY, out))
-    calmly(() => operations.stand(own, 0, 1, out))
+    calmly(() => operations.inform({ session: own, now: 0, out }, 5, 1, BODY))
+    calmly(() => operations.stand({ session: own, now: 0, out }, 1))
     expect(sent).toEqual([])
   })
   test('of a session with a backup waits for its ack (PR-2)', () => {

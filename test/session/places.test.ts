@@ -42,7 +42,7 @@ function third(): { own: Session; view: View } {
   own.me = 3
   const members = membersOf(primary())
   const view = { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }
-  client.follow(own, 0, view, null, listening().out)
+  client.follow({ session: own, now: 0, out: listening().out }, view, null)
   return { own, view }
 }
 
@@ -54,18 +54,18 @@ describe('a new link', () => {
   test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
     const { own } = third()
     own.client.published.waiting = false
-    machine.linked(own, 5, 2, false, heard.out)
+    machine.linked({ session: own, now: 5, out: heard.out }, 2, false)
     expect([heard.sent, own.client.published.waiting]).toEqual([[], false])
-    machine.linked(own, 5, 1, false, heard.out)
+    machine.linked({ session: own, now: 5, out: heard.out }, 1, false)
     expect([heard.sent, own.client.published.waiting]).toEqual([[[1, 'resync']], true])
   })
   test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
     const { own } = third()
     own.client.pending.push({ seq: 1, part: 5, body, since: 0 })
     own.client.againAt = 900
-    machine.linked(own, 5, 1, false, heard.out)
+    machine.linked({ session: own, now: 5, out: heard.out }, 1, false)
     expect(machine.deadline(own)).toBe(5)
-    machine.wake(own, 5, heard.out)
+    machine.wake({ session: own, now: 5, out: heard.out })
     expect(heard.sent).toEqual([
       [1, 'resync'],
       [1, 'operation'],
@@ -80,7 +80,7 @@ describe('a view', () => {
     const [first, , self] = view.members
     const give = (mv: number, members: Member[]): string[] => {
       events.length = 0
-      client.takeView(own, 0, 1, { ...view, mv, members }, out)
+      client.takeView({ session: own, now: 0, out }, 1, { ...view, mv, members })
       return events.map(({ kind }) => kind)
     }
     expect(give(4, [self!])).toEqual(['view'])
@@ -91,7 +91,11 @@ describe('a view', () => {
     const { own, view } = third()
     const members = view.members.filter(({ inc }) => inc !== 2)
     const known = [0, 60_000, 60_001].map((now, at) => {
-      client.takeView(own, now, 1, { ...view, mv: 4 + at, members }, listening().out)
+      client.takeView({ session: own, now, out: listening().out }, 1, {
+        ...view,
+        mv: 4 + at,
+        members,
+      })
       return own.client.former.has(2)
     })
     expect(known).toEqual([true, true, false])
@@ -101,15 +105,15 @@ describe('a view', () => {
     const members = view.members.filter(({ inc }) => inc === 3)
     const parts = { ...NO_PARTS, keeps: (player: number) => player === 2 }
     const keeps = { ...listening().out, parts }
-    client.takeView(own, 0, 1, { ...view, mv: 4, members }, keeps)
-    client.takeView(own, 60_001, 1, { ...view, mv: 5, members }, keeps)
+    client.takeView({ session: own, now: 0, out: keeps }, 1, { ...view, mv: 4, members })
+    client.takeView({ session: own, now: 60_001, out: keeps }, 1, { ...view, mv: 5, members })
     expect([...own.client.former.keys()]).toEqual([2])
   })
   test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
     const one = primary()
     const { server } = one.session
     expect([server.publishedMv, server.durable.mv]).toEqual([3, 3])
-    remove(one.session, 0, 3, 'timeout', listening().out)
+    remove({ session: one.session, now: 0, out: listening().out }, 3, 'timeout')
     expect([server.publishedMv, server.durable.mv]).toEqual([4, 4])
   })
 })
@@ -126,7 +130,7 @@ test('of what was done a member knows the newest that it was told, in whatever o
       part: 5,
       bytes: Uint8Array.of(),
     } as const
-    client.takeNews(own, 0, 1, news, listening().out)
+    client.takeNews({ session: own, now: 0, out: listening().out }, 1, news)
     return own.client.published.index
   })
   expect(known).toEqual([9, 9, 12])
@@ -135,7 +139,7 @@ test('of what was done a member knows the newest that it was told, in whatever o
 describe('what all are told', () => {
   test('S-1: of one who went: the number, and nobody who came instead (PR-2)', () => {
     const { out, messages } = listening()
-    remove(primary().session, 0, 3, 'timeout', out)
+    remove({ session: primary().session, now: 0, out }, 3, 'timeout')
     const changes = messages.filter(({ kind }) => kind === 'change')
     const change = { kind: 'change', epoch: 1, mv: 4, add: null, remove: 3, why: 'timeout' }
     expect(changes).toEqual([change, change, change])
@@ -150,7 +154,7 @@ describe('what all are told', () => {
       show: (_part, news, player) => (player === 2 ? news.subarray(1) : news),
     }
     const asked = { kind: 'operation', seq: 1, part: 5, body: whole } as const
-    operate(own, 0, 1, asked, { ...out, parts })
+    operate({ session: own, now: 0, out: { ...out, parts } }, 1, asked)
     const news = messages.filter((message) => message.kind === 'news')
     expect(news.map(({ bytes }) => [...bytes])).toEqual([[1, 2], [2], [1, 2]])
     expect(news[2]).toBe(news[0])
@@ -162,7 +166,7 @@ describe('roles', () => {
     const own = primary().session
     for (const inc of [1, 2]) {
       own.watches.set(inc, watch.create(0, false))
-      machine.heard(own, 100, inc, listening().out)
+      machine.heard({ session: own, now: 100, out: listening().out }, inc)
     }
     const chosen = [0, 1, 2].map((pointer) => {
       own.server.durable.pointer = pointer
@@ -178,20 +182,29 @@ describe('roles', () => {
     const done = { outcome: bytes, changes: [], news: [] }
     const out = { ...listening().out, parts: { ...NO_PARTS, perform: () => done } }
     const since = [100, 300].map((now, at) => {
-      operate(own, now, 1, { kind: 'operation', seq: at + 1, part: 5, body: bytes }, out)
+      operate({ session: own, now, out }, 1, {
+        kind: 'operation',
+        seq: at + 1,
+        part: 5,
+        body: bytes,
+      })
       return own.server.log.unackedSince
     })
     expect(since).toEqual([100, 100])
     const { epoch } = own.server
-    machine.receive(own, 400, 2, { kind: 'acknowledge', epoch, length: one.length }, out)
+    machine.receive({ session: own, now: 400, out }, 2, {
+      kind: 'acknowledge',
+      epoch,
+      length: one.length,
+    })
     expect(own.server.log.unackedSince).toBe(Infinity)
-    operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
+    operate({ session: own, now: 500, out }, 1, { kind: 'operation', seq: 3, part: 5, body: bytes })
     expect(own.server.log.unackedSince).toBe(500)
   })
   test('T31: a backup that leaves is a member until the register has dropped it (PR-2)', () => {
     const one = primary()
     backUp(one)
-    remove(one.session, 0, 2, 'left', listening().out)
+    remove({ session: one.session, now: 0, out: listening().out }, 2, 'left')
     const { server } = one.session
     expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
     one.give(registerOf(3, 1, 0))
@@ -215,10 +228,10 @@ describe('roles', () => {
   })
   test('T4: who leaves without a backup gives the role away as soon as it has one (PR-2)', () => {
     const one = primary()
-    machine.leave(one.session, 0, listening().out)
+    machine.leave({ session: one.session, now: 0, out: listening().out })
     backUp(one)
     expect(one.session.server.role).toBe('backedup')
-    machine.wake(one.session, ROUND_MS, listening().out)
+    machine.wake({ session: one.session, now: ROUND_MS, out: listening().out })
     one.give(ackOf(2, one.length))
     expect(one.session.server.role).toBe('handing')
   })
@@ -228,17 +241,17 @@ describe('roles', () => {
     own.recovers = true
     own.hub = { up: true, since: 0 }
     own.client.register = { epoch: 2, primary: 1, backup: 2 }
-    machine.wake(own, client.LOST_MS, out)
+    machine.wake({ session: own, now: client.LOST_MS, out })
     const at = client.LOST_MS + SEEK_MS
-    machine.wake(own, at, out)
+    machine.wake({ session: own, now: at, out })
     const changes = () => asked.filter(({ kind }) => kind === 'change')
     expect([own.server.role, changes().length]).toEqual(['recovering', 1])
     const register = { epoch: 3, primary: 3, backup: 0 }
     const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 1, session: 's', ...more } as const
-    machine.hubSaid(own, at, said, out)
+    machine.hubSaid({ session: own, now: at, out }, said)
     expect(own.server.role).toBe('alone')
-    machine.wake(own, at + ATTEMPT_MS, out)
+    machine.wake({ session: own, now: at + ATTEMPT_MS, out })
     expect(changes()).toHaveLength(1)
   })
   test('T30: who gathers what the others know does nothing for them yet (AP-19)', () => {
@@ -248,20 +261,23 @@ describe('roles', () => {
     own.hub = { up: true, since: 0 }
     const fourth = { ...view.members[2]!, inc: 4, player: 4 }
     const members = [...view.members, fourth]
-    client.follow(own, 0, { ...view, mv: 4, members }, null, out)
+    client.follow({ session: own, now: 0, out }, { ...view, mv: 4, members }, null)
     own.client.register = { epoch: 2, primary: 1, backup: 2 }
-    machine.wake(own, client.LOST_MS, out)
+    machine.wake({ session: own, now: client.LOST_MS, out })
     const at = client.LOST_MS + SEEK_MS
-    machine.wake(own, at, out)
+    machine.wake({ session: own, now: at, out })
     const register = { epoch: 3, primary: 3, backup: 0 }
     machine.hubSaid(
-      own,
-      at,
+      { session: own, now: at, out },
       { kind: 'register', request: 1, session: 's', ok: true, register, leader: null },
-      out,
     )
     const [before, { length }] = [own.server.log.entries.length, messages]
-    operate(own, at, 4, { kind: 'operation', seq: 1, part: 5, body: Uint8Array.of(1) }, out)
+    operate({ session: own, now: at, out }, 4, {
+      kind: 'operation',
+      seq: 1,
+      part: 5,
+      body: Uint8Array.of(1),
+    })
     expect([own.server.role, own.server.log.entries.length]).toEqual(['gathering', before])
     expect(messages.slice(length)).toEqual([])
   })

@@ -26,14 +26,14 @@ type Third = ReturnType<typeof third>
 
 function says({ own, out }: Third, now: number, message: object): void {
   const whole = { session: 's', ...message } as FromHub
-  calmly(() => machine.hubSaid(own, now, whole, out))
+  calmly(() => machine.hubSaid({ session: own, now, out }, whole))
 }
 
 const gone = (inc: number): object => ({ kind: 'present', inc, here: false })
 const here = (inc: number): object => ({ kind: 'present', inc, here: true })
 
 function wake({ own, out }: Third, now: number): void {
-  calmly(() => machine.wake(own, now, out))
+  calmly(() => machine.wake({ session: own, now, out }))
 }
 
 describe('a member of which the hub has no stream', () => {
@@ -90,7 +90,13 @@ describe('a member of which the hub has no stream', () => {
     says(scene, 100, gone(2))
     const { view } = scene.own.client
     const members = view.members.filter(({ inc }) => inc !== 2)
-    calmly(() => client.follow(scene.own, 200, { ...view, mv: 9, members }, null, scene.out))
+    calmly(() =>
+      client.follow(
+        { session: scene.own, now: 200, out: scene.out },
+        { ...view, mv: 9, members },
+        null,
+      ),
+    )
     wake(scene, 1_000)
     expect([scene.told, scene.own.client.absent.size]).toEqual([[], 0])
   })
@@ -109,7 +115,7 @@ describe('a member of which the hub has no stream', () => {
 
 describe('a process that says that it ends', () => {
   const closes = (own: Session, peer: number, now = 50): void => {
-    calmly(() => machine.closed(own, now, peer, 'left', listening().out))
+    calmly(() => machine.closed({ session: own, now, out: listening().out }, peer, 'left'))
   }
 
   test('is one whose player may be back, for all who are told so (N-16)', () => {
@@ -118,13 +124,17 @@ describe('a process that says that it ends', () => {
     expect(client.endedPlayers(own)).toEqual(new Map())
     const members = view.members.filter(({ inc }) => inc !== 2)
     const without = { ...view, mv: 9, members }
-    client.follow(own, 70, without, 'left', listening().out)
+    client.follow({ session: own, now: 70, out: listening().out }, without, 'left')
     expect([client.endedPlayers(own), own.client.ended.size]).toEqual([new Map([[2, 70]]), 0])
-    client.follow(own, 80, { ...without, mv: 10 }, null, listening().out)
+    client.follow({ session: own, now: 80, out: listening().out }, { ...without, mv: 10 }, null)
     expect(client.endedPlayers(own)).toEqual(new Map([[2, 70]]))
     // It is back, with another number.
     const back = { ...view.members[1]!, inc: 9, player: 2 }
-    client.follow(own, 90, { ...view, mv: 11, members: [...members, back] }, null, listening().out)
+    client.follow(
+      { session: own, now: 90, out: listening().out },
+      { ...view, mv: 11, members: [...members, back] },
+      null,
+    )
     expect(client.endedPlayers(own)).toEqual(new Map())
   })
 
@@ -133,10 +143,16 @@ describe('a process that says that it ends', () => {
     closes(own, 9)
     expect(own.client.ended.size).toBe(0)
     const members = view.members.filter(({ inc }) => inc !== 2)
-    client.follow(own, 70, { ...view, mv: 9, members }, 'failed', listening().out)
+    client.follow(
+      { session: own, now: 70, out: listening().out },
+      { ...view, mv: 9, members },
+      'failed',
+    )
     expect(client.endedPlayers(own)).toEqual(new Map())
     const server = backedUpOf(4).session
-    calmly(() => machine.receive(server, 0, 3, { kind: 'leave' }, listening().out))
+    calmly(() =>
+      machine.receive({ session: server, now: 0, out: listening().out }, 3, { kind: 'leave' }),
+    )
     closes(server, 3)
     expect([...server.client.ended]).toEqual([])
     closes(server, 4)
@@ -148,14 +164,14 @@ describe('a process that says that it ends', () => {
     for (const inc of [2, 3]) own.watches.set(inc, heardAt(0))
     own.client.ended.add(3)
     leadOf(own).roundAt = 0
-    calmly(() => machine.wake(own, 1, listening().out))
+    calmly(() => machine.wake({ session: own, now: 1, out: listening().out }))
     expect([...own.server.durable.members.keys()]).toEqual([1, 2])
   })
 
   test('does not ask to leave, for it may be loaded anew (N-16)', () => {
     const { own } = memberOf(3)
     const { out, sent } = listening()
-    machine.goes(own, 0, out)
+    machine.goes({ session: own, now: 0, out })
     expect([sent, own.leaving]).toEqual([[], true])
   })
 })

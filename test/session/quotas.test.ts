@@ -59,7 +59,9 @@ class Table {
     const body = new Uint8Array(length)
     body.set([what, seq >> 8, seq & 255])
     const message = { kind: 'operation', seq, part: 5, body } as const
-    calmly(() => machine.receive(this.own, this.now, from, message, this.#out))
+    calmly(() =>
+      machine.receive({ session: this.own, now: this.now, out: this.#out }, from, message),
+    )
   }
 
   /** One after the other, from a first one to a last. */
@@ -71,14 +73,18 @@ class Table {
   pass(ms: number, each: () => void = () => {}): void {
     for (const until = this.now + ms; this.now < until;) {
       this.now += STEP
-      for (const peer of [GRACE, LINUS]) machine.heard(this.own, this.now, peer, this.#out)
-      if (machine.deadline(this.own) <= this.now) machine.wake(this.own, this.now, this.#out)
+      for (const peer of [GRACE, LINUS])
+        machine.heard({ session: this.own, now: this.now, out: this.#out }, peer)
+      if (machine.deadline(this.own) <= this.now)
+        machine.wake({ session: this.own, now: this.now, out: this.#out })
       each()
     }
   }
 
   leave(inc: PeerId): void {
-    calmly(() => membership.remove(this.own, this.now, inc, 'left', this.#out))
+    calmly(() =>
+      membership.remove({ session: this.own, now: this.now, out: this.#out }, inc, 'left'),
+    )
   }
 
   of(by: PeerId): number[] {

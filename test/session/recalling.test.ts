@@ -33,8 +33,8 @@ function gathering(own: Judged, make: (session: Session) => void = () => {}): Se
   Object.assign(session.client.view, own)
   session.client.register = { epoch: 2, primary: 1, backup: 2 }
   make(session)
-  recovery.seek(session, SEEK_MS, listening().out)
-  machine.hubSaid(session, AT, saidOf(3, 3, 0, 1), listening().out)
+  recovery.seek({ session, now: SEEK_MS, out: listening().out })
+  machine.hubSaid({ session, now: AT, out: listening().out }, saidOf(3, 3, 0, 1))
   return session
 }
 
@@ -43,9 +43,9 @@ function goesOn(session: Session, ...answers: [from: number, said: Judged][]): n
   const { out, messages } = listening()
   for (const [from, said] of answers) {
     const message = { kind: 'witness', epoch: 3, index: 0, settled: 0, ...said } as const
-    calmly(() => machine.receive(session, AT, from, message, out))
+    calmly(() => machine.receive({ session, now: AT, out }, from, message))
   }
-  recovery.wake(session, AT + GATHER_MS, out)
+  recovery.wake({ session, now: AT + GATHER_MS, out })
   expect(session.server.role).toBe('alone')
   const out1 = session.server.durable.conduct.expelled.map(({ player }) => player)
   const views = messages.filter((message) => message.kind === 'view')
@@ -79,11 +79,11 @@ describe('who recovers a session', () => {
   test('removes whom others knew to be out, and hands its role over if that is itself (SE-4)', () => {
     const session = gathering(judged(0))
     goesOn(session, [4, judged(1, 5)], [5, judged(0)])
-    session.rules.enforce(session, AT, listening().out)
+    session.rules.enforce({ session, now: AT, out: listening().out })
     expect([...session.server.durable.members.keys()]).toEqual([3, 4])
     const own = gathering(judged(0))
     goesOn(own, [4, judged(1, 3)], [5, judged(1, 3)])
-    own.rules.enforce(own, AT, listening().out)
+    own.rules.enforce({ session: own, now: AT, out: listening().out })
     expect('lead' in own.server && own.server.lead.yields).toBe(true)
   })
 })
@@ -94,12 +94,12 @@ describe('a member that is asked', () => {
     Object.assign(own.client.view, judged(1, 5))
     own.client.register = { epoch: 3, primary: 3, backup: 0 }
     const newer = { ...view, ...judged(0), epoch: 3, primary: 3, backup: 0 }
-    client.takeView(own, AT, 3, newer, listening().out)
+    client.takeView({ session: own, now: AT, out: listening().out }, 3, newer)
     expect(own.client.view).toMatchObject({ epoch: 3, cv: 1, banned: [{ player: 5 }] })
     const { out, messages } = listening()
-    machine.receive(own, AT, 3, { kind: 'inquire', epoch: 3, whole: false }, out)
+    machine.receive({ session: own, now: AT, out }, 3, { kind: 'inquire', epoch: 3, whole: false })
     expect(messages).toMatchObject([{ kind: 'witness', cv: 1, banned: [{ player: 5 }] }])
-    client.takeView(own, AT, 3, { ...newer, ...judged(2) }, listening().out)
+    client.takeView({ session: own, now: AT, out: listening().out }, 3, { ...newer, ...judged(2) })
     expect(own.client.view).toMatchObject({ cv: 2, banned: [] })
   })
 })

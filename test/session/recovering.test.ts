@@ -43,7 +43,7 @@ function lost(count = 5): Session {
 }
 
 function seek(own: Session, now = SEEK_MS, heard = listening()): Heard {
-  calmly(() => recovery.seek(own, now, heard.out))
+  calmly(() => recovery.seek({ session: own, now, out: heard.out }))
   return heard
 }
 
@@ -56,12 +56,12 @@ function gathering(
   const own = lost(count)
   make(own)
   seek(own)
-  calmly(() => machine.hubSaid(own, AT, saidOf(3, 3, 0, 1), heard.out))
+  calmly(() => machine.hubSaid({ session: own, now: AT, out: heard.out }, saidOf(3, 3, 0, 1)))
   return own
 }
 
 function hear(own: Session, from: number, message: PeerMessage, out = listening().out): void {
-  calmly(() => machine.receive(own, AT, from, message, out))
+  calmly(() => machine.receive({ session: own, now: AT, out }, from, message))
 }
 
 function says(own: Session, from: number, index: number, settled = 0, out = listening().out): void {
@@ -87,14 +87,16 @@ describe('a member that lost its primary', () => {
     expect([own.server.role, own.client.seekAt]).toEqual(['recovering', SEEK_MS + SEEK_AGAIN_MS])
     const no = { ...saidOf(2, 1, 2), ok: false }
     for (const request of [2, 1]) {
-      machine.hubSaid(own, SEEK_MS, { ...no, request }, listening().out)
+      machine.hubSaid({ session: own, now: SEEK_MS, out: listening().out }, { ...no, request })
       expect(own.server.role).toBe(request === 1 ? 'idle' : 'recovering')
     }
     expect(seek(own, SEEK_MS + SEEK_AGAIN_MS - 1).asked).toEqual([])
     expect(seek(own, SEEK_MS + SEEK_AGAIN_MS).asked).toHaveLength(1)
     // To who asks for nothing a no is nothing.
     const idle = lost()
-    calmly(() => machine.hubSaid(idle, 0, { ...no, request: 0 }, listening().out))
+    calmly(() =>
+      machine.hubSaid({ session: idle, now: 0, out: listening().out }, { ...no, request: 0 }),
+    )
     expect(idle.server.role).toBe('idle')
   })
   test.each<[string, (own: Session) => void]>([
@@ -158,15 +160,15 @@ describe('who recovers', () => {
     says(own, 4, 0)
     expect(own.server.role).toBe('gathering')
     const { out, events } = listening()
-    recovery.wake(own, AT + GATHER_MS - 1, out)
+    recovery.wake({ session: own, now: AT + GATHER_MS - 1, out })
     expect(own.server.role).toBe('gathering')
-    recovery.wake(own, AT + GATHER_MS, out)
+    recovery.wake({ session: own, now: AT + GATHER_MS, out })
     expect(own.server.role).toBe('alone')
     expect([...own.server.published.keys()]).toEqual([3, 4])
     expect(events).toContainEqual({ kind: 'welcome', to: [3, 4] })
     // By the clock nothing happens to who gathers nothing.
     const idle = lost()
-    calmly(() => recovery.wake(idle, 99_999, out))
+    calmly(() => recovery.wake({ session: idle, now: 99_999, out }))
     expect(idle.server.role).toBe('idle')
   })
   test.each<[string, number, Partial<PeerMessage & { kind: 'witness' }>]>([
@@ -184,7 +186,7 @@ describe('who recovers', () => {
     const own = gathering()
     const asked = (peer: number): unknown[] => {
       const { out, messages } = listening()
-      calmly(() => machine.linked(own, AT, peer, false, out))
+      calmly(() => machine.linked({ session: own, now: AT, out }, peer, false))
       return messages.filter(({ kind }) => kind === 'inquire')
     }
     expect(asked(4)).toEqual([{ kind: 'inquire', epoch: 3, whole: false }])
@@ -232,9 +234,9 @@ describe('the copy that a session goes on with', () => {
     says(own, 5, 6)
     const { out } = listening()
     const later = AT + GATHER_MS
-    recovery.wake(own, later, out)
+    recovery.wake({ session: own, now: later, out })
     expect(own.server).toMatchObject({ witness: 5, until: later + GATHER_MS })
-    recovery.wake(own, later + GATHER_MS, out)
+    recovery.wake({ session: own, now: later + GATHER_MS, out })
     expect(own.server.role).toBe('alone')
     expect([...own.server.published.keys()]).toEqual([3])
   })
@@ -298,7 +300,7 @@ describe('the copy that a session goes on with', () => {
   test('T30: is what all are told of, with who is gone and how many were silent (PR-2)', () => {
     const own = gathering()
     says(own, 4, 7)
-    recovery.wake(own, AT + GATHER_MS, listening().out)
+    recovery.wake({ session: own, now: AT + GATHER_MS, out: listening().out })
     const heard = listening()
     hear(own, 4, testimony({}), heard.out)
     const gone = [1, 2].map((player) => ({ player, name: 'p' }))
@@ -390,16 +392,16 @@ describe('what the hub has of a kept session', () => {
     const { own, out } = kept()
     expect(own.server.role).toBe('gathering')
     expect((own.server as { witness?: number }).witness).toBe(0)
-    calmly(() => recovery.wake(own, AT + GATHER_MS, out))
+    calmly(() => recovery.wake({ session: own, now: AT + GATHER_MS, out }))
     expect((own.server as { witness?: number }).witness).toBe(4)
     // It is too late.
-    calmly(() => recovery.stored(own, AT + GATHER_MS, null, out))
+    calmly(() => recovery.stored({ session: own, now: AT + GATHER_MS, out }, null))
     expect(own.server.role).toBe('gathering')
   })
 
   test('is what it goes on from, with all outcomes, if nobody saw more (N-8)', () => {
     const { own, out } = kept()
-    calmly(() => recovery.stored(own, AT, read(9), out))
+    calmly(() => recovery.stored({ session: own, now: AT, out }, read(9)))
     expect(own.server.role).toBe('alone')
     const { durable: state } = own.server
     expect(state.players.get(4)).toMatchObject({ lastSeq: 12, outcomes: [{ seq: 12 }] })
@@ -413,7 +415,7 @@ describe('what the hub has of a kept session', () => {
     ['a part does not take it', () => read(9), { reopen: () => false }],
   ])('is left where %s: the most advanced is asked (N-8)', (_why, found, parts) => {
     const { own, out } = kept(parts)
-    calmly(() => recovery.stored(own, AT, found(), out))
+    calmly(() => recovery.stored({ session: own, now: AT, out }, found()))
     expect((own.server as { witness?: number }).witness).toBe(4)
   })
 })

@@ -221,21 +221,33 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
   const own = crew.session(3)
   const members = [...crew.session(1).server.published.values()]
   const { out, sent } = listening()
-  client.follow(own, 0, { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }, null, out)
-  machine.linked(own, 0, 1, false, out)
+  client.follow(
+    { session: own, now: 0, out },
+    { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members },
+    null,
+  )
+  machine.linked({ session: own, now: 0, out }, 1, false)
   own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
   const later = { epoch: 3, mv: 4, primary: 2, backup: 0 }
   const next = { ...NO_VIEW, ...later, members: members.slice(1) }
   // A backup is not believed that it leads, unless the hub says or signed so (SE-2).
-  machine.receive(own, 0, 2, { kind: 'view', view: next }, out)
+  machine.receive({ session: own, now: 0, out }, 2, { kind: 'view', view: next })
   expect(own.client.view.primary).toBe(1)
-  machine.takeView(own, 0, 2, next, out, true)
+  machine.takeView({ session: own, now: 0, out }, 2, next, true)
   expect(own.client.view.primary).toBe(2)
   expect(sent.at(-1)).toEqual([2, 'operation'])
-  machine.receive(own, 0, 1, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
+  machine.receive({ session: own, now: 0, out }, 1, {
+    kind: 'done',
+    seq: 1,
+    outcome: Uint8Array.of(1),
+  })
   expect(own.client.pending).toHaveLength(1)
-  machine.receive(own, 0, 2, { kind: 'standing', index: 0, seqs: [] }, out)
-  machine.receive(own, 0, 2, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
+  machine.receive({ session: own, now: 0, out }, 2, { kind: 'standing', index: 0, seqs: [] })
+  machine.receive({ session: own, now: 0, out }, 2, {
+    kind: 'done',
+    seq: 1,
+    outcome: Uint8Array.of(1),
+  })
   expect(own.client.pending).toHaveLength(0)
 })
 
@@ -243,13 +255,13 @@ test('T31: who is silent for ten seconds is removed; what was done for it is kep
   const crew = new Crew(3)
   const primary = withWatches(crew.session(1), [3])
   const { out } = listening()
-  machine.wake(primary, 10_100, out)
+  machine.wake({ session: primary, now: 10_100, out })
   expect([...primary.server.durable.members.keys()]).toEqual([1, 2])
   expect([...primary.server.durable.players.keys()]).toEqual([1, 2, 3])
 })
 
 test('a member whose path is closed is removed at once', () => {
   const primary = withWatches(new Crew(3).session(1), [])
-  machine.closed(primary, 5_000, 3, 'failed', listening().out)
+  machine.closed({ session: primary, now: 5_000, out: listening().out }, 3, 'failed')
   expect([...primary.server.published.keys()]).toEqual([1, 2])
 })

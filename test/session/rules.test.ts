@@ -132,17 +132,15 @@ describe('membership', () => {
     session.me = 2
     const { members } = viewOf(new Primary(false))
     client.follow(
-      session,
-      0,
+      { session, now: 0, out },
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
-      out,
     )
     sent.length = 0
     const change = { kind: 'change', epoch: 1, add: null, remove: 3, why: 'left' } as const
-    client.takeChange(session, 0, 1, { ...change, mv: 5 }, out)
+    client.takeChange({ session, now: 0, out }, 1, { ...change, mv: 5 })
     expect(sent).toEqual([{ to: 1, message: { kind: 'resync' } }])
-    client.takeChange(session, 0, 1, { ...change, mv: 4 }, out)
+    client.takeChange({ session, now: 0, out }, 1, { ...change, mv: 4 })
     expect(session.client.view.members.map(({ inc }) => inc)).toEqual([1, 2])
   })
 
@@ -151,19 +149,17 @@ describe('membership', () => {
     session.me = 2
     const { members } = viewOf(new Primary(false))
     client.follow(
-      session,
-      0,
+      { session, now: 0, out },
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
-      out,
     )
     session.watches.set(1, watch.create(0, false))
     const lost = (now: number): boolean => {
-      client.wake(session, now, out)
+      client.wake({ session, now, out })
       return session.client.lost
     }
     expect([lost(2_999), lost(3_000)]).toEqual([false, true])
-    machine.heard(session, 3_100, 1, out)
+    machine.heard({ session, now: 3_100, out }, 1)
     expect(lost(3_101)).toBe(false)
   })
 
@@ -172,7 +168,7 @@ describe('membership', () => {
     const answer = (types: string): Joined => {
       session.types = types
       replies.length = 0
-      join(session, 0, 9, { ...wishOf(70), schema: 1 }, out)
+      join({ session, now: 0, out }, 9, { ...wishOf(70), schema: 1 })
       return replies[0]!
     }
     expect(answer('dot { hue: u8 }')).toEqual({ kind: 'unfit', types: 'dot { hue: u8 }' })
@@ -182,37 +178,38 @@ describe('membership', () => {
 
   test('S-4: who comes back and lost our answer asks again, and is still the same player', () => {
     const { session } = new Primary(false).process
-    join(session, 0, 9, wishOf(70), out)
+    join({ session, now: 0, out }, 9, wishOf(70))
     const player = session.server.durable.nextInc - 1
     const resume = { player, inc: player, settled: 0 }
-    for (let times = 0; times < 3; times++) join(session, 0, 9, wishOf(71, resume, 70), out)
+    for (let times = 0; times < 3; times++)
+      join({ session, now: 0, out }, 9, wishOf(71, resume, 70))
     const { members } = session.server.durable
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 1, player })
     expect(members.size).toBe(4)
-    remove(session, 0, player + 1, 'timeout', out)
-    join(session, 0, 9, wishOf(71, resume, 70), out)
+    remove({ session, now: 0, out }, player + 1, 'timeout')
+    join({ session, now: 0, out }, 9, wishOf(71, resume, 70))
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 2, player })
   })
 
   test('S-5: of two that are one player the newest wins, and the older is told', () => {
     const { session } = new Primary(false).process
-    join(session, 0, 9, wishOf(70), out)
+    join({ session, now: 0, out }, 9, wishOf(70))
     const player = session.server.durable.nextInc - 1
-    join(session, 0, 10, wishOf(71, { player, inc: 0, settled: 0 }, 70), out)
+    join({ session, now: 0, out }, 10, wishOf(71, { player, inc: 0, settled: 0 }, 70))
     const incs = (): number[] => [...session.server.durable.members.keys()]
     expect(incs()).toEqual([1, 2, 3, player + 1])
     replies.length = 0
-    join(session, 0, 9, wishOf(72, { player, inc: player, settled: 0 }, 70), out)
+    join({ session, now: 0, out }, 9, wishOf(72, { player, inc: player, settled: 0 }, 70))
     expect(replies.map((reply) => reply.kind === 'denied' && reply.code)).toEqual(['elsewhere'])
     expect(incs()).toEqual([1, 2, 3, player + 1])
-    remove(session, 0, player + 1, 'left', out)
-    join(session, 0, 9, wishOf(72, { player, inc: player, settled: 0 }, 70), out)
+    remove({ session, now: 0, out }, player + 1, 'left')
+    join({ session, now: 0, out }, 9, wishOf(72, { player, inc: player, settled: 0 }, 70))
     expect([...session.server.durable.members.values()].at(-1)).toMatchObject({ player })
   })
 
   test('S-5: with another key one is somebody new', () => {
     const { session } = new Primary(false).process
-    join(session, 0, 9, wishOf(70, { player: 2, inc: 0, settled: 0 }), out)
+    join({ session, now: 0, out }, 9, wishOf(70, { player: 2, inc: 0, settled: 0 }))
     const { members } = session.server.durable
     expect([...members.values()].map(({ player }) => player)).toEqual([1, 2, 3, 4])
   })
@@ -223,7 +220,7 @@ describe('membership', () => {
     const { session } = primary.process
     const keeps = (now: number): boolean => {
       for (const inc of [2, 3]) session.watches.set(inc, watch.create(now, false))
-      server.wake(session, now, out)
+      server.wake({ session, now, out })
       return session.server.durable.players.has(3)
     }
     expect([keeps(1_000), keeps(60_999), keeps(61_500)]).toEqual([true, true, false])
@@ -327,13 +324,11 @@ describe('deadlines', () => {
     session.me = 2
     const { members } = viewOf(new Primary(false))
     client.follow(
-      session,
-      0,
+      { session, now: 0, out },
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
-      out,
     )
-    machine.hubSaid(session, 0, register(2, 7), out)
+    machine.hubSaid({ session, now: 0, out }, register(2, 7))
     expect(machine.wanted(session)).toEqual([1, 7])
   })
 })

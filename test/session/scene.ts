@@ -120,7 +120,7 @@ export function memberOf(me: number, count = 3): { own: Session; view: View } {
   Object.assign(own, { me, player: me })
   const members = [...primaryOf(count).session.server.published.values()]
   const view = { ...NO_VIEW, epoch: 2, mv: count, primary: 1, backup: 2, members }
-  client.follow(own, 0, view, null, silent)
+  client.follow({ session: own, now: 0, out: silent }, view, null)
   own.client.published.waiting = false
   return { own, view }
 }

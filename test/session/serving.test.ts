@@ -19,7 +19,7 @@ const UNEASY_MS = 4_000
 type Heard = ReturnType<typeof listening>
 
 function wake(own: Session, now: number, heard: Heard = listening()): Heard {
-  calmly(() => server.wake(own, now, heard.out))
+  calmly(() => server.wake({ session: own, now, out: heard.out }))
   return heard
 }
 
@@ -87,7 +87,7 @@ describe('a player who went', () => {
       const parts = { ...NO_PARTS, keeps: (player: number) => player === 3 && keeps(now) }
       hear(own, now)
       leadOf(own).roundAt = now
-      calmly(() => server.wake(own, now, { ...heard.out, parts }))
+      calmly(() => server.wake({ session: own, now, out: { ...heard.out, parts } }))
     }
     return own.server.durable.players.has(3)
   }
@@ -293,7 +293,8 @@ describe('a loop that stands still', () => {
     const own = backedUpOf(3).session
     leadOf(own).since = 0
     leadOf(own).slow = slow
-    for (const now of instants) calmly(() => server.stalled(own, now, ms, listening().out))
+    for (const now of instants)
+      calmly(() => server.stalled({ session: own, now, out: listening().out }, ms))
     return 'handoverUntil' in own.server && own.server.handoverUntil !== null
   }
   const AT = server.KEEP_ROLE_MS
@@ -315,7 +316,7 @@ describe('a loop that stands still', () => {
   test('of who does not serve moves nothing (PR-2)', () => {
     const { own } = memberOf(3)
     for (const now of [AT, AT + FOR]) {
-      calmly(() => server.stalled(own, now, 9_999, listening().out))
+      calmly(() => server.stalled({ session: own, now, out: listening().out }, 9_999))
     }
     expect(own.server.role).toBe('idle')
   })
@@ -328,11 +329,11 @@ describe('at the hub', () => {
     const [, , third] = [...one.server.published.values()]
     one.server.published.set(4, { ...third!, inc: 4 })
     const { out, asked: said } = listening()
-    server.yes(one, 5, asked, out)
+    server.yes({ session: one, now: 5, out }, asked)
     expect(said).toEqual([{ kind: 'yes', session: 's', epoch: 2, nonce: 7, players: 3 }])
     expect(leadOf(one).lease.sent.get(7)).toBe(5)
     const none = listening()
-    calmly(() => server.yes(memberOf(3).own, 5, asked, none.out))
+    calmly(() => server.yes({ session: memberOf(3).own, now: 5, out: none.out }, asked))
     expect(none.asked).toEqual([])
   })
   test('T43: what it heard lengthens the lease, and what was held for it leaves (PR-2)', () => {
@@ -345,7 +346,7 @@ describe('at the hub', () => {
       effect: { kind: 'send', to: 2, message: { kind: 'confirm', epoch: 1 } },
     })
     const { out, sent } = listening()
-    server.yes(own, 100, asked, out)
+    server.yes({ session: own, now: 100, out }, asked)
     expect(lease.until).toBe(90 + LEASE_MS)
     expect(sent).toEqual([[2, 'confirm']])
   })
@@ -355,7 +356,7 @@ describe('at the hub', () => {
     const heard = listening()
     const look = (now: number): unknown[] => {
       heard.sent.length = 0
-      server.lookAtLease(own, now, heard.out)
+      server.lookAtLease({ session: own, now, out: heard.out })
       return heard.sent
     }
     expect(look(UNEASY_MS - 1)).toEqual([])
@@ -369,9 +370,9 @@ describe('at the hub', () => {
     look(LEASE_MS + 1)
     expect(heard.events).toEqual([{ kind: 'leased', leased: false }])
     for (const inc of [2, 3]) {
-      server.promised(own, LEASE_MS + 1, inc, LEASE_MS, heard.out)
+      server.promised({ session: own, now: LEASE_MS + 1, out: heard.out }, inc, LEASE_MS)
       // Of whom it is no member a promise is nothing.
-      server.promised(own, LEASE_MS + 1, inc + 5, LEASE_MS, heard.out)
+      server.promised({ session: own, now: LEASE_MS + 1, out: heard.out }, inc + 5, LEASE_MS)
     }
     leadOf(own).lease.known = true
     look(LEASE_MS + 2)
@@ -390,10 +391,10 @@ describe('at the hub', () => {
       effect: { kind: 'send', to: 2, message: { kind: 'confirm', epoch: 1 } },
     })
     const { out, sent } = listening()
-    server.promised(own, 100, 2, 50, out)
+    server.promised({ session: own, now: 100, out }, 2, 50)
     expect(sent).toEqual([[2, 'confirm']])
-    calmly(() => server.promised(memberOf(3).own, 100, 2, 50, out))
-    calmly(() => server.lookAtLease(memberOf(3).own, 100, out))
+    calmly(() => server.promised({ session: memberOf(3).own, now: 100, out }, 2, 50))
+    calmly(() => server.lookAtLease({ session: memberOf(3).own, now: 100, out }))
   })
   test.each<[Member['kind'], boolean]>([
     ['guest', true],
@@ -403,10 +404,10 @@ describe('at the hub', () => {
     const own = primaryOf(2).session
     own.server.published.set(2, { ...own.server.published.get(2)!, kind })
     const { out, asked: said } = listening()
-    server.end(own, 100, out)
+    server.end({ session: own, now: 100, out })
     expect(said).toEqual([])
     own.leaving = true
-    server.end(own, 100, out)
+    server.end({ session: own, now: 100, out })
     const wish = { why: 'end', expect: 1, primary: 1, backup: 0, inc: 1 }
     expect(said).toMatchObject(ends ? [wish] : [])
   })
@@ -414,7 +415,7 @@ describe('at the hub', () => {
     const own = primaryOf(1).session
     own.leaving = true
     const { out, asked: said } = listening()
-    for (const now of [100, 349, 350, 599]) server.end(own, now, out)
+    for (const now of [100, 349, 350, 599]) server.end({ session: own, now, out })
     expect(said).toHaveLength(2)
     expect(isGone(own)).toBe(false)
     const [first = 0, last = 0] = said.map((one) => ('request' in one ? one.request : 0))
@@ -424,7 +425,7 @@ describe('at the hub', () => {
     expect(isGone(own)).toBe(false)
     server.changed(own, first)
     expect(isGone(own)).toBe(true)
-    server.end(own, 5_000, out)
+    server.end({ session: own, now: 5_000, out })
     expect(said).toHaveLength(2)
   })
   test('T20: who does not serve is gone once it is in no view', () => {
@@ -440,7 +441,7 @@ describe('at the hub', () => {
       own.server.published.clear()
       own.leaving = true
       const { out, asked: said } = listening()
-      server.end(own, 100, out)
+      server.end({ session: own, now: 100, out })
       expect(said).toEqual([])
     }
   })

@@ -70,8 +70,12 @@ export class Stage {
     Object.assign(own, { id: ID, me: 1, player: 1 })
     renumber(own, false, 0, out)
     register.present(this.#directory, this.now, ID, 1, true)
-    roles.found(own, this.now, out)
-    membership.enter(own, this.now, { inc: 1, player: 1, ...describe(name, own.secret) }, 0, out)
+    roles.found({ session: own, now: this.now, out })
+    membership.enter(
+      { session: own, now: this.now, out },
+      { inc: 1, player: 1, ...describe(name, own.secret) },
+      0,
+    )
     this.deliver()
   }
 
@@ -92,7 +96,12 @@ export class Stage {
     const { primary } = register.find(this.#directory, ID)!.entry.register
     this.#air.push(() => {
       const host = this.#nameOf(primary)
-      if (host !== '') membership.join(this.session(host), this.now, from, wish, this.#outOf(host))
+      if (host !== '')
+        membership.join(
+          { session: this.session(host), now: this.now, out: this.#outOf(host) },
+          from,
+          wish,
+        )
     })
     this.deliver()
   }
@@ -114,7 +123,10 @@ export class Stage {
   }
 
   operate(name: string): void {
-    this.do(name, (own, out) => void submit(own, this.now, 5, Uint8Array.of(1), out))
+    this.do(
+      name,
+      (own, out) => void submit({ session: own, now: this.now, out }, 5, Uint8Array.of(1)),
+    )
   }
 
   /** Time passes, in steps. */
@@ -125,10 +137,11 @@ export class Stage {
       for (const pair of this.#linked) {
         const [one, other] = pair.split(' ').map(Number) as [PeerId, PeerId]
         const name = this.#nameOf(one)
-        machine.heard(this.session(name), this.now, other, this.#outOf(name))
+        machine.heard({ session: this.session(name), now: this.now, out: this.#outOf(name) }, other)
       }
       register.wake(this.#directory, this.now, this.#toPrimary)
-      for (const [name, own] of this.#alive) machine.wake(own, this.now, this.#outOf(name))
+      for (const [name, own] of this.#alive)
+        machine.wake({ session: own, now: this.now, out: this.#outOf(name) })
       this.deliver()
     }
   }
@@ -157,8 +170,12 @@ export class Stage {
         if (other === '' || this.#linked.has(`${own.me} ${peer}`)) continue
         this.#linked.add(`${own.me} ${peer}`).add(`${peer} ${own.me}`)
         this.#tell(name, `links with ${peer}`)
-        machine.linked(own, this.now, peer, false, this.#outOf(name))
-        machine.linked(this.session(other), this.now, own.me, false, this.#outOf(other))
+        machine.linked({ session: own, now: this.now, out: this.#outOf(name) }, peer, false)
+        machine.linked(
+          { session: this.session(other), now: this.now, out: this.#outOf(other) },
+          own.me,
+          false,
+        )
       }
     }
   }
@@ -209,7 +226,11 @@ export class Stage {
     this.#air.push(() => {
       const other = this.#nameOf(to)
       if (other === '') return
-      machine.receive(this.session(other), this.now, from, message, this.#outOf(other))
+      machine.receive(
+        { session: this.session(other), now: this.now, out: this.#outOf(other) },
+        from,
+        message,
+      )
     })
   }
 
@@ -217,7 +238,8 @@ export class Stage {
     if (event.kind === 'role') this.#tell(name, `= ${event.role}`)
     else if (event.kind !== 'view' && event.kind !== 'welcome') this.#tell(name, '', event)
     if (event.kind !== 'welcome') return
-    for (const to of event.to) stand(this.session(name), this.now, to, this.#outOf(name))
+    for (const to of event.to)
+      stand({ session: this.session(name), now: this.now, out: this.#outOf(name) }, to)
   }
 
   #hear(from: PeerId, message: ToHub): void {
@@ -257,7 +279,7 @@ export class Stage {
     Object.assign(own, { id: ID, me: answer.inc, player: answer.player })
     this.#tell(name, `is in: player ${answer.player}, done up to ${answer.lastSeq}`)
     renumber(own, false, answer.lastSeq, this.#outOf(name))
-    client.follow(own, this.now, answer.view, null, this.#outOf(name))
+    client.follow({ session: own, now: this.now, out: this.#outOf(name) }, answer.view, null)
     register.present(this.#directory, this.now, ID, answer.inc, true)
   }
 
@@ -265,7 +287,10 @@ export class Stage {
     this.#air.push(() => {
       const name = this.#nameOf(to)
       if (name === '') return
-      machine.hubSaid(this.session(name), this.now, message, this.#outOf(name))
+      machine.hubSaid(
+        { session: this.session(name), now: this.now, out: this.#outOf(name) },
+        message,
+      )
     })
   }
 

@@ -53,7 +53,7 @@ function standby(named = true): One {
 }
 
 function hear(own: Session, message: PeerMessage, from = 1, now = 0, heard = listening()): Heard {
-  calmly(() => machine.receive(own, now, from, message, heard.out))
+  calmly(() => machine.receive({ session: own, now, out: heard.out }, from, message))
   return heard
 }
 
@@ -129,7 +129,7 @@ describe('a snapshot', () => {
     own.me = 2
     const { out, sent, events } = listening()
     const deaf = { ...out, parts: { ...NO_PARTS, restore: () => false } }
-    calmly(() => machine.receive(own, 0, 1, snapshotOf(), deaf))
+    calmly(() => machine.receive({ session: own, now: 0, out: deaf }, 1, snapshotOf()))
     expect([own.server.role, sent, events]).toEqual(['idle', [], []])
   })
 })
@@ -189,18 +189,20 @@ describe('an entry of the log', () => {
 describe('the log of a primary', () => {
   test('T35: goes to who stands by, and is owed to nobody where nobody does (PR-2)', () => {
     const alone = primaryOf(2).session
-    record(alone, 5, { kind: 'pointer', inc: 2 }, listening().out)
+    record({ session: alone, now: 5, out: listening().out }, { kind: 'pointer', inc: 2 })
     expect(alone.server.log).toMatchObject({ entries: [], bytes: 0, unackedSince: Infinity })
     expect(alone.server.log.acked).toBe(lengthOf(alone))
     const { session } = backedUpOf(3)
     const { out, messages } = listening()
-    record(session, 5, { kind: 'pointer', inc: 2 }, out)
+    record({ session, now: 5, out }, { kind: 'pointer', inc: 2 })
     const index = lengthOf(session) - 1
     const delta = entryOf({ kind: 'pointer', inc: 2 })
     expect(messages).toEqual([{ kind: 'replicate', epoch: 2, index, delta }])
     expect(session.server.log.unackedSince).toBe(5)
     const { own } = memberOf(3)
-    expect(() => record(own, 0, { kind: 'pointer', inc: 2 }, out)).toThrow('only a serving primary')
+    expect(() => record({ session: own, now: 0, out }, { kind: 'pointer', inc: 2 })).toThrow(
+      'only a serving primary',
+    )
   })
   test('T35: is sent again on a new link, what is not acked of it (PR-2)', () => {
     const one = backedUpOf(3)
@@ -208,7 +210,7 @@ describe('the log of a primary', () => {
     one.give(ackOf(2, one.length - 1))
     const kinds = (peer: number, own = one.session): [number, string][] => {
       const { out, sent } = listening()
-      calmly(() => machine.linked(own, 0, peer, false, out))
+      calmly(() => machine.linked({ session: own, now: 0, out }, peer, false))
       return sent
     }
     expect(kinds(2)).toEqual([
@@ -245,15 +247,15 @@ describe('a hand-over', () => {
   test('T4: waits a second for the log to be there, and is off then (PR-2)', () => {
     const own = backedUpOf(3).session
     const { out, sent } = listening()
-    expect(handOver(own, 100, out)).toBe(true)
+    expect(handOver({ session: own, now: 100, out })).toBe(true)
     expect(own.server).toMatchObject({ handoverUntil: 100 + HANDOVER_MS })
     expect(sent).toEqual([[2, 'replicate']])
     // Asked for again it is under way.
-    expect(handOver(own, 300, out)).toBe(true)
+    expect(handOver({ session: own, now: 300, out })).toBe(true)
     expect([sent.length, own.server]).toMatchObject([1, { handoverUntil: 100 + HANDOVER_MS }])
-    calmly(() => proceed(own, 99 + HANDOVER_MS, out))
+    calmly(() => proceed({ session: own, now: 99 + HANDOVER_MS, out }))
     expect(own.server).toMatchObject({ handoverUntil: 100 + HANDOVER_MS })
-    calmly(() => proceed(own, 100 + HANDOVER_MS, out))
+    calmly(() => proceed({ session: own, now: 100 + HANDOVER_MS, out }))
     expect(own.server).toMatchObject({ role: 'backedup', handoverUntil: null })
   })
   test('T4: is to nobody without a backup, or without a hub to say so (PR-2)', () => {
@@ -261,18 +263,18 @@ describe('a hand-over', () => {
     const away = backedUpOf(3).session
     away.hub.up = false
     for (const own of [away, primaryOf(3).session, memberOf(3).own]) {
-      expect(calmly(() => handOver(own, 0, out))).toBe(false)
-      calmly(() => proceed(own, 0, out))
+      expect(calmly(() => handOver({ session: own, now: 0, out }))).toBe(false)
+      calmly(() => proceed({ session: own, now: 0, out }))
     }
   })
   test('T4: asks the register, and says to who leads now that it does, with what the hub signed (PR-2)', () => {
     const own = backedUpOf(3).session
     const heard = listening()
-    handOver(own, 0, heard.out, true)
+    handOver({ session: own, now: 0, out: heard.out }, true)
     expect(heard.asked).toMatchObject([{ why: 'handover', expect: 2, primary: 2, backup: 0 }])
     const bytes = new Uint8Array(64).fill(3)
     const leader = { link: new Uint8Array(32), grant: bytes }
-    machine.hubSaid(own, 400, { ...saidOf(3, 2), leader }, heard.out)
+    machine.hubSaid({ session: own, now: 400, out: heard.out }, { ...saidOf(3, 2), leader })
     expect(heard.messages.at(-1)).toEqual({ kind: 'stepDown', epoch: 3, grant: bytes })
     expect([own.server.role, own.client.handedAt]).toEqual(['idle', 400])
     expect([grantFor(own, 3), grantFor(own, 2)]).toEqual([bytes, null])
@@ -280,8 +282,8 @@ describe('a hand-over', () => {
   test('T4: to another epoch than the next is none: somebody else leads (PR-2)', () => {
     const own = backedUpOf(3).session
     const { out, sent } = listening()
-    handOver(own, 0, out, true)
-    machine.hubSaid(own, 400, saidOf(4, 2), out)
+    handOver({ session: own, now: 0, out }, true)
+    machine.hubSaid({ session: own, now: 400, out }, saidOf(4, 2))
     expect([own.server.role, sent]).toEqual(['idle', []])
   })
   test('T4: is taken by the backup of who says so, in the epoch that comes next (PR-2)', () => {
@@ -313,9 +315,9 @@ describe('who leads from now on', () => {
     const own = standby().session
     own.recovers = true
     make(own)
-    calmly(() => roles.suspect(own, 500, 1, listening().out))
+    calmly(() => roles.suspect({ session: own, now: 500, out: listening().out }, 1))
     const heard = listening()
-    calmly(() => machine.hubSaid(own, 900, saidOf(3, 2), heard.out))
+    calmly(() => machine.hubSaid({ session: own, now: 900, out: heard.out }, saidOf(3, 2)))
     return { own, heard }
   }
   test('T41: removes who led, tells all and the hub, and sends them what they lack (PR-2)', () => {
@@ -338,7 +340,7 @@ describe('who leads from now on', () => {
     const own = standby().session
     own.recovers = true
     hear(own, { kind: 'confirm', epoch: 2 }, 1, 300)
-    machine.hubSaid(own, 900, saidOf(3, 2), listening().out)
+    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(3, 2))
     expect(leadOf(own).lease.until).toBe(300 + LEASE_MS)
     expect([...own.server.durable.members.keys()]).toEqual([1, 2, 3])
   })
@@ -359,36 +361,38 @@ describe('who leads from now on', () => {
   test('T81: who is deposed is told so if it served, and is nobody afterwards (PR-2)', () => {
     const deposed = (own: Session): string[] => {
       const { out, events } = listening()
-      calmly(() => machine.hubSaid(own, 0, saidOf(9, 7), out))
+      calmly(() => machine.hubSaid({ session: own, now: 0, out }, saidOf(9, 7)))
       return [own.server.role, ...events.map(({ kind }) => kind)]
     }
     expect(deposed(backedUpOf(3).session)).toEqual(['idle', 'role', 'removed'])
     expect(deposed(standby().session)).toEqual(['idle', 'role'])
     expect(deposed(memberOf(3).own)).toEqual(['idle'])
     const { out, events } = listening()
-    roles.depose(memberOf(3).own, 0, out)
+    roles.depose({ session: memberOf(3).own, now: 0, out })
     expect(events).toEqual([])
   })
   test('T77: a register of the same epoch, or an older one, changes nothing (PR-2)', () => {
     for (const epoch of [1, 2]) {
       const own = standby().session
-      calmly(() => machine.hubSaid(own, 0, saidOf(epoch, 7), listening().out))
+      calmly(() =>
+        machine.hubSaid({ session: own, now: 0, out: listening().out }, saidOf(epoch, 7)),
+      )
       expect(own.server.role).toBe('backup')
     }
   })
   test('T36: it may be named again while it asks, and then stands by (PR-2)', () => {
     const own = standby().session
-    calmly(() => roles.suspect(own, 500, 1, listening().out))
-    machine.hubSaid(own, 900, saidOf(3, 1, 2), listening().out)
+    calmly(() => roles.suspect({ session: own, now: 500, out: listening().out }, 1))
+    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(3, 1, 2))
     expect(own.server).toMatchObject({ role: 'backup', epoch: 3 })
-    machine.hubSaid(own, 950, saidOf(4, 1, 2), listening().out)
+    machine.hubSaid({ session: own, now: 950, out: listening().out }, saidOf(4, 1, 2))
     expect(own.server).toMatchObject({ role: 'backup', epoch: 4 })
   })
 })
 
 describe('a suspicion', () => {
   const roleAfter = (own: Session, peer: number): string => {
-    calmly(() => roles.suspect(own, 0, peer, listening().out))
+    calmly(() => roles.suspect({ session: own, now: 0, out: listening().out }, peer))
     return own.server.role
   }
   test('T36: is acted on by primary and backup, each of the other alone (PR-2)', () => {
@@ -406,31 +410,31 @@ describe('a suspicion', () => {
       own.hub.up = up
       for (const inc of [1, 3]) own.watches.set(inc, heardAt(0))
       roleAfter(own, 1)
-      calmly(() => machine.heard(own, 9, peer, listening().out))
+      calmly(() => machine.heard({ session: own, now: 9, out: listening().out }, peer))
       return own.server.role
     }
     expect([heard(false), heard(true), heard(false, 3)]).toEqual(['backup', 'taking', 'taking'])
     const idle = memberOf(3).own
-    calmly(() => roles.heardPrimary(idle, 0, listening().out))
-    calmly(() => machine.heard(idle, 0, 77, listening().out))
+    calmly(() => roles.heardPrimary({ session: idle, now: 0, out: listening().out }))
+    calmly(() => machine.heard({ session: idle, now: 0, out: listening().out }, 77))
     expect(idle.server.role).toBe('idle')
   })
   test('T77: is asked for again each quarter of a second, where there is a hub (PR-2)', () => {
     const own = standby().session
     const { out, asked } = listening()
     own.hub.up = false
-    calmly(() => roles.suspect(own, 100, 1, out))
+    calmly(() => roles.suspect({ session: own, now: 100, out }, 1))
     expect(own.server).toMatchObject({ attempt: { sent: false, againAt: 100 + ATTEMPT_MS } })
     own.hub.up = true
-    retry(own, 99 + ATTEMPT_MS, out)
+    retry({ session: own, now: 99 + ATTEMPT_MS, out })
     expect(asked).toEqual([])
-    for (const times of [1, 2, 2]) retry(own, 100 + times * ATTEMPT_MS, out)
+    for (const times of [1, 2, 2]) retry({ session: own, now: 100 + times * ATTEMPT_MS, out })
     const request = { kind: 'change', why: 'takeover', inc: 2, expect: 2, primary: 2, backup: 0 }
     expect(asked).toMatchObject([1, 2].map((at) => ({ ...request, request: at })))
     expect(own.server).toMatchObject({
       attempt: { sent: true, sentAt: 100 + ATTEMPT_MS, request: 2 },
     })
-    calmly(() => retry(memberOf(3).own, 0, out))
+    calmly(() => retry({ session: memberOf(3).own, now: 0, out }))
     expect(asked).toHaveLength(2)
   })
 })
@@ -440,13 +444,13 @@ describe('a backup that is dropped', () => {
     const one = backedUpOf(3)
     const own = one.session
     const { out } = listening()
-    roles.suspect(own, 0, 2, out)
+    roles.suspect({ session: own, now: 0, out }, 2)
     expect(own.server).toMatchObject({ role: 'dropping', removeAfterDrop: null })
-    remove(own, 0, 2, 'left', out)
-    remove(own, 0, 2, 'timeout', out)
+    remove({ session: own, now: 0, out }, 2, 'left')
+    remove({ session: own, now: 0, out }, 2, 'timeout')
     expect(own.server).toMatchObject({ removeAfterDrop: 'left' })
     const heard = listening()
-    machine.hubSaid(own, 50, saidOf(3, 1), heard.out)
+    machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(3, 1))
     expect(heard.messages.find(({ kind }) => kind === 'change')).toMatchObject({
       remove: 2,
       why: 'left',
@@ -458,14 +462,14 @@ describe('a backup that is dropped', () => {
     for (const is of [true, false]) {
       const own = backedUpOf(3).session
       const { out } = listening()
-      roles.dropBackup(own, 0, out, is ? null : 'left')
+      roles.dropBackup({ session: own, now: 0, out }, is ? null : 'left')
       if (!is) own.server.durable.members.delete(2)
       const heard = listening()
-      calmly(() => machine.hubSaid(own, 50, saidOf(3, 1), heard.out))
+      calmly(() => machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(3, 1)))
       expect(heard.sent.some(([, kind]) => kind === 'change')).toBe(false)
     }
     const alone = primaryOf(3).session
-    calmly(() => roles.dropBackup(alone, 0, listening().out, 'left'))
+    calmly(() => roles.dropBackup({ session: alone, now: 0, out: listening().out }, 'left'))
     expect(alone.server).not.toHaveProperty('removeAfterDrop')
     expect(alone.server.role).toBe('alone')
   })
@@ -478,9 +482,9 @@ describe('a backup that is dropped', () => {
     own.watches.set(2, { ...heardAt(0), samples: 9 })
     Object.assign(leadOf(own).lease, { counts: true, until: 5 })
     if ('attempt' in own.server) own.server.attempt.sentAt = 40
-    remove(own, 0, 2, 'left', listening().out)
+    remove({ session: own, now: 0, out: listening().out }, 2, 'left')
     const heard = listening()
-    machine.hubSaid(own, 50, saidOf(2, 1, 2), heard.out)
+    machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(2, 1, 2))
     expect(own.server).toMatchObject({ role: 'dropping', removeAfterDrop: 'left' })
     expect(heard.asked.at(-1)).toMatchObject({ why: 'drop', expect: 2, primary: 1, backup: 0 })
     expect(leadOf(own).lease.until).toBe(40 + LEASE_MS)
@@ -488,7 +492,7 @@ describe('a backup that is dropped', () => {
     expect(heard.messages.some((said) => said.kind === 'view' && said.view.backup === 2)).toBe(true)
     const until = leadOf(own).lease
     if ('attempt' in own.server) own.server.attempt.sentAt = 70
-    machine.hubSaid(own, 90, saidOf(3, 1), heard.out)
+    machine.hubSaid({ session: own, now: 90, out: heard.out }, saidOf(3, 1))
     expect(until.until).toBe(70 + LEASE_MS)
   })
   test('is named in the view for as long as the register names it (PR-2)', () => {

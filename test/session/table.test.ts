@@ -77,6 +77,6 @@ test('a way that is no row of the table is a bug, and refused (AP-19)', () => {
   const { session } = founder(null).process
   const { out, events } = listening()
   const idle = { ...blank(), incoming: null }
-  expect(() => become(session, 0, 'given', idle, out)).toThrow('no role follows on alone')
+  expect(() => become({ session, now: 0, out }, 'given', idle)).toThrow('no role follows on alone')
   expect([session.server.role, events]).toEqual(['alone', []])
 })

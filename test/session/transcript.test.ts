@@ -48,7 +48,7 @@ test('T35, T39, T41, T44: an operation, and a takeover before another has its an
 test('T4: a role that is handed over, and an operation of somebody who hears of it (AP-19)', () => {
   const stage = crew()
   stage.script.scene('a hands over to b; c asks for an operation')
-  stage.do('a', (own, out) => void handOver(own, stage.now, out, false))
+  stage.do('a', (own, out) => void handOver({ session: own, now: stage.now, out }, false))
   stage.operate('c')
   stage.pass(1_500)
   ends(stage, 'session-hand-over', { b: 'backedup' })
@@ -58,7 +58,7 @@ test('S-3b, S-5, T34: a backup that is removed comes back as the same player (AP
   const stage = crew()
   const before = stage.session('b')
   stage.script.scene('a removes b, which is its backup')
-  stage.do('a', (own, out) => remove(own, stage.now, before.me, 'timeout', out))
+  stage.do('a', (own, out) => remove({ session: own, now: stage.now, out }, before.me, 'timeout'))
   stage.script.scene('it comes back')
   stage.join('d', before)
   stage.pass(500)

@@ -60,7 +60,7 @@ describe('who is named by the register as what it did not ask for', () => {
 
   test('T4: one that gives its role away is not told to keep it (AP-19)', () => {
     const one = backedUp()
-    expect(handOver(one.session, 0, listening().out, true)).toBe(true)
+    expect(handOver({ session: one.session, now: 0, out: listening().out }, true)).toBe(true)
     expect(after(one, [3, 1, 0], [3, 1, 2])).toEqual({ role: 'handing', epoch: 2, said: 0 })
     const other = new One(one.process)
     expect(after(other, [3, 3, 0])).toEqual({ role: 'idle', epoch: 0, said: 0 })

@@ -116,9 +116,9 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
         resume: null,
         signature: new Uint8Array(64),
       }
-      membership.join(primary!.session, now, asker, wish, run.out)
+      membership.join({ session: primary!.session, now, out: run.out }, asker, wish)
       const { nextInc } = primary!.session.server.durable
-      membership.remove(primary!.session, now, nextInc - 1, 'left', run.out)
+      membership.remove({ session: primary!.session, now, out: run.out }, nextInc - 1, 'left')
     })
     if (asker % 20 === 0) await made.world.sim.run(20)
   }

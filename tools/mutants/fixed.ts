@@ -47,7 +47,7 @@ export const FIXED: readonly Fixed[] = [
     '',
   ),
   fixed('C9', 'session/session.ts RULES', 'lacking === 0', 'lacking <= 1'),
-  fixed('C10', 'session/roles.ts stepDown', 'releaseAll(session, now, out)', ''),
+  fixed('C10', 'session/roles.ts stepDown', 'releaseAll(turn)', ''),
   fixed('C11', 'session/lease.ts holds', ' || lease.removed.size > 0', ''),
   fixed('C12', 'session/lease.ts reached', 'if (at < sentAt)', ''),
   fixed('C15', 'session/client.ts takeView', 'view.mv >= known.mv', 'view.mv > known.mv'),

@@ -140,9 +140,9 @@ export function admitted(
 
 // Whoever comes back waits on its link until its old row is out.
 function ask(run: Runtime, caller: Caller, wish: Join): void {
-  const { member, now, out } = run
+  const { member } = run
   caller.waits = null
-  if (join(member.session, now, caller.number, wish, out)) return
+  if (join(run.turn, caller.number, wish)) return
   if (isReturning(member.session, wish)) caller.waits = wish
   else drop(run, caller)
 }
@@ -160,14 +160,14 @@ function isCurrent({ member }: Runtime, { peer, number }: Caller): boolean {
 
 /** The session has an answer for a caller: a member it lets in under its number from now on. */
 export function answer(run: Runtime, number: number, answered: Joined): void {
-  const { member, now, out } = run
+  const { member, now } = run
   const caller = [...member.callers.values()].find((one) => one.number === number)
   if (!caller?.peer.link) return
   const { peer } = caller
   if (caller.peer.link.closed !== null) {
     drop(run, caller)
     // It went while we let it in: a page that closes, or a join that is given up.
-    if (answered.kind === 'joined') closed(member.session, now, answered.inc, 'left', out)
+    if (answered.kind === 'joined') closed(run.turn, answered.inc, 'left')
     return
   }
   const bytes = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, answered))

@@ -40,7 +40,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
     if (!message) member.counters.malformed++
     else if (message.kind === 'view' && wantsGrant(member.session, from, message.view)) {
       checkGrant(run, from, message.view)
-    } else session.receive(member.session, run.now, from, message, run.out)
+    } else session.receive(run.turn, from, message)
     return
   }
   if (member.watchers.has(from)) return heardOfWatcher(run, from, bytes)
@@ -78,14 +78,14 @@ function checkGrant(run: Runtime, from: PeerId, view: View): void {
 
 /** The signature in a view is checked: it counts or not, and then what came behind it. */
 export function granted(run: Runtime, job: CurveJob & { kind: 'grant' }, isRight: boolean): void {
-  const { member, now, out } = run
+  const { member } = run
   const { of: peer, view } = job
   if (member.peers.get(peer.inc) !== peer) return
   const held = peer.held ?? []
   peer.held = null
   // The link is that of the key that leads, whatever the view says of others.
   const leads = peer.key === nameOf(view.members.find(({ inc }) => inc === peer.inc)!.link)
-  if (isRight && leads) session.takeView(member.session, now, peer.inc, view, out, true)
+  if (isRight && leads) session.takeView(run.turn, peer.inc, view, true)
   else member.counters.forged++
   for (const bytes of held) takeMessage(run, peer.inc, bytes)
 }

@@ -121,7 +121,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'present':
       // The hub knows from our primary that we are not a member any more.
       if (member.hub === 'attached' && isSelf(member.session, message)) return comeBack(run)
-      return session.hubSaid(member.session, run.now, message, run.out)
+      return session.hubSaid(run.turn, message)
     case 'invited': {
       const { request, why } = message
       return run.ports.emit({ kind: 'invited', request, why: plain(why) })
@@ -130,9 +130,9 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return refused(run, plain(message.why))
     case 'register':
       if (message.session === member.session.id) named(run, message)
-      return session.hubSaid(member.session, run.now, message, run.out)
+      return session.hubSaid(run.turn, message)
     default:
-      session.hubSaid(member.session, run.now, message, run.out)
+      session.hubSaid(run.turn, message)
   }
 }
 
@@ -252,7 +252,7 @@ function declined(run: Runtime, answer: Added): void {
 export function withdraw(run: Runtime): void {
   const { member } = run
   const { phase, hub, entrance: peer, linkKey } = member
-  if (phase === 'in') return session.leave(member.session, run.now, run.out)
+  if (phase === 'in') return session.leave(run.turn)
   member.unwanted = true
   // Nothing was asked for, or nobody was let in without our first word on the link.
   const isWaiting = phase === 'asking' ? peer?.link : hub === 'open' && linkKey.point !== null
@@ -291,7 +291,7 @@ interface Opened {
 
 // We created the session, and are its primary, sole server and first client (T13).
 function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = null): void {
-  const { member, now, out } = run
+  const { member, out } = run
   const { session: own, wish } = member
   const { session: id, register } = entry
   own.id = id
@@ -321,8 +321,8 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
   if (kept && !state) return fail(run, 'store', opening.NONE_OF_OURS.why)
   const { epoch } = register
   const from = kept && { ...kept.found, epoch, state, imported: kept.imported }
-  found(own, now, out, from ?? ANEW)
-  enter(own, now, self, resume?.settled ?? 0, out)
+  found(run.turn, from ?? ANEW)
+  enter(run.turn, self, resume?.settled ?? 0)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
   // Whoever comes back later finds the room.
   wish.saved = null
@@ -339,7 +339,7 @@ export function answered(run: Runtime, peer: Peer, blob: Uint8Array): void {
     welcome(run, answer)
     member.entrance = null
     peers.name(run, peer, member.named!.inc)
-    if (member.unwanted) session.leave(member.session, run.now, run.out)
+    if (member.unwanted) session.leave(run.turn)
     return
   }
   entrance.close(run, peer, CLOSE.leaving)
@@ -365,7 +365,7 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   if (member.home !== '' && member.home !== own.id) member.clock = createClock(now)
   inside(run, lost)
   // The primary sends us its own view on the link; until then this one is used.
-  client.follow(own, now, answer.view, null, out)
+  client.follow(run.turn, answer.view, null)
 }
 
 function inside(run: Runtime, lost: number): void {
@@ -394,14 +394,14 @@ function isSame(resume: Resume | null, own: Session): resume is Resume {
 }
 
 function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
-  const { member, now, out } = run
+  const { member } = run
   if (message.session !== member.session.id) return
   member.hub = 'attached'
   member.askAt = Infinity
   named(run, message)
   paths.leaveDoor(run)
-  session.hubUp(member.session, now, out)
-  session.hubSaid(member.session, now, message, out)
+  session.hubUp(run.turn)
+  session.hubSaid(run.turn, message)
   run.ports.emit({ kind: 'hub', up: true })
 }
 

@@ -82,7 +82,7 @@ function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void 
   if (peer.inc === 0) return dispatch.note(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
   paths.came(run, peer, from)
-  session.heard(member.session, run.now, peer.inc, run.out)
+  session.heard(run.turn, peer.inc)
   member.touched.add(peer.inc)
   if (own.closed !== null) closedByPeer(run, peer, own.closed)
 }
@@ -179,7 +179,7 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
   peers.forget(run, peer)
   if (reason !== CLOSE.leaving) return
-  session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
+  session.closed(run.turn, peer.inc, 'left')
 }
 
 /** Asks for the links that the session wants and lacks, and closes those of members who left. */

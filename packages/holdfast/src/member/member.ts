@@ -104,6 +104,9 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
     seals: null as unknown as SealSink,
+    get turn() {
+      return { session: member.session, now: run.now, out: run.out }
+    },
     outs: new Map(),
   }
   run.out = createOut(run)
@@ -281,14 +284,14 @@ function watchersOf({ members }: View): Set<PeerId> {
 
 // What the parts have to say to who is new to us.
 function welcome(run: Runtime, those: readonly PeerId[]): void {
-  const { member, now, out } = run
+  const { member } = run
   for (const { part, state } of member.slots) {
     for (const bytes of part.welcome?.(state) ?? []) {
-      for (const to of those) operations.inform(member.session, now, part.channel, to, bytes, out)
+      for (const to of those) operations.inform(run.turn, part.channel, to, bytes)
     }
   }
   for (const to of those) {
-    operations.stand(member.session, now, to, out)
+    operations.stand(run.turn, to)
     links.measure(run, to)
   }
 }
@@ -367,7 +370,7 @@ export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
 /** Asks the primary for an operation on a part. @returns its number @throws HoldfastError */
 export function submit(run: Runtime, now: Millis, part: number, body: Uint8Array): number {
   begin(run, now)
-  const seq = operations.submit(run.member.session, now, part, body, run.out)
+  const seq = operations.submit(run.turn, part, body)
   end(run)
   return seq
 }
@@ -381,10 +384,7 @@ export function touched(run: Runtime, now: Millis): void {
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */
 export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   begin(run, now)
-  const { session: own } = run.member
-  const begun = guarded(run, 'a hand-over', false, () => {
-    return session.handOver(own, now, run.out, atOnce)
-  })
+  const begun = guarded(run, 'a hand-over', false, () => session.handOver(run.turn, atOnce))
   end(run)
   return begun
 }
@@ -412,7 +412,7 @@ export function leave(run: Runtime, now: Millis): void {
   begin(run, now)
   const { member } = run
   if (member.phase === 'in' && !member.session.leaving) {
-    guard(run, 'a goodbye', () => session.leave(member.session, now, run.out))
+    guard(run, 'a goodbye', () => session.leave(run.turn))
   }
   end(run)
 }
@@ -436,7 +436,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   // What we asked of ourselves is recorded before the last sheet is written.
   hearOurselves(run)
   const { session: own, phase } = member
-  const isWhole = phase === 'in' && session.goes(own, now, run.out, aside)
+  const isWhole = phase === 'in' && session.goes(run.turn, aside)
   dispatch.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // Behind that, for the hub relays nothing of who has said goodbye.
@@ -454,13 +454,13 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   const { member } = run
   // What throws keeps nothing else from its turn.
   guard(run, 'the clock', () => {
-    if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt, run.out)
+    if (now - dueAt > STALL_MS) session.stalled(run.turn, now - dueAt)
     entry.wake(run)
     if (now < member.roundAt) return
     member.roundAt = now + ROUND_MS
     links.round(run)
   })
-  guard(run, 'the clock', () => session.wake(member.session, now, run.out))
+  guard(run, 'the clock', () => session.wake(run.turn))
   for (const { part, state } of member.slots) {
     guard(run, 'the clock', () => part.wake?.(state, now, partOut(run, part.channel)))
   }
@@ -538,7 +538,7 @@ function settle(run: Runtime): void {
   for (const { part, state } of member.slots) {
     if (part.stirred?.(state)) session.stir(member.session, run.now)
   }
-  session.flush(member.session, run.now, run.out)
+  session.flush(run.turn)
   dispatch.flush(run)
 }
 

@@ -46,7 +46,7 @@ export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): voi
   if (message.session !== id || message.sheets > rooms.SHEETS_MAX) {
     return void member.counters.malformed++
   }
-  if (message.sheets === 0) return recovery.stored(member.session, run.now, null, run.out)
+  if (message.sheets === 0) return recovery.stored(run.turn, null)
   member.stored = coming({ session: id, terms }, message.sheets)
 }
 
@@ -58,7 +58,7 @@ export function recalled(run: Runtime, message: FromHub & { kind: 'sheet' }): bo
   if (!take(run, stored, message)) return true
   member.stored = null
   const found = stored.session === member.session.id ? read(run, stored) : NONE_OF_OURS
-  recovery.stored(member.session, run.now, 'code' in found ? null : found, run.out)
+  recovery.stored(run.turn, 'code' in found ? null : found)
   return true
 }
 

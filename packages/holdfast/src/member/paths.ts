@@ -72,7 +72,7 @@ function reassured(run: Runtime, peer: Peer): void {
 function doubted(run: Runtime, peer: Peer, { address }: Doubt): void {
   peer.doubt = null
   if (peer.path === address) {
-    session.closed(run.member.session, run.now, peer.inc, 'failed', run.out)
+    session.closed(run.turn, peer.inc, 'failed')
   }
 }
 

@@ -73,7 +73,7 @@ export function shiftOf({ member, now }: Runtime): Millis {
 /** Its link stands: parts and session hear of it. */
 export function arrive(run: Runtime, peer: Peer): void {
   tellParts(run, peer)
-  session.linked(run.member.session, run.now, peer.inc, isRelayed(peer.path), run.out)
+  session.linked(run.turn, peer.inc, isRelayed(peer.path))
 }
 
 function tellParts({ member, now }: Runtime, { inc }: Peer): void {
@@ -87,7 +87,7 @@ export function name(run: Runtime, peer: Peer, inc: PeerId): void {
   sealing.name(run, peer, inc)
   takeNumber(run, peer, inc)
   tellParts(run, peer)
-  session.entered(run.member.session, run.now, inc, isRelayed(peer.path), run.out)
+  session.entered(run.turn, inc, isRelayed(peer.path))
   paths.tryOthers(run, peer)
 }
 

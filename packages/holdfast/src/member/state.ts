@@ -392,6 +392,8 @@ export interface Runtime {
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
+  /** A call into the session as it is now. */
+  readonly turn: session.Turn
   /** The sink of each part, by channel. */
   readonly outs: Map<number, PartOut>
 }

@@ -15,7 +15,7 @@ import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import * as presence from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
-import { serves, type Session, type SessionOut } from './state.ts'
+import { serves, type Session, type SessionOut, type Turn } from './state.ts'
 import { mayLead } from './trust.ts'
 import * as watch from './failure-detector.ts'
 
@@ -40,14 +40,8 @@ export const ASK_MS: Millis = 1_000
  *
  * @param granted  the hub signed that its sender leads
  */
-export function takeView(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  view: View,
-  out: SessionOut,
-  granted: boolean = false,
-): void {
+export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean = false): void {
+  const { session } = turn
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
   if (view.primary !== from || !newer) return
@@ -55,17 +49,16 @@ export function takeView(
   if (!granted && !mayLead(session, from)) return
   // Who recovers the session may know less of who is out, and is about to ask us.
   const { cv, banned, votes } = known
-  follow(session, now, view.cv < cv ? { ...view, cv, banned, votes } : view, null, out)
+  follow(turn, view.cv < cv ? { ...view, cv, banned, votes } : view, null)
 }
 
 /** One member came or left. If a change is missing before this one, asks for the full view. */
 export function takeChange(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   change: PeerMessage & { kind: 'change' },
-  out: SessionOut,
 ): void {
+  const { session, out } = turn
   const { view } = session.client
   if (from !== view.primary || change.epoch < view.epoch) return
   if (change.epoch !== view.epoch || change.mv !== view.mv + 1) {
@@ -75,17 +68,12 @@ export function takeChange(
   const members = view.members.filter((member) => member.inc !== change.remove)
   if (change.add) members.push(change.add)
   if (members.length > MEMBERS_MAX) return
-  follow(session, now, { ...view, mv: change.mv, members }, change.why, out)
+  follow(turn, { ...view, mv: change.mv, members }, change.why)
 }
 
 /** Adopts a view: the primary's, the one that came with JOINED, or the founder's own. */
-export function follow(
-  session: Session,
-  now: Millis,
-  view: View,
-  why: Gone | null,
-  out: SessionOut,
-): void {
+export function follow(turn: Turn, view: View, why: Gone | null): void {
+  const { session, now, out } = turn
   const { client } = session
   const before = client.view
   client.view = view
@@ -94,7 +82,7 @@ export function follow(
     return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
   }
   forgetOthers(session, out)
-  rememberFormer(session, now, before.members, out)
+  rememberFormer(turn, before.members)
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
     client.handedAt = -Infinity
@@ -105,7 +93,7 @@ export function follow(
       client.published.askAt = now + TELL_AGAIN_MS
     }
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
-    submitAgain(session, now, out)
+    submitAgain(turn)
   }
   out.emit({ kind: 'view', view, before: before.epoch === 0 ? null : before, why })
   // What we say ourselves of it may be on its way to us since before we began to lead.
@@ -118,12 +106,8 @@ function isRelayed(session: Session, peer: PeerId): boolean {
 }
 
 // The former members keep their players, should we have to recover the session.
-function rememberFormer(
-  session: Session,
-  now: Millis,
-  before: readonly Member[],
-  out: SessionOut,
-): void {
+function rememberFormer(turn: Turn, before: readonly Member[]): void {
+  const { session, now, out } = turn
   const { view, former, ended } = session.client
   for (const { inc, player, key } of before) {
     former.set(player, { key, since: now, ended: ended.has(inc) })
@@ -154,13 +138,8 @@ export function endedPlayers({ client: { former } }: Session): Map<number, Milli
  * News of one operation, or (index 0) a part of a snapshot, which is applied once STANDING names
  * its instant. Behind a new link the first news may leave a gap, and are dropped until then.
  */
-export function takeNews(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  message: PeerMessage & { kind: 'news' },
-  out: SessionOut,
-): void {
+export function takeNews(turn: Turn, from: PeerId, message: PeerMessage & { kind: 'news' }): void {
+  const { session, now, out } = turn
   const { view, published } = session.client
   if (from !== view.primary) return
   const { index, player, seq, part, bytes } = message
@@ -186,11 +165,11 @@ function forgetOne({ client: { view, published } }: Session): void {
 
 /** The snapshot is complete: all parts are brought up to date. */
 export function takeStanding(
-  session: Session,
+  turn: Turn,
   from: PeerId,
   { index, seqs }: PeerMessage & { kind: 'standing' },
-  out: SessionOut,
 ): void {
+  const { session, out } = turn
   const { client } = session
   if (from !== client.view.primary || index > RISEN_MAX) return
   for (const { part, bytes } of client.published.coming) out.parts.news(part, from, bytes)
@@ -201,13 +180,8 @@ export function takeStanding(
 }
 
 /** The primary asks us to promise that we will not recover the session for a while. */
-export function promise(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  at: number,
-  out: SessionOut,
-): void {
+export function promise(turn: Turn, from: PeerId, at: number): void {
+  const { session, now, out } = turn
   const { client, server } = session
   const may = session.rules.mayPromise(server.role)
   // A member that knows that the register names another primary must not promise, even if it is the
@@ -219,22 +193,23 @@ export function promise(
 }
 
 /** Watches over the connection to the primary. */
-export function wake(session: Session, now: Millis, out: SessionOut): void {
+export function wake(turn: Turn): void {
+  const { session, now, out } = turn
   const { client } = session
-  presence.wake(session, now, out)
-  if (now >= client.againAt) submitAgain(session, now, out)
+  presence.wake(turn)
+  if (now >= client.againAt) submitAgain(turn)
   if (now >= client.resyncAt) {
     client.resyncAt = now + ASK_MS
     out.send(client.register.primary, { kind: 'resync' })
   }
-  if (now >= client.published.askAt) askForSnapshot(session, now, client.view.primary, out)
+  if (now >= client.published.askAt) askForSnapshot(turn, client.view.primary)
   const lost = isLost(session, now)
   if (lost !== client.lost) {
     client.lost = lost
     client.lostAt = now
     out.emit({ kind: 'lost', lost })
   }
-  if (lost) seek(session, now, out)
+  if (lost) seek(turn)
   if (!lost || !session.hub.up || now < client.askAt) return
   client.askAt = now + ASK_MS
   out.hub({ kind: 'get', request: 0, session: session.id })
@@ -242,7 +217,8 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
 }
 
 /** Asks for all that we lack of the view and the parts: the link to the primary is new. */
-export function askForSnapshot(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
+export function askForSnapshot(turn: Turn, from: PeerId): void {
+  const { session, now, out } = turn
   awaitSnapshot(session, now)
   out.send(from, { kind: 'resync' })
 }

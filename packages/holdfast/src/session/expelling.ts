@@ -7,7 +7,7 @@
  * hands its role over first. Its link keys end with the view that it is not in.
  */
 
-import { isHost, mayPlay, type Millis } from '../machine.ts'
+import { isHost, mayPlay } from '../machine.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import { EXPELLED_MAX, type Expulsion, type Member } from '../replication/layouts.ts'
@@ -16,7 +16,7 @@ import { remove } from './membership.ts'
 import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
 import { hold } from './output.ts'
 import { record } from './replicate.ts'
-import { type Performed, leadOf, serves, type Session, type SessionOut } from './state.ts'
+import { type Performed, leadOf, serves, type Session, type Turn } from './state.ts'
 
 /** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
@@ -54,16 +54,11 @@ export function votesNeeded(others: number): number {
 }
 
 /** As the primary: does what a member asks about others. */
-export function judge(
-  session: Session,
-  now: Millis,
-  body: Uint8Array,
-  by: Member,
-  out: SessionOut,
-): Performed {
+export function judge(turn: Turn, body: Uint8Array, by: Member): Performed {
+  const { session } = turn
   const wish = decode(conductLayout, body)
   const why = wish ? refusalOf(session, wish, by) : 'it is no request that this build knows'
-  if (wish && why === '') carryOut(session, now, wish, by, out)
+  if (wish && why === '') carryOut(turn, wish, by)
   const outcome = encode(conductOutcome, { done: why === '', why })
   return { outcome, changes: [], news: [], refused: why !== '' }
 }
@@ -93,33 +88,24 @@ function roomFor({ conduct }: Durable): string {
   return `${EXPELLED_MAX} players are banned: pardon one of them first`
 }
 
-function carryOut(
-  session: Session,
-  now: Millis,
-  wish: ConductWish,
-  by: Member,
-  out: SessionOut,
-): void {
+function carryOut(turn: Turn, wish: ConductWish, by: Member): void {
+  const { session } = turn
   const { durable } = session.server
-  if (wish.kind === 'pardon') record(session, now, wish, out)
-  else if (wish.kind === 'expel') expel(session, now, wish, out)
+  if (wish.kind === 'pardon') record(turn, wish)
+  else if (wish.kind === 'expel') expel(turn, wish)
   else {
     const { player: against, stands } = wish
-    record(session, now, { kind: 'vote', by: by.player, against, stands }, out)
+    record(turn, { kind: 'vote', by: by.player, against, stands })
     const ban = roomFor(durable) === ''
     if (isVotedOut(session, against))
-      expel(session, now, { player: against, ban, why: 'most players want it' }, out)
+      expel(turn, { player: against, ban, why: 'most players want it' })
   }
-  hold(session, now, { kind: 'conduct', conduct: { ...durable.conduct } }, out)
-  enforce(session, now, out)
+  hold(turn, { kind: 'conduct', conduct: { ...durable.conduct } })
+  enforce(turn)
 }
 
-function expel(
-  session: Session,
-  now: Millis,
-  { player, ban, why }: Pick<Expulsion, 'player' | 'ban' | 'why'>,
-  out: SessionOut,
-): void {
+function expel(turn: Turn, { player, ban, why }: Pick<Expulsion, 'player' | 'ban' | 'why'>): void {
+  const { session } = turn
   const { durable } = session.server
   const [member] = [...durable.members.values()].filter((here) => here.player === player)
   const { key } = durable.players.get(player)!
@@ -127,7 +113,7 @@ function expel(
   const before = durable.conduct.expelled.find((row) => row.player === player)
   if (!member && before && (before.ban || !ban)) return
   const { inc = 0, name = '' } = member ?? {}
-  record(session, now, { kind: 'expel', player, inc, name, key, ban, why }, out)
+  record(turn, { kind: 'expel', player, inc, name, key, ban, why })
 }
 
 // Votes of who is not here wait for their return.
@@ -143,13 +129,14 @@ function isVotedOut({ server: { durable }, rules }: Session, player: number): bo
 }
 
 /** As the primary: removes whoever was put out and is here; ourselves by handing the role over. */
-export function enforce(session: Session, now: Millis, out: SessionOut): void {
+export function enforce(turn: Turn): void {
+  const { session } = turn
   if (!serves(session)) return
   const { durable } = session.server
   for (const { inc, key } of [...durable.members.values()]) {
     const row = putOut(durable.conduct, inc, key)
     if (!row) continue
     if (inc === session.me) leadOf(session).yields = true
-    else remove(session, now, inc, row.ban ? 'banned' : 'kicked', out)
+    else remove(turn, inc, row.ban ? 'banned' : 'kicked')
   }
 }

@@ -42,6 +42,7 @@ import {
   serves,
   type Session,
   type SessionOut,
+  type Turn,
 } from './state.ts'
 
 /** While others are here, what was recorded is written after this. */
@@ -219,11 +220,12 @@ export function deadline(session: Session): Millis {
 }
 
 /** Writes what is due. */
-export function flush(session: Session, now: Millis, out: SessionOut): void {
+export function flush(turn: Turn): void {
+  const { session, now } = turn
   if (deadline(session) > now) return
   const { keeping } = (session as Session & { server: { lead: Lead } }).server.lead
   if (keeping.flying || keeping.why !== '') forget(keeping)
-  write(session, now, keeping, out)
+  write(turn, keeping)
 }
 
 /**
@@ -233,12 +235,8 @@ export function flush(session: Session, now: Millis, out: SessionOut): void {
  *   its way: then that is written again, if it is small
  * @returns whether what is written here follows on what the hub has on disk
  */
-export function leave(
-  session: Session,
-  now: Millis,
-  out: SessionOut,
-  aside: boolean = false,
-): boolean {
+export function leave(turn: Turn, aside: boolean = false): boolean {
+  const { session } = turn
   if (!serves(session)) return true
   const { keeping } = session.server.lead
   if (!keeping.on) return true
@@ -247,11 +245,12 @@ export function leave(
   if (!isOwed(keeping) && !isAgain) return !keeping.flying
   // What is on its way may be refused: nothing may stand behind it.
   if (keeping.flying) forget(keeping)
-  write(session, now, keeping, out)
+  write(turn, keeping)
   return true
 }
 
-function write(session: Session, now: Millis, keeping: Keeping, out: SessionOut): void {
+function write(turn: Turn, keeping: Keeping): void {
+  const { session, now, out } = turn
   gatherLoose(keeping, out)
   const { behind, bytes, whole } = keeping
   if (behind + bytes > Math.max(ENTRIES_MIN, whole)) forget(keeping)
@@ -321,11 +320,8 @@ function entriesOf({ entries }: Keeping, index: number, out: SessionOut): Uint8A
 }
 
 /** The hub has a sheet on disk, or says why not. */
-export function answered(
-  session: Session,
-  message: FromHub & { kind: 'kept' },
-  out: SessionOut,
-): void {
+export function answered(turn: Turn, message: FromHub & { kind: 'kept' }): void {
+  const { session, out } = turn
   if (message.session !== session.id || !is(session, 'leads')) return
   const { keeping } = session.server.lead
   const before = { ...keeping }

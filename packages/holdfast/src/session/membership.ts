@@ -28,22 +28,16 @@ import {
 import { HELD_MAX, hold } from './output.ts'
 import { follower, record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
-import { serves, takes, type Session, type SessionOut } from './state.ts'
+import { serves, takes, type Session, type SessionOut, type Turn } from './state.ts'
 import type { Absence } from './state.ts'
 
 /** Most members that watch, where the session's terms do not say so. */
 export const WATCHERS_MAX = 16
 
 /** The founder becomes the first member (T13). */
-export function enter(
-  session: Session,
-  now: Millis,
-  member: Member,
-  settled: number,
-  out: SessionOut,
-): void {
-  record(session, now, { kind: 'add', member, settled }, out)
-  hold(session, now, { kind: 'came', member }, out)
+export function enter(turn: Turn, member: Member, settled: number): void {
+  record(turn, { kind: 'add', member, settled })
+  hold(turn, { kind: 'came', member })
 }
 
 /**
@@ -52,13 +46,8 @@ export function enter(
  * @returns whether it is answered, now or once it is safe; else it may ask again, or wait while
  *   `isReturning`
  */
-export function join(
-  session: Session,
-  now: Millis,
-  asker: number,
-  wish: Join,
-  out: SessionOut,
-): boolean {
+export function join(turn: Turn, asker: number, wish: Join): boolean {
+  const { session, out } = turn
   if (session.server.log.held.length >= HELD_MAX) return false
   const denied = refusal(session, wish)
   if (denied) {
@@ -72,15 +61,15 @@ export function join(
   const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   if (!known) {
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
-    for (const { inc } of before) remove(session, now, inc, 'returned', out)
+    for (const { inc } of before) remove(turn, inc, 'returned')
     // Nobody removes the primary: it hands its role over, and the new primary removes it.
     const isOurs = before.some(({ inc }) => inc === session.me)
     if (isOurs && serves(session)) session.server.lead.yields = true
     if (!session.rules.mayReturn(session, member.player)) return false
     const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
-    enter(session, now, member, settled, out)
+    enter(turn, member, settled)
   }
-  hold(session, now, { kind: 'reply', to: asker, member, lastSeq }, out)
+  hold(turn, { kind: 'reply', to: asker, member, lastSeq })
   return true
 }
 
@@ -220,21 +209,16 @@ function newMember(session: Session, wish: Join): Member {
 }
 
 /** Removes a member; a registered backup only after the register has dropped it (S-3b, T31). */
-export function remove(
-  session: Session,
-  now: Millis,
-  inc: PeerId,
-  why: Gone,
-  out: SessionOut,
-): void {
+export function remove(turn: Turn, inc: PeerId, why: Gone): void {
+  const { session } = turn
   if (!takes(session) || inc === session.me) return
   const { server } = session
   if (!server.durable.members.has(inc)) return
   const follows = inc === follower(server)
-  if (!session.rules.mayRemove(server.role, follows)) return dropBackup(session, now, out, why)
+  if (!session.rules.mayRemove(server.role, follows)) return dropBackup(turn, why)
   if (server.role === 'alone' && follows) server.candidate = 0
-  record(session, now, { kind: 'remove', inc, why }, out)
-  hold(session, now, { kind: 'went', inc, why }, out)
+  record(turn, { kind: 'remove', inc, why })
+  hold(turn, { kind: 'went', inc, why })
 }
 
 /** Whether a process with that link key is `inc` and may link to us, judged by our view. */
@@ -262,13 +246,8 @@ export function admits(
 export const AWAY_MS: Millis = 500
 
 /** The hub has a stream of that member, or has none any more. */
-export function present(
-  session: Session,
-  now: Millis,
-  inc: PeerId,
-  here: boolean,
-  out: SessionOut,
-): void {
+export function present(turn: Turn, inc: PeerId, here: boolean): void {
+  const { session, now, out } = turn
   const { absent, view } = session.client
   if (here) return forget(session, [inc], out)
   const isMember = view.members.some((member) => member.inc === inc)
@@ -293,7 +272,8 @@ export function forget(session: Session, those: Iterable<PeerId>, out: SessionOu
 }
 
 /** Tells of those whose streams are gone for long enough. */
-export function wake(session: Session, now: Millis, out: SessionOut): void {
+export function wake(turn: Turn): void {
+  const { session, now, out } = turn
   let news = false
   for (const [inc, absence] of session.client.absent) {
     if (absence.told || now < dueAt(absence)) continue

@@ -22,6 +22,7 @@ import {
   type Session,
   type SessionOut,
   type Lead,
+  type Turn,
 } from './state.ts'
 import { record } from './replicate.ts'
 import type { RoleThat } from './table.ts'
@@ -106,13 +107,8 @@ const NOBODY = Uint8Array.of(0)
 export const AGAIN_MS: Millis = 1_000
 
 /** As a client: asks for an operation. @returns its number @throws HoldfastError `overloaded` */
-export function submit(
-  session: Session,
-  now: Millis,
-  part: number,
-  body: Uint8Array,
-  out: SessionOut,
-): number {
+export function submit(turn: Turn, part: number, body: Uint8Array): number {
+  const { session, now, out } = turn
   const { client } = session
   if (client.pending.length >= OUTCOMES_MAX) {
     throw new HoldfastError(
@@ -133,7 +129,8 @@ export function submit(
 }
 
 /** As a client: sends all operations without outcome again, oldest first. */
-export function submitAgain(session: Session, now: Millis, out: SessionOut): void {
+export function submitAgain(turn: Turn): void {
+  const { session, now, out } = turn
   const { client } = session
   client.againAt = client.pending.length === 0 ? Infinity : now + AGAIN_MS
   if (client.view.primary === 0) return
@@ -143,11 +140,8 @@ export function submitAgain(session: Session, now: Millis, out: SessionOut): voi
 }
 
 /** As a client: the primary sent an outcome. One that was known before is ignored. */
-export function settle(
-  session: Session,
-  message: PeerMessage & { kind: 'done' },
-  out: SessionOut,
-): void {
+export function settle(turn: Turn, message: PeerMessage & { kind: 'done' }): void {
+  const { session, out } = turn
   const { client } = session
   // The outcome would come before the operation's effects; sent again, it comes behind them.
   if (client.published.waiting) return
@@ -182,17 +176,12 @@ export function renumber(session: Session, same: boolean, lastSeq: number, out: 
   }
 }
 
-function performedBy(
-  session: Session,
-  now: Millis,
-  { part, body }: Asked,
-  by: Member,
-  out: SessionOut,
-): Performed | null {
+function performedBy(turn: Turn, { part, body }: Asked, by: Member): Performed | null {
+  const { out } = turn
   // Its own session does not ask for anything; another may try.
   if (!mayPlay(by.rights)) return null
   if (part !== CONDUCT_PART) return bounded(out.parts.perform(part, body, by))
-  return judge(session, now, body, by, out)
+  return judge(turn, body, by)
 }
 
 /**
@@ -200,22 +189,21 @@ function performedBy(
  * has no tokens waits, and all behind it.
  */
 export function operate(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'operation' },
-  out: SessionOut,
 ): void {
+  const { session, now } = turn
   if (!mayPerform(session)) return
   const { durable: own, lead } = session.server
   const member = own.members.get(from)
   const row = member && own.players.get(member.player)
   if (!member || !row) return
   const { seq } = message
-  if (seq <= row.lastSeq) return answerAgain(session, now, member, seq, out)
+  if (seq <= row.lastSeq) return answerAgain(turn, member, seq)
   const queue = lead.waiting.get(from)
   if (seq !== (queue?.at(-1)?.seq ?? row.lastSeq) + 1) return
-  if (!queue && charge(session, now, from, 'operation')) perform(session, now, member, message, out)
+  if (!queue && charge(session, now, from, 'operation')) perform(turn, member, message)
   else wait(lead, now, from, message)
 }
 
@@ -225,57 +213,49 @@ function mayPerform(session: Session): session is Session & { server: Serving } 
   return takes(session) && log.held.length < HELD_MAX && log.bytes <= BACKLOG_MAX
 }
 
-function answerAgain(
-  session: Session,
-  now: Millis,
-  { inc, player }: Member,
-  seq: number,
-  out: SessionOut,
-): void {
+function answerAgain(turn: Turn, { inc, player }: Member, seq: number): void {
+  const { session, now } = turn
   if (!charge(session, now, inc, 'operation')) return
   // The outcomes of a recovered session are lost: the empty one means that the operation was done.
   const outcome = durable.outcomeOf(session.server.durable, player, seq) ?? new Uint8Array(0)
-  hold(session, now, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } }, out)
+  hold(turn, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } })
 }
 
-function perform(
-  session: Session,
-  now: Millis,
-  member: Member,
-  asked: Asked,
-  out: SessionOut,
-): void {
+function perform(turn: Turn, member: Member, asked: Asked): void {
+  const { session, now } = turn
   const { inc, player } = member
   const { seq } = asked
-  const performed = performedBy(session, now, asked, member, out)
+  const performed = performedBy(turn, asked, member)
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   if (performed?.refused ?? performed === null) charge(session, now, inc, 'refusal')
-  record(session, now, { kind: 'operation', player, seq, outcome, changes }, out)
+  record(turn, { kind: 'operation', player, seq, outcome, changes })
   // News go first: a client that gets the outcome has seen the effects.
   const index = commit.lengthOf(session.server.log)
   for (const { part: of, bytes } of performed?.news ?? []) {
     const news = { kind: 'news', index, player, seq, part: of, bytes } as const
-    hold(session, now, { kind: 'broadcast', news }, out)
+    hold(turn, { kind: 'broadcast', news })
   }
-  hold(session, now, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } }, out)
+  hold(turn, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } })
 }
 
 /** As the primary: performs what waited for tokens, one operation of each member in turn. */
-export function performWaiting(session: Session, now: Millis, out: SessionOut): void {
+export function performWaiting(turn: Turn): void {
+  const { session, now } = turn
   if (!serves(session)) return
   const { lead } = session.server
   if (now < lead.waitingAt) return
   let again = true
   while (again) {
     again = false
-    for (const inc of lead.waiting.keys()) again = performNext(session, now, inc, out) || again
+    for (const inc of lead.waiting.keys()) again = performNext(turn, inc) || again
   }
   lead.waitingAt = lead.waiting.size > 0 ? now + LOOK_MS : Infinity
 }
 
 // Returns whether there was one that could be performed.
-function performNext(session: Session, now: Millis, inc: PeerId, out: SessionOut): boolean {
+function performNext(turn: Turn, inc: PeerId): boolean {
+  const { session, now } = turn
   if (!mayPerform(session)) return false
   const { lead, durable: own } = session.server
   const queue = lead.waiting.get(inc)!
@@ -284,33 +264,28 @@ function performNext(session: Session, now: Millis, inc: PeerId, out: SessionOut
   const asked = queue.shift()
   if (queue.length === 0 || !member) lead.waiting.delete(inc)
   // Who left, or came back as another member, asks again itself.
-  if (member && asked) perform(session, now, member, asked, out)
+  if (member && asked) perform(turn, member, asked)
   return true
 }
 
 /** As the primary: sends one member a snapshot of a part, behind all entries that were recorded. */
-export function inform(
-  session: Session,
-  now: Millis,
-  part: number,
-  to: PeerId,
-  bytes: Uint8Array,
-  out: SessionOut,
-): void {
+export function inform(turn: Turn, part: number, to: PeerId, bytes: Uint8Array): void {
+  const { session, out } = turn
   if (!serves(session)) return
   const player = session.server.durable.members.get(to)?.player ?? 0
   const shown = out.parts.show(part, bytes, player)
   const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes: shown } as const
-  hold(session, now, { kind: 'send', to, message }, out)
+  hold(turn, { kind: 'send', to, message })
 }
 
 /** As the primary: tells one member that its snapshot is complete, and of which index it is. */
-export function stand(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
+export function stand(turn: Turn, to: PeerId): void {
+  const { session } = turn
   const { server } = session
   if (!serves(session)) return
   const seqs = [...server.durable.players.values()].map(({ player, lastSeq: seq }) => {
     return { player, seq }
   })
   const message = { kind: 'standing', index: commit.lengthOf(server.log), seqs } as const
-  hold(session, now, { kind: 'send', to, message }, out)
+  hold(turn, { kind: 'send', to, message })
 }

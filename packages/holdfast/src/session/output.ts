@@ -21,6 +21,7 @@ import {
   type Attempt,
   is,
   nextRequest,
+  type Turn,
 } from './state.ts'
 import { type Cause, type RoleAfter, roleAfter } from './table.ts'
 import type { Why } from '../hub-protocol/messages.ts'
@@ -30,21 +31,24 @@ import { proofOf } from '../wire/digest.ts'
 export const HELD_MAX = 32_768
 
 /** Holds an effect until everything that was recorded before it is safe. */
-export function hold(session: Session, now: Millis, effect: Effect, out: SessionOut): void {
+export function hold(turn: Turn, effect: Effect): void {
+  const { session } = turn
   commit.hold(session.server.log, effect)
-  releaseHeld(session, now, out)
+  releaseHeld(turn)
 }
 
 /** Releases the effects that are safe by now. */
-export function releaseHeld(session: Session, now: Millis, out: SessionOut): void {
+export function releaseHeld(turn: Turn): void {
+  const { session, now } = turn
   const { log } = session.server
   if (log.held.length === 0 || !mayTell(session, now)) return
-  release(session, now, safeLength(session), out)
+  release(turn, safeLength(session))
 }
 
-function release(session: Session, now: Millis, upTo: number, out: SessionOut): void {
+function release(turn: Turn, upTo: number): void {
+  const { session } = turn
   session.steps++
-  commit.release(session.server.log, upTo, (effect) => leave(session, now, effect, out))
+  commit.release(session.server.log, upTo, (effect) => leave(turn, effect))
   session.steps--
 }
 
@@ -60,8 +64,9 @@ export function mayTell(session: Session, now: Millis): boolean {
 }
 
 /** Releases all held effects: the next primary has the whole log. */
-export function releaseAll(session: Session, now: Millis, out: SessionOut): void {
-  release(session, now, commit.lengthOf(session.server.log), out)
+export function releaseAll(turn: Turn): void {
+  const { session } = turn
+  release(turn, commit.lengthOf(session.server.log))
 }
 
 function safeLength(session: Session): number {
@@ -74,13 +79,8 @@ function safeLength(session: Session): number {
  *
  * @param own  the role's own state; common state stays as it is unless it is named here
  */
-export function become<On extends Cause>(
-  session: Session,
-  now: Millis,
-  on: On,
-  own: Beginning<RoleAfter<On>>,
-  out: SessionOut,
-): void {
+export function become<On extends Cause>(turn: Turn, on: On, own: Beginning<RoleAfter<On>>): void {
+  const { session, out } = turn
   const { role: before, epoch, durable, log } = session.server
   const { publishedMv, published, conduct } = session.server
   const role = roleAfter(before, on)
@@ -90,10 +90,11 @@ export function become<On extends Cause>(
   session.server = { ...common, ...own } as Server
   out.emit({ kind: 'role', role })
   session.steps--
-  if (serves(session)) releaseHeld(session, now, out)
+  if (serves(session)) releaseHeld(turn)
 }
 
-function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): void {
+function leave(turn: Turn, effect: Effect): void {
+  const { session, out } = turn
   switch (effect.kind) {
     case 'send':
       return out.send(effect.to, effect.message)
@@ -101,7 +102,7 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
       return welcome(session, effect, out)
     case 'came':
     case 'went':
-      return tellMembers(session, now, effect, out)
+      return tellMembers(turn, effect)
     case 'conduct':
       session.server.conduct = effect.conduct
       return tellView(session, out)
@@ -127,12 +128,8 @@ function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: Sess
   out.answer(to, { kind: 'joined', inc, player, lastSeq, view: viewOf(session) })
 }
 
-function tellMembers(
-  session: Session,
-  now: Millis,
-  effect: Effect & { kind: 'came' | 'went' },
-  out: SessionOut,
-): void {
+function tellMembers(turn: Turn, effect: Effect & { kind: 'came' | 'went' }): void {
+  const { session, now, out } = turn
   const { server } = session
   const before = [...server.published.keys()]
   server.publishedMv++
@@ -234,7 +231,8 @@ export function attempt(
 }
 
 /** Sends the attempt, if the hub can be reached; again if that is due. */
-export function retry(session: Session, now: Millis, out: SessionOut): void {
+export function retry(turn: Turn): void {
+  const { session, now } = turn
   if (!is(session, 'asks')) return
   const change = session.server.attempt
   if (now < change.againAt) return
@@ -243,15 +241,15 @@ export function retry(session: Session, now: Millis, out: SessionOut): void {
   change.sent = true
   change.sentAt = Math.min(change.sentAt, now)
   change.request = nextRequest(session)
-  ask(session, change, out)
+  ask(turn, change)
 }
 
 /** Asks the register for a change. */
 export function ask(
-  session: Session,
+  turn: Turn,
   change: Pick<Attempt, 'request' | 'expect' | 'primary' | 'backup' | 'why'>,
-  out: SessionOut,
 ): void {
+  const { session, out } = turn
   const { request, expect, primary, backup, why } = change
   const by = { session: session.id, inc: session.me, proof: proofOf(session.secret, 'register') }
   out.hub({ kind: 'change', request, ...by, expect, primary, backup, why })

@@ -50,6 +50,7 @@ import {
   type ServerAs,
   type Session,
   type SessionOut,
+  type Turn,
 } from './state.ts'
 import { mayLead } from './trust.ts'
 
@@ -66,7 +67,8 @@ export const CV_MAX: number = 2 ** 32 - 1
 export const GATHER_MS: Millis = 2_000
 
 /** As a client of a session that nobody serves: asks the register for the session. */
-export function seek(session: Session, now: Millis, out: SessionOut): void {
+export function seek(turn: Turn): void {
+  const { session, now } = turn
   const { client } = session
   if (!session.recovers || !client.lost || !is(session, 'free') || session.leaving) return
   const since = isLeft(session) ? client.lostAt : client.lostAt + SEEK_MS
@@ -78,8 +80,8 @@ export function seek(session: Session, now: Millis, out: SessionOut): void {
   const { epoch, primary, backup } = register
   const asked = attempt(now, epoch, { why: 'recover', primary: session.me, backup: 0 })
   const own = { attempt: asked, since: now, heads: [primary, backup] }
-  become(session, now, 'lost', { ...blank(), epoch, ...own }, out)
-  session.rules.seek(session, now, out)
+  become(turn, 'lost', { ...blank(), epoch, ...own })
+  session.rules.seek(turn)
 }
 
 /**
@@ -93,20 +95,20 @@ export function isLeft({ client: { register }, watches }: Session, unlinked = fa
 }
 
 /** The register refused our newest request, so nothing that we asked for is under way any more. */
-export function refused(session: Session, now: Millis, request: number, out: SessionOut): void {
+export function refused(turn: Turn, request: number): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'recovering' || server.attempt.request !== request) return
-  become(session, now, 'refused', { ...blank(), incoming: null }, out)
+  become(turn, 'refused', { ...blank(), incoming: null })
 }
 
 /** The register names us: the survivors are the session. */
 export function gather(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   { attempt: asked, since, heads: named }: ServerAs<'recovering'>,
   register: Register,
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   const { view } = session.client
   const heads = [view.primary, view.backup, ...named]
   const isGone = ({ inc }: Member): boolean => inc !== session.me && heads.includes(inc)
@@ -124,17 +126,18 @@ export function gather(
     gone: view.members.filter(isGone),
   }
   const { epoch } = register
-  become(
-    session,
-    now,
-    'recovers',
-    { epoch, durable, published: told, publishedMv: durable.mv, conduct, ...own },
-    out,
-  )
+  become(turn, 'recovers', {
+    epoch,
+    durable,
+    published: told,
+    publishedMv: durable.mv,
+    conduct,
+    ...own,
+  })
   tellHub(session, out)
   tellView(session, out)
   for (const { inc } of here) if (inc !== session.me) ask(session, inc, out)
-  decide(session, now, out)
+  decide(turn)
 }
 
 // The dead may have given numbers to members unknown to us: these are not given again.
@@ -198,12 +201,8 @@ export function ask(session: Session, inc: PeerId, out: SessionOut): void {
 }
 
 /** As a member: reports how much was published to us, or sends all of it. */
-export function answer(
-  session: Session,
-  from: PeerId,
-  message: PeerMessage & { kind: 'inquire' },
-  out: SessionOut,
-): void {
+export function answer(turn: Turn, from: PeerId, message: PeerMessage & { kind: 'inquire' }): void {
+  const { session, out } = turn
   if (!mayLead(session, from)) return
   const { epoch } = message
   const { cv, banned, votes } = session.client.view
@@ -247,12 +246,11 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
 
 /** A member reports how much was published to it. */
 export function witnessed(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'witness' },
-  out: SessionOut,
 ): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || !server.published.has(from)) return
   if (message.epoch !== server.epoch) return
@@ -262,51 +260,45 @@ export function witnessed(
   const { index, settled } = isWitness && isCounted ? message : { index: 0, settled: 0 }
   const conduct = conductOf(message.cv <= CV_MAX ? message : session.client.view)
   server.answers.set(from, { index, settled, conduct })
-  decide(session, now, out)
+  decide(turn)
 }
 
 /** The hub has sent all that it has of the session; null for nothing that we can read. */
-export function stored(session: Session, now: Millis, found: Read | null, out: SessionOut): void {
+export function stored(turn: Turn, found: Read | null): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'gathering') return
   Object.assign(server, { stored: found, awaits: false })
-  decide(session, now, out)
+  decide(turn)
 }
 
 /** Members that have not answered in time are not waited for. */
-export function wake(session: Session, now: Millis, out: SessionOut): void {
+export function wake(turn: Turn): void {
+  const { session, now } = turn
   const { server } = session
   if (server.role !== 'gathering' || now < server.until) return
-  giveUpWitness(session, now, server, out)
+  giveUpWitness(turn, server)
 }
 
 // The witness does not answer, or its copy is invalid: another member's copy is asked for.
-function giveUpWitness(
-  session: Session,
-  now: Millis,
-  server: ServerAs<'gathering'>,
-  out: SessionOut,
-): void {
+function giveUpWitness(turn: Turn, server: ServerAs<'gathering'>): void {
   if (server.witness !== 0) {
     server.answers.delete(server.witness)
     server.witness = 0
   }
-  choose(session, now, server, out)
+  choose(turn, server)
 }
 
-function decide(session: Session, now: Millis, out: SessionOut): void {
+function decide(turn: Turn): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || server.witness !== 0 || server.awaits) return
-  if (server.answers.size >= server.published.size) choose(session, now, server, out)
+  if (server.answers.size >= server.published.size) choose(turn, server)
 }
 
 // The witness is the member to whom most was published; of equals we ourselves come first.
-function choose(
-  session: Session,
-  now: Millis,
-  gathering: ServerAs<'gathering'>,
-  out: SessionOut,
-): void {
+function choose(turn: Turn, gathering: ServerAs<'gathering'>): void {
+  const { session, now, out } = turn
   const own = gathering.answers.get(session.me)
   assert(own, 'who gathers has answered itself')
   let [witness, most] = [session.me, own.index]
@@ -314,9 +306,9 @@ function choose(
     if (index > most) [witness, most] = [inc, index]
   }
   const { stored: found } = gathering
-  if (found && found.length >= most) return goOnFrom(session, now, gathering, found, out)
+  if (found && found.length >= most) return goOnFrom(turn, gathering, found)
   if (witness === session.me) {
-    return conclude(session, now, gathering, testimonyOf(session, out), out)
+    return conclude(turn, gathering, testimonyOf(session, out))
   }
   gathering.witness = witness
   gathering.copy = null
@@ -326,31 +318,29 @@ function choose(
 
 /** A chunk of the witness's copy. */
 export function testified(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'testimony' },
-  out: SessionOut,
 ): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || from !== server.witness) return
   if (message.epoch !== server.epoch || message.of > SNAPSHOT_PIECES_MAX) return
   server.copy = chunks.take(server.copy, message)
   const bytes = server.copy && chunks.whole(server.copy)
-  if (bytes) conclude(session, now, server, bytes, out)
+  if (bytes) conclude(turn, server, bytes)
 }
 
 // The disk has at least as much as any survivor: all is there that was done, with its outcomes.
 function goOnFrom(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   gathering: ServerAs<'gathering'>,
   { state, parts, changes, length, sheets }: Read,
-  out: SessionOut,
 ): void {
+  const { session, out } = turn
   const { durable } = gathering
   gathering.stored = null
-  if (!out.parts.reopen(parts, changes)) return choose(session, now, gathering, out)
+  if (!out.parts.reopen(parts, changes)) return choose(turn, gathering)
   durable.nextInc = Math.max(durable.nextInc, state.nextInc)
   for (const [player, row] of state.players) {
     if (durable.players.has(player) || durable.players.size < PLAYERS_KEPT_MAX) {
@@ -358,16 +348,11 @@ function goOnFrom(
     }
   }
   if (state.conduct.cv > durable.conduct.cv) durable.conduct = state.conduct
-  resume(session, now, gathering, { index: length, witness: session.me, sheets }, out)
+  resume(turn, gathering, { index: length, witness: session.me, sheets })
 }
 
-function conclude(
-  session: Session,
-  now: Millis,
-  gathering: ServerAs<'gathering'>,
-  bytes: Uint8Array,
-  out: SessionOut,
-): void {
+function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Array): void {
+  const { session, now, out } = turn
   const { durable } = gathering
   const copy = decode(testimonyLayout, bytes)
   const isCounted = copy !== null && copy.index <= RISEN_MAX
@@ -375,22 +360,21 @@ function conclude(
   // If a part rejects our own copy, it goes on with its present state: nobody is left to ask.
   const isOwn = gathering.witness === 0
   if (!isCounted || !(isRestored || isOwn)) {
-    return giveUpWitness(session, gathering.until, gathering, out)
+    return giveUpWitness({ ...turn, now: gathering.until }, gathering)
   }
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
-  resume(session, now, gathering, { index: copy.index, witness, sheets: 0 }, out)
+  resume(turn, gathering, { index: copy.index, witness, sheets: 0 })
 }
 
 // The session goes on from a log of so many entries, with those who have answered.
 function resume(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   gathering: ServerAs<'gathering'>,
   { index, witness, sheets }: { index: number; witness: PeerId; sheets: number },
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   const { durable, lead } = gathering
   for (const [inc, { settled }] of gathering.answers) {
     const member = durable.members.get(inc)
@@ -401,18 +385,17 @@ function resume(
   if (recalled.cv >= durable.conduct.cv) durable.conduct = recalled
   const conduct = { ...durable.conduct }
   const own = { lead, candidate: 0, candidateSince: now, conduct }
-  become(session, now, 'concludes', { log, ...own }, out)
+  become(turn, 'concludes', { log, ...own })
   const { server } = session
   lineage.begin(session, server.epoch, index, { sheets, imported: false })
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
-  for (const inc of silent) dismiss(session, now, inc, out)
+  for (const inc of silent) dismiss(turn, inc)
   tellView(session, out)
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
   const { epoch } = server
   const gone = gathering.gone.map(({ player, name }) => ({ player, name }))
   const message = { kind: 'recovered', epoch, witness, gone, silent: silent.length } as const
-  for (const inc of server.published.keys())
-    hold(session, now, { kind: 'send', to: inc, message }, out)
+  for (const inc of server.published.keys()) hold(turn, { kind: 'send', to: inc, message })
 }
 
 function countUpTo({ players }: Durable, player: number, seq: number): void {
@@ -420,7 +403,7 @@ function countUpTo({ players }: Durable, player: number, seq: number): void {
   if (row && seq <= RISEN_MAX) row.lastSeq = Math.max(row.lastSeq, seq)
 }
 
-function dismiss(session: Session, now: Millis, inc: PeerId, out: SessionOut): void {
-  record(session, now, { kind: 'remove', inc, why: 'failed' }, out)
-  hold(session, now, { kind: 'went', inc, why: 'failed' }, out)
+function dismiss(turn: Turn, inc: PeerId): void {
+  record(turn, { kind: 'remove', inc, why: 'failed' })
+  hold(turn, { kind: 'went', inc, why: 'failed' })
 }

@@ -4,7 +4,7 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import { assert, INC_MAX, MEMBERS_MAX, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import * as durable from '../replication/durable.ts'
@@ -22,6 +22,7 @@ import {
   type Session,
   type SessionOut,
   watchAnew,
+  type Turn,
 } from './state.ts'
 import type { RoleThat } from './table.ts'
 import { mayLead } from './trust.ts'
@@ -31,7 +32,8 @@ type Serving = ServerAs<RoleThat<'serves'>>
 /**
  * Makes a durable change as the primary: in the log, in the state, and on its way to the backup.
  */
-export function record(session: Session, now: Millis, delta: Delta, out: SessionOut): void {
+export function record(turn: Turn, delta: Delta): void {
+  const { session, now, out } = turn
   assert(serves(session), 'only a serving primary records')
   const { server } = session
   const bytes = encode(deltaLayout, delta)
@@ -85,12 +87,11 @@ export function sendAgain(server: Serving, out: SessionOut): void {
 
 /** A chunk of a snapshot from a primary that wants us as its backup (T16, T38). */
 export function takeSnapshot(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'snapshot' },
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   if (!is(session, 'free')) return
   const { server } = session
   const newer = server.role === 'idle' || message.epoch >= server.epoch
@@ -111,26 +112,24 @@ export function takeSnapshot(
   const isWhole = out.parts.restore(restored.parts)
   session.steps--
   if (!isWhole) {
-    if (server.role === 'sync')
-      become(session, now, 'unrestored', { ...blank(), incoming: null }, out)
+    if (server.role === 'sync') become(turn, 'unrestored', { ...blank(), incoming: null })
     return
   }
   const log = commit.create<Effect>(length)
   const kept = { ...blank(), epoch, durable: restored.durable, log }
   watchAnew(session, now, from)
   const own = { primary: from, ackedAt: now, incoming: null }
-  become(session, now, 'restored', { ...kept, ...own }, out)
+  become(turn, 'restored', { ...kept, ...own })
   out.send(from, { kind: 'acknowledge', epoch, length })
 }
 
 /** An entry of the primary's log, or its message that the register names us. */
 export function follow(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'replicate' | 'confirm' },
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   if (!is(session, 'follows') || from !== session.server.primary) return
   const { server } = session
   const { log } = server
@@ -140,7 +139,7 @@ export function follow(
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than that of its offer: the register names us.
     server.epoch = message.epoch
-    if (server.role === 'sync') named(session, now, server, out)
+    if (server.role === 'sync') named(turn, server)
   }
   if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
@@ -168,14 +167,10 @@ function isTooMany({ members, players }: durable.Durable, delta: Delta): boolean
 }
 
 /** The register names us as backup. */
-export function named(
-  session: Session,
-  now: Millis,
-  { primary, ackedAt }: ServerAs<'sync' | 'taking'>,
-  out: SessionOut,
-): void {
+export function named(turn: Turn, { primary, ackedAt }: ServerAs<'sync' | 'taking'>): void {
+  const { session, now } = turn
   watchAnew(session, now, primary)
-  become(session, now, 'named', { primary, ackedAt }, out)
+  become(turn, 'named', { primary, ackedAt })
 }
 
 function make(session: Session, delta: Delta, out: SessionOut): void {

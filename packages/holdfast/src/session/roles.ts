@@ -37,10 +37,9 @@ import {
   type Lead,
   type ServerAs,
   serves,
-  type Session,
-  type SessionOut,
   watchAnew,
   watchVouched,
+  type Turn,
 } from './state.ts'
 import { sighted } from './trust.ts'
 
@@ -64,25 +63,22 @@ export const HANDOVER_MS: Millis = 1_000
  *   may then have to wait for the hub's next message before it publishes what it commits.
  * @returns whether there is a backup to take it
  */
-export function handOver(
-  session: Session,
-  now: Millis,
-  out: SessionOut,
-  atOnce: boolean = false,
-): boolean {
+export function handOver(turn: Turn, atOnce: boolean = false): boolean {
+  const { session, now } = turn
   const { server } = session
   if (server.role !== 'backedup' || !session.hub.up) return false
   if (server.handoverUntil !== null) return true
   // The ack to this record shows when the backup last had a message of ours; its lease counts from
   // that.
-  if (!atOnce) record(session, now, { kind: 'pointer', inc: server.durable.pointer }, out)
+  if (!atOnce) record(turn, { kind: 'pointer', inc: server.durable.pointer })
   server.handoverUntil = now + HANDOVER_MS
-  proceed(session, now, out)
+  proceed(turn)
   return true
 }
 
 /** Goes on once the backup holds the whole log; gives up when that takes too long. */
-export function proceed(session: Session, now: Millis, out: SessionOut): void {
+export function proceed(turn: Turn): void {
+  const { session, now } = turn
   const { server } = session
   if (server.role !== 'backedup' || server.handoverUntil === null) return
   if (now >= server.handoverUntil) {
@@ -92,17 +88,18 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
   if (!session.rules.mayHandOver(commit.lackingOf(server.log))) return
   const { lead, backup, epoch } = server
   const asked = attempt(now, epoch, { why: 'handover', primary: backup, backup: 0 })
-  become(session, now, 'gives', { lead, backup, attempt: asked }, out)
-  session.rules.seek(session, now, out)
+  become(turn, 'gives', { lead, backup, attempt: asked })
+  session.rules.seek(turn)
 }
 
 /** The register names our backup as primary: we go on as its client. */
-export function stepDown(session: Session, now: Millis, register: Register, out: SessionOut): void {
-  releaseAll(session, now, out)
+export function stepDown(turn: Turn, register: Register): void {
+  const { session, now, out } = turn
+  releaseAll(turn)
   session.client.handedAt = now
   const { epoch } = register
   out.send(register.primary, { kind: 'stepDown', epoch, grant: grantFor(session, epoch) })
-  become(session, now, 'given', { ...blank(), incoming: null }, out)
+  become(turn, 'given', { ...blank(), incoming: null })
 }
 
 /** After a takeover waiting members are served first; a backup is sought after this. */
@@ -113,7 +110,8 @@ export const SERVE_FIRST_MS: Millis = 20
  *
  * @param from  what is kept of the session, which goes on; the founder enters as its next entry
  */
-export function found(session: Session, now: Millis, out: SessionOut, from: Kept = ANEW): void {
+export function found(turn: Turn, from: Kept = ANEW): void {
+  const { session, now, out } = turn
   const { epoch, state, length } = from
   session.lineage = from.lineage
   lineage.begin(session, epoch, length, from)
@@ -124,7 +122,7 @@ export function found(session: Session, now: Millis, out: SessionOut, from: Kept
   // What was recorded was published, to whoever was there.
   const published = { publishedMv: own.mv, conduct: { ...own.conduct } }
   const begun = { log: commit.create<Effect>(length), durable: own, epoch, ...published }
-  become(session, now, 'founded', { ...nobodyBeside(lead, now), ...begun }, out)
+  become(turn, 'founded', { ...nobodyBeside(lead, now), ...begun })
   out.emit({ kind: 'caught-up' })
 }
 
@@ -154,17 +152,19 @@ function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
 }
 
 /** A peer is suspected of having failed; the consequence depends on the roles (T36, T39). */
-export function suspect(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+export function suspect(turn: Turn, peer: PeerId): void {
+  const { session } = turn
   const { server } = session
-  if (server.role === 'backedup' && peer === server.backup) dropBackup(session, now, out)
-  else if (server.role === 'backup' && peer === server.primary) takeOver(session, now, server, out)
+  if (server.role === 'backedup' && peer === server.backup) dropBackup(turn)
+  else if (server.role === 'backup' && peer === server.primary) takeOver(turn, server)
 }
 
 /** Asks one member to be the backup: before it is registered its log must be as long as ours. */
-export function offer(session: Session, now: Millis, candidate: PeerId, out: SessionOut): void {
+export function offer(turn: Turn, candidate: PeerId): void {
+  const { session, now, out } = turn
   const { server } = session
   if (server.role !== 'alone') return
-  record(session, now, { kind: 'pointer', inc: candidate }, out)
+  record(turn, { kind: 'pointer', inc: candidate })
   server.candidate = candidate
   server.candidateSince = now
   sendSnapshot(server, out)
@@ -172,80 +172,68 @@ export function offer(session: Session, now: Millis, candidate: PeerId, out: Ses
 
 /** The follower holds so many entries. An ack of another epoch does not count in this one. */
 export function acknowledged(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   message: PeerMessage & { kind: 'acknowledge' },
-  out: SessionOut,
 ): void {
+  const { session, now } = turn
   if (!serves(session)) return
   const { server } = session
   if (message.epoch !== server.epoch || from !== follower(server) || from === 0) return
   if (server.role === 'alone') {
     const length = commit.lengthOf(server.log)
-    if (session.rules.mayAdd(message.length, length)) addBackup(session, now, server, out)
+    if (session.rules.mayAdd(message.length, length)) addBackup(turn, server)
     return
   }
   if (!commit.acknowledge(server.log, now, message.length)) return
   commit.trim(server.log, message.length)
-  releaseHeld(session, now, out)
-  proceed(session, now, out)
+  releaseHeld(turn)
+  proceed(turn)
 }
 
-function addBackup(
-  session: Session,
-  now: Millis,
-  { lead, candidate: backup, epoch, log }: ServerAs<'alone'>,
-  out: SessionOut,
-): void {
+function addBackup(turn: Turn, { lead, candidate: backup, epoch, log }: ServerAs<'alone'>): void {
+  const { session, now } = turn
   commit.ackAll(log)
   const asked = attempt(now, epoch, { why: 'add', primary: session.me, backup })
   const own = { lead, backup, attempt: asked, removeAfterDrop: null }
-  become(session, now, 'caughtUp', own, out)
-  session.rules.seek(session, now, out)
+  become(turn, 'caughtUp', own)
+  session.rules.seek(turn)
 }
 
 /** Asks the register to drop the backup. @param why  set if it shall also be removed as a member */
-export function dropBackup(
-  session: Session,
-  now: Millis,
-  out: SessionOut,
-  why: Gone | null = null,
-): void {
+export function dropBackup(turn: Turn, why: Gone | null = null): void {
+  const { session, now } = turn
   const { server } = session
   if (server.role === 'adding' || server.role === 'dropping') server.removeAfterDrop ??= why
   if (server.role !== 'backedup') return
   const { lead, backup, epoch } = server
   const asked = attempt(now, epoch, { why: 'drop', primary: session.me, backup: 0 })
-  become(session, now, 'fails', { lead, backup, attempt: asked, removeAfterDrop: why }, out)
-  session.rules.seek(session, now, out)
+  become(turn, 'fails', { lead, backup, attempt: asked, removeAfterDrop: why })
+  session.rules.seek(turn)
 }
 
-function takeOver(
-  session: Session,
-  now: Millis,
-  { primary, ackedAt, epoch }: ServerAs<'backup'>,
-  out: SessionOut,
-): void {
+function takeOver(turn: Turn, { primary, ackedAt, epoch }: ServerAs<'backup'>): void {
+  const { session, now } = turn
   const asked = attempt(now, epoch, { why: 'takeover', primary: session.me, backup: 0 })
-  become(session, now, 'suspects', { primary, ackedAt, attempt: asked }, out)
-  session.rules.seek(session, now, out)
+  become(turn, 'suspects', { primary, ackedAt, attempt: asked })
+  session.rules.seek(turn)
 }
 
 /** The primary was heard again: withdraws the suspicion if the register was not asked yet. */
-export function heardPrimary(session: Session, now: Millis, out: SessionOut): void {
+export function heardPrimary(turn: Turn): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'taking' || server.attempt.sent) return
   const { primary, ackedAt } = server
-  become(session, now, 'heard', { primary, ackedAt }, out)
+  become(turn, 'heard', { primary, ackedAt })
 }
 
 /** The hub asks whether we lead in that epoch: our backup wants to take over. */
 export function challenged(
-  session: Session,
+  turn: Turn,
   { session: id, epoch, nonce }: FromHub & { kind: 'challenge' },
-  out: SessionOut,
 ): void {
+  const { session, out } = turn
   if (id !== session.id || !is(session, 'leads') || epoch !== session.server.epoch) return
   out.hub({ kind: 'alive', session: id, epoch, nonce })
   const to = serves(session) ? follower(session.server) : 0
@@ -253,12 +241,8 @@ export function challenged(
 }
 
 /** The hub answers a takeover: the primary lives. */
-export function vetoed(
-  session: Session,
-  now: Millis,
-  { session: id, request }: FromHub & { kind: 'alive' },
-  out: SessionOut,
-): void {
+export function vetoed(turn: Turn, { session: id, request }: FromHub & { kind: 'alive' }): void {
+  const { session, now, out } = turn
   const { server } = session
   if (id !== session.id || server.role !== 'taking') return
   const { primary, ackedAt, attempt: asked } = server
@@ -268,57 +252,58 @@ export function vetoed(
     return
   }
   watchVouched(session, now, primary)
-  become(session, now, 'vetoed', { primary, ackedAt }, out)
+  become(turn, 'vetoed', { primary, ackedAt })
   out.emit({ kind: 'unheard', peer: primary })
 }
 
 /** The hub sent the register: as an answer, or because it changed. The newest epoch is valid. */
-export function adopt(session: Session, now: Millis, register: Register, out: SessionOut): void {
+export function adopt(turn: Turn, register: Register): void {
+  const { session, now } = turn
   sighted(session, now, register)
   const { server } = session
   if (server.role === 'idle' || register.epoch <= server.epoch) return
-  if (register.primary === session.me) return confirmed(session, now, register, out)
+  if (register.primary === session.me) return confirmed(turn, register)
   const handed = server.role === 'handing' && register.primary === server.backup
-  if (handed && register.epoch === server.epoch + 1) return stepDown(session, now, register, out)
-  if (register.backup !== session.me || !is(session, 'standsBy')) return depose(session, now, out)
+  if (handed && register.epoch === server.epoch + 1) return stepDown(turn, register)
+  if (register.backup !== session.me || !is(session, 'standsBy')) return depose(turn)
   server.epoch = register.epoch
-  if (server.role === 'sync' || server.role === 'taking') named(session, now, server, out)
+  if (server.role === 'sync' || server.role === 'taking') named(turn, server)
 }
 
 /** STEP_DOWN of our primary: the register names us, even if the hub's message is still to come. */
 export function handed(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   from: PeerId,
   { epoch, grant }: PeerMessage & { kind: 'stepDown' },
-  out: SessionOut,
 ): void {
+  const { session } = turn
   const { server } = session
   if (server.role !== 'backup' || from !== server.primary || epoch !== server.epoch + 1) return
   if (grant) session.grant = { epoch, bytes: grant }
-  adopt(session, now, { epoch, primary: session.me, backup: 0 }, out)
+  adopt(turn, { epoch, primary: session.me, backup: 0 })
 }
 
 // The register names us as primary: our own request succeeded, or our primary's hand-over.
-function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
+function confirmed(turn: Turn, register: Register): void {
+  const { session } = turn
   const { server } = session
   switch (server.role) {
     case 'recovering':
-      return gather(session, now, server, register, out)
+      return gather(turn, server, register)
     case 'taking':
       server.epoch = register.epoch
-      return lead(session, now, 'failed', out)
+      return lead(turn, 'failed')
     // Handed over; also to a member in `sync`, which does not know yet that it is the backup, but
     // has the whole log.
     case 'backup':
     case 'sync':
       server.epoch = register.epoch
-      return lead(session, now, null, out)
+      return lead(turn, null)
     case 'adding':
-      if (register.backup === server.backup) added(session, now, server, register.epoch, out)
+      if (register.backup === server.backup) added(turn, server, register.epoch)
       return
     case 'dropping':
-      if (register.backup === 0) dropped(session, now, server, register.epoch, out)
+      if (register.backup === 0) dropped(turn, server, register.epoch)
       return
     default:
       // No other member asks for us, and we have not asked.
@@ -327,36 +312,34 @@ function confirmed(session: Session, now: Millis, register: Register, out: Sessi
 }
 
 function added(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   { lead: own, backup, attempt: asked, removeAfterDrop }: ServerAs<'adding'>,
   epoch: number,
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   leases.renew(own.lease, asked.sentAt)
   const beside = { lead: own, backup, slowSince: Infinity, handoverUntil: null }
-  become(session, now, 'added', { ...beside, epoch }, out)
+  become(turn, 'added', { ...beside, epoch })
   watchAnew(session, now, backup)
   // The backup may have read the register before us, and ignored what we sent in the old epoch.
   if (serves(session)) sendAgain(session.server, out)
   tellView(session, out)
-  if (removeAfterDrop) dropBackup(session, now, out, removeAfterDrop)
+  if (removeAfterDrop) dropBackup(turn, removeAfterDrop)
 }
 
 function dropped(
-  session: Session,
-  now: Millis,
+  turn: Turn,
   { lead: own, backup: inc, attempt: asked, removeAfterDrop: why }: ServerAs<'dropping'>,
   epoch: number,
-  out: SessionOut,
 ): void {
+  const { session, now, out } = turn
   leases.renew(own.lease, asked.sentAt)
   session.server.log.unackedSince = Infinity
-  become(session, now, 'dropped', { ...nobodyBeside(own, now), epoch }, out)
+  become(turn, 'dropped', { ...nobodyBeside(own, now), epoch })
   tellView(session, out)
   if (!why || !session.server.durable.members.has(inc)) return
-  record(session, now, { kind: 'remove', inc, why }, out)
-  hold(session, now, { kind: 'went', inc, why }, out)
+  record(turn, { kind: 'remove', inc, why })
+  hold(turn, { kind: 'went', inc, why })
 }
 
 /**
@@ -365,7 +348,8 @@ function dropped(
  *
  * @param why  why the old primary is removed; null if it handed over
  */
-export function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
+export function lead(turn: Turn, why: Gone | null): void {
+  const { session, now, out } = turn
   assert(is(session, 'standsBy'), 'only who stands by leads')
   const { primary: before, ackedAt } = session.server
   const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
@@ -375,15 +359,15 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   const begun = keeping.leads(session, now, heardAt, members.values())
   const own = { ...begun, roundAt: now + SERVE_FIRST_MS }
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
-  become(session, now, 'leads', { ...nobodyBeside(own, now), log }, out)
+  become(turn, 'leads', { ...nobodyBeside(own, now), log })
   const { server } = session
   lineage.begin(session, server.epoch, commit.lengthOf(log))
   if (why && server.durable.members.has(before)) {
-    record(session, now, { kind: 'remove', inc: before, why }, out)
+    record(turn, { kind: 'remove', inc: before, why })
   }
   const former = formerOnes(server.durable.members)
   for (const inc of former) {
-    record(session, now, { kind: 'remove', inc, why: 'returned' }, out)
+    record(turn, { kind: 'remove', inc, why: 'returned' })
   }
   server.publishedMv = server.durable.mv
   server.published = new Map(server.durable.members)
@@ -406,10 +390,11 @@ function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
 }
 
 /** Another member serves: held effects were seen by nobody, and are dropped. */
-export function depose(session: Session, now: Millis, out: SessionOut): void {
+export function depose(turn: Turn): void {
+  const { session, out } = turn
   if (session.server.role === 'idle') return
   const served = serves(session)
-  become(session, now, 'deposed', { ...blank(), incoming: null }, out)
+  become(turn, 'deposed', { ...blank(), incoming: null })
   // The new primary has removed us by rule, so there is nothing to wait for (T81).
   if (served) out.emit({ kind: 'removed', why: 'somebody else serves now' })
 }

@@ -25,6 +25,7 @@ import {
   serves,
   type Session,
   type SessionOut,
+  type Turn,
 } from './state.ts'
 import type { RoleThat } from './table.ts'
 import * as watch from './failure-detector.ts'
@@ -59,25 +60,26 @@ export const ROUND_MS: Millis = 250
 type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
 
 /** Does what is due in the present role. */
-export function wake(session: Session, now: Millis, out: SessionOut): void {
-  retry(session, now, out)
-  proceed(session, now, out)
-  watchPeer(session, now, out)
-  if (session.server.role === 'sync') askRegister(session, now, out)
-  recovery.wake(session, now, out)
+export function wake(turn: Turn): void {
+  const { session, now, out } = turn
+  retry(turn)
+  proceed(turn)
+  watchPeer(turn)
+  if (session.server.role === 'sync') askRegister(turn)
+  recovery.wake(turn)
   if (!serves(session)) return
-  performWaiting(session, now, out)
+  performWaiting(turn)
   const { lead } = session.server
   if (now < lead.roundAt) return
   lead.roundAt = now + ROUND_MS
-  lookAtLease(session, now, out)
-  if (seeOff(session, now, out)) return
-  removeSilent(session, now, out)
+  lookAtLease(turn)
+  if (seeOff(turn)) return
+  removeSilent(turn)
   forgetAbsent(session, now, out)
   tell(session, lead.keeping, out)
   const { server } = session
-  if (server.role === 'alone') seekBackup(session, now, server, out)
-  if (server.role === 'backedup') replaceSlow(session, now, server, out)
+  if (server.role === 'alone') seekBackup(turn, server)
+  if (server.role === 'backedup') replaceSlow(turn, server)
 }
 
 /**
@@ -85,10 +87,11 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
  *
  * @returns whether our role is on its way
  */
-export function seeOff(session: Session, now: Millis, out: SessionOut): boolean {
+export function seeOff(turn: Turn): boolean {
+  const { session } = turn
   const { leaving, rules } = session
-  if ((leaving || leadOf(session).yields) && handOver(session, now, out)) return true
-  rules.enforce(session, now, out)
+  if ((leaving || leadOf(session).yields) && handOver(turn)) return true
+  rules.enforce(turn)
   return false
 }
 
@@ -122,25 +125,28 @@ export function patience(session: Session): Millis | null {
   return seen ? watch.bound(seen) : null
 }
 
-function watchPeer(session: Session, now: Millis, out: SessionOut): void {
+function watchPeer(turn: Turn): void {
+  const { session, now } = turn
   const peer = watched(session)
   const seen = peer === 0 ? undefined : session.watches.get(peer)
-  if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(session, now, peer, out)
+  if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 
 // A candidate that does not know how the register decided reads it.
-function askRegister(session: Session, now: Millis, out: SessionOut): void {
+function askRegister(turn: Turn): void {
+  const { session, now, out } = turn
   if (!session.hub.up || now < session.client.askAt) return
   session.client.askAt = now + LAGGING_MS
   out.hub({ kind: 'get', request: nextRequest(session), session: session.id })
 }
 
-function removeSilent(session: Session, now: Millis, out: SessionOut): void {
+function removeSilent(turn: Turn): void {
+  const { session, now } = turn
   for (const inc of session.server.durable.members.keys()) {
     if (inc === session.me) continue
     if (session.client.ended.has(inc)) {
       // It told us so when somebody else served.
-      remove(session, now, inc, 'left', out)
+      remove(turn, inc, 'left')
       continue
     }
     const seen = session.watches.get(inc)
@@ -151,7 +157,7 @@ function removeSilent(session: Session, now: Millis, out: SessionOut): void {
     }
     const silent = watch.silence(seen, session.hub, now)
     const limit = seen.gone && seen.relayed ? REMOVE_GONE_MS : REMOVE_MS
-    if (silent > limit) remove(session, now, inc, 'timeout', out)
+    if (silent > limit) remove(turn, inc, 'timeout')
   }
 }
 
@@ -168,7 +174,7 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
     if (now - since <= graceOf(session)) continue
     absent.delete(player)
     allowances.delete(player)
-    if (durable.players.has(player)) record(session, now, { kind: 'forget', player }, out)
+    if (durable.players.has(player)) record({ session, now, out }, { kind: 'forget', player })
   }
 }
 
@@ -183,12 +189,8 @@ function graceOf({ server }: Serving): Millis {
  * without members that are silent, out of the hub's reach or did not answer lately. A host is
  * asked before other members, and a Node process before a browser.
  */
-function seekBackup(
-  session: Session,
-  now: Millis,
-  server: ServerAs<'alone'>,
-  out: SessionOut,
-): void {
+function seekBackup(turn: Turn, server: ServerAs<'alone'>): void {
+  const { session, now } = turn
   const { passedOver } = server.lead
   if (server.candidate !== 0) {
     if (now - server.candidateSince < CANDIDATE_MS) return
@@ -199,7 +201,7 @@ function seekBackup(
     if (nextCandidate(session, now) === 0) passedOver.set(silent, now + CANDIDATE_MS)
   }
   const next = nextCandidate(session, now)
-  if (next !== 0 && session.hub.up) roles.offer(session, now, next, out)
+  if (next !== 0 && session.hub.up) roles.offer(turn, next)
 }
 
 /** The next candidate for backup, or 0. */
@@ -233,12 +235,8 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
 }
 
 // C-5: a slow backup is replaced through the register; commits never skip it.
-function replaceSlow(
-  session: Session,
-  now: Millis,
-  server: ServerAs<'backedup'>,
-  out: SessionOut,
-): void {
+function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
+  const { session, now, out } = turn
   const { lead } = server
   const rttMs = session.watches.get(server.backup)?.rttMs ?? 0
   const late = now - server.log.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
@@ -251,14 +249,15 @@ function replaceSlow(
   }
   if (!slow || nextCandidate(session, now) === 0) return
   lead.passedOver.set(server.backup, now + PASS_OVER_MS)
-  roles.dropBackup(session, now, out)
+  roles.dropBackup(turn)
 }
 
 /**
  * Our own loop stood still. When it does so again and again the role moves to the backup, if the
  * backup keeps up: a throttled tab or an overloaded machine would slow everybody.
  */
-export function stalled(session: Session, now: Millis, ms: Millis, out: SessionOut): void {
+export function stalled(turn: Turn, ms: Millis): void {
+  const { session, now } = turn
   const { stalls } = session
   if (ms < STALL_BAD_MS) return
   if (now - stalls.last > STALLS_MS) stalls.since = now
@@ -266,42 +265,34 @@ export function stalled(session: Session, now: Millis, ms: Millis, out: SessionO
   const bad = now - stalls.since >= STALLS_MS
   if (!bad || !serves(session)) return
   const { slow, since } = session.server.lead
-  if (!slow && now - since >= KEEP_ROLE_MS) handOver(session, now, out)
+  if (!slow && now - since >= KEEP_ROLE_MS) handOver(turn)
 }
 
 /** YES_I_AM (T24). */
-export function yes(
-  session: Session,
-  now: Millis,
-  { nonce, heard }: { nonce: number; heard: number },
-  out: SessionOut,
-): void {
+export function yes(turn: Turn, { nonce, heard }: { nonce: number; heard: number }): void {
+  const { session, now, out } = turn
   if (!is(session, 'leads')) return
   const { lease } = session.server.lead
   leases.reached(lease, heard)
   leases.saidYes(lease, now, nonce)
-  releaseHeld(session, now, out)
+  releaseHeld(turn)
   const { epoch } = session.server
   out.hub({ kind: 'yes', session: session.id, epoch, nonce, players: playersOf(session) })
 }
 
 /** A member promises not to recover the session. */
-export function promised(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  at: number,
-  out: SessionOut,
-): void {
+export function promised(turn: Turn, from: PeerId, at: number): void {
+  const { session, now } = turn
   if (!serves(session) || !session.server.published.has(from)) return
   leases.promised(session.server.lead.lease, now, from, at)
-  releaseHeld(session, now, out)
+  releaseHeld(turn)
 }
 
 /**
  * The hub is silent: as long as all members promise not to recover the session, our lease holds.
  */
-export function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
+export function lookAtLease(turn: Turn): void {
+  const { session, now, out } = turn
   if (!serves(session)) return
   const { server } = session
   const { lead } = server
@@ -324,18 +315,19 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
  * A primary that leaves ends the session at the register once no other member goes on with it, as
  * guests and watchers do not. The hub gets all that was acknowledged first.
  */
-export function end(session: Session, now: Millis, out: SessionOut): void {
+export function end(turn: Turn): void {
+  const { session, now } = turn
   const { server } = session
   if (!session.leaving || server.role !== 'alone') return
   const { lead } = server
   if (lead.ending && (lead.ending.done || now < lead.ending.againAt)) return
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
   if (others.some(goesOn)) return
-  if (!lead.ending) keeping.leave(session, now, out)
+  if (!lead.ending) keeping.leave(turn)
   // The number stays: the hub may answer the first request after the second was sent.
   const request = lead.ending?.request ?? nextRequest(session)
   lead.ending = { request, againAt: now + ATTEMPT_MS, done: false }
-  ask(session, { request, expect: server.epoch, primary: session.me, backup: 0, why: 'end' }, out)
+  ask(turn, { request, expect: server.epoch, primary: session.me, backup: 0, why: 'end' })
 }
 
 /** The hub made a change that somebody asked for: the end, if we did. */

@@ -24,7 +24,15 @@ import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
 import { recalls } from './recovery.ts'
 import * as server from './server.ts'
-import { is, type Lead, serves, type Session, type SessionOut, type SessionRules } from './state.ts'
+import {
+  is,
+  type Lead,
+  serves,
+  type Session,
+  type SessionOut,
+  type SessionRules,
+  type Turn,
+} from './state.ts'
 import * as watch from './failure-detector.ts'
 import * as durable from '../replication/durable.ts'
 import { enforce, hasVoice } from './expelling.ts'
@@ -39,41 +47,36 @@ export { takeView } from './client.ts'
 export { stir } from './keeping.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
-export function receive(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  message: PeerMessage,
-  out: SessionOut,
-): void {
+export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
+  const { session } = turn
   switch (message.kind) {
     case 'view':
-      return client.takeView(session, now, from, message.view, out)
+      return client.takeView(turn, from, message.view)
     case 'change':
-      return client.takeChange(session, now, from, message, out)
+      return client.takeChange(turn, from, message)
     case 'snapshot':
-      return takeSnapshot(session, now, from, message, out)
+      return takeSnapshot(turn, from, message)
     case 'replicate':
     case 'confirm':
-      return follow(session, now, from, message, out)
+      return follow(turn, from, message)
     case 'acknowledge':
-      return roles.acknowledged(session, now, from, message, out)
+      return roles.acknowledged(turn, from, message)
     case 'operation':
-      return operate(session, now, from, message, out)
+      return operate(turn, from, message)
     case 'done':
-      return from === session.client.view.primary ? settle(session, message, out) : undefined
+      return from === session.client.view.primary ? settle(turn, message) : undefined
     case 'leave':
-      return remove(session, now, from, 'left', out)
+      return remove(turn, from, 'left')
     case 'resync':
-      return refresh(session, now, from, out)
+      return refresh(turn, from)
     case 'stepDown':
-      return roles.handed(session, now, from, message, out)
+      return roles.handed(turn, from, message)
     case 'news':
-      return client.takeNews(session, now, from, message, out)
+      return client.takeNews(turn, from, message)
     case 'standing':
-      return client.takeStanding(session, from, message, out)
+      return client.takeStanding(turn, from, message)
     default:
-      return receiveSeldom(session, now, from, message, out)
+      return receiveSeldom(turn, from, message)
   }
 }
 
@@ -81,24 +84,19 @@ type OfRecovery = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony'
 type Seldom = OfRecovery | 'askRoom' | 'room' | 'persisted'
 
 // Recoveries, and rooms as files.
-function receiveSeldom(
-  session: Session,
-  now: Millis,
-  from: PeerId,
-  message: PeerMessage & { kind: Seldom },
-  out: SessionOut,
-): void {
+function receiveSeldom(turn: Turn, from: PeerId, message: PeerMessage & { kind: Seldom }): void {
+  const { session, out } = turn
   switch (message.kind) {
     case 'askPromise':
-      return client.promise(session, now, from, message.at, out)
+      return client.promise(turn, from, message.at)
     case 'promise':
-      return server.promised(session, now, from, message.at, out)
+      return server.promised(turn, from, message.at)
     case 'inquire':
-      return recovery.answer(session, from, message, out)
+      return recovery.answer(turn, from, message)
     case 'witness':
-      return recovery.witnessed(session, now, from, message, out)
+      return recovery.witnessed(turn, from, message)
     case 'testimony':
-      return recovery.testified(session, now, from, message, out)
+      return recovery.testified(turn, from, message)
     case 'askRoom':
       if (!is(session, 'leads') || !session.server.published.has(from)) return
       return out.emit({ ...message, from })
@@ -113,7 +111,8 @@ function receiveSeldom(
 }
 
 // A member with a new link to us may have missed any message.
-function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
+function refresh(turn: Turn, to: PeerId): void {
+  const { session, now, out } = turn
   if (!is(session, 'leads') || !session.server.published.has(to)) return
   if (!mayRefresh(session.server.lead, now, to)) return
   tellOne(session, to, out)
@@ -131,34 +130,35 @@ function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
 }
 
 /** A message of the hub to this member. */
-export function hubSaid(session: Session, now: Millis, message: FromHub, out: SessionOut): void {
+export function hubSaid(turn: Turn, message: FromHub): void {
+  const { session, out } = turn
   switch (message.kind) {
     case 'register':
       if (message.session !== session.id) return
       keepGrant(session, message)
-      roles.adopt(session, now, message.register, out)
+      roles.adopt(turn, message.register)
       if (message.ok) server.changed(session, message.request)
-      else recovery.refused(session, now, message.request, out)
+      else recovery.refused(turn, message.request)
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
       presence.forget(session, message.present, out)
       keepGrant(session, message)
-      return roles.adopt(session, now, message.register, out)
+      return roles.adopt(turn, message.register)
     case 'present': {
       const seen = session.watches.get(message.inc)
       if (seen) seen.gone = !message.here
-      return presence.present(session, now, message.inc, message.here, out)
+      return presence.present(turn, message.inc, message.here)
     }
     case 'areYouAlive':
-      return server.yes(session, now, message, out)
+      return server.yes(turn, message)
     case 'challenge':
-      return roles.challenged(session, message, out)
+      return roles.challenged(turn, message)
     case 'alive':
-      return roles.vetoed(session, now, message, out)
+      return roles.vetoed(turn, message)
     case 'kept':
-      keeping.answered(session, message, out)
-      return releaseHeld(session, now, out)
+      keeping.answered(turn, message)
+      return releaseHeld(turn)
     default:
       // The other messages answer questions of the layer above.
       return
@@ -176,13 +176,14 @@ export function keepGrant(
 /**
  * The stream to the hub is attached again: asks for what we missed, and repeats our open request.
  */
-export function hubUp(session: Session, now: Millis, out: SessionOut): void {
+export function hubUp(turn: Turn): void {
+  const { session, now, out } = turn
   session.hub = { up: true, since: now }
   if (is(session, 'asks')) session.server.attempt.againAt = now
   if (serves(session)) server.tellMembersAgain(session, out)
   keeping.attached(session)
   session.client.askAt = now
-  retry(session, now, out)
+  retry(turn)
 }
 
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
@@ -196,34 +197,30 @@ export function hubDown(session: Session, out: SessionOut): void {
  * At the end of each call: what is to outlive us is written at the hub, and who leaves as the last
  * ends the session.
  */
-export function flush(session: Session, now: Millis, out: SessionOut): void {
-  server.end(session, now, out)
-  keeping.flush(session, now, out)
+export function flush(turn: Turn): void {
+  server.end(turn)
+  keeping.flush(turn)
 }
 
 /** A valid message came from a peer. */
-export function heard(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+export function heard(turn: Turn, peer: PeerId): void {
+  const { session, now } = turn
   const seen = session.watches.get(peer)
   if (!seen) return
   watch.heard(seen, now)
   const { server } = session
-  if (server.role === 'taking' && peer === server.primary) roles.heardPrimary(session, now, out)
+  if (server.role === 'taking' && peer === server.primary) roles.heardPrimary(turn)
 }
 
 /** A link to a peer is open, directly or through the hub. Messages of an older link may be lost. */
-export function linked(
-  session: Session,
-  now: Millis,
-  peer: PeerId,
-  relayed: boolean,
-  out: SessionOut,
-): void {
+export function linked(turn: Turn, peer: PeerId, relayed: boolean): void {
+  const { session, now, out } = turn
   const vouched = session.watches.get(peer)?.vouched ?? false
   session.watches.set(peer, { ...watch.create(now, relayed), vouched })
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
-    client.askForSnapshot(session, now, peer, out)
+    client.askForSnapshot(turn, peer)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
   if (serves(session) && peer === follower(session.server)) sendAgain(session.server, out)
@@ -234,13 +231,8 @@ export function linked(
  * A link to a peer is open that began with a JOIN. Whoever let the other in sends at once all that
  * it lacks, so the other need not ask.
  */
-export function entered(
-  session: Session,
-  now: Millis,
-  peer: PeerId,
-  relayed: boolean,
-  out: SessionOut,
-): void {
+export function entered(turn: Turn, peer: PeerId, relayed: boolean): void {
+  const { session, now, out } = turn
   session.watches.set(peer, watch.create(now, relayed))
   if (serves(session)) return out.emit({ kind: 'welcome', to: [peer] })
   client.awaitSnapshot(session, now)
@@ -278,16 +270,11 @@ export function measured(
  * suspected at once (T32, T36, T39). The end of a relay's stream proves less: the peer may be back
  * in a moment.
  */
-export function closed(
-  session: Session,
-  now: Millis,
-  peer: PeerId,
-  why: 'left' | 'failed',
-  out: SessionOut,
-): void {
+export function closed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void {
+  const { session } = turn
   if (why === 'left' && isIn(session, peer)) session.client.ended.add(peer)
-  roles.suspect(session, now, peer, out)
-  if (serves(session)) remove(session, now, peer, why, out)
+  roles.suspect(turn, peer)
+  if (serves(session)) remove(turn, peer, why)
 }
 
 // Whoever asked to leave is on its way out, and stays away.
@@ -297,16 +284,18 @@ function isIn(session: Session, peer: PeerId): boolean {
 }
 
 /** Our own loop stood still for `stalledMs`: it could hear nobody meanwhile. */
-export function stalled(session: Session, now: Millis, stalledMs: Millis, out: SessionOut): void {
+export function stalled(turn: Turn, stalledMs: Millis): void {
+  const { session, now } = turn
   for (const seen of session.watches.values()) watch.forgive(seen, now, stalledMs)
-  server.stalled(session, now, stalledMs, out)
+  server.stalled(turn, stalledMs)
 }
 
 /** Does what is due. */
-export function wake(session: Session, now: Millis, out: SessionOut): void {
+export function wake(turn: Turn): void {
+  const { session } = turn
   if (session.me === 0) return
-  server.wake(session, now, out)
-  client.wake(session, now, out)
+  server.wake(turn)
+  client.wake(turn)
 }
 
 /** When `wake` is due next. */
@@ -338,18 +327,19 @@ export function meshed(session: Session): PeerId[] {
 }
 
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */
-export function handOver(session: Session, now: Millis, out: SessionOut, atOnce: boolean): boolean {
-  return handover.handOver(session, now, out, atOnce)
+export function handOver(turn: Turn, atOnce: boolean): boolean {
+  return handover.handOver(turn, atOnce)
 }
 
 /**
  * Leaves: the primary removes us. A primary hands over first, and the last one ends the session.
  */
-export function leave(session: Session, now: Millis, out: SessionOut): void {
+export function leave(turn: Turn): void {
+  const { session, out } = turn
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  handover.handOver(session, now, out)
+  handover.handOver(turn)
 }
 
 /**
@@ -359,15 +349,11 @@ export function leave(session: Session, now: Millis, out: SessionOut): void {
  * @param aside  whether it is said beside the stream too, which may be closed, or lose it
  * @returns whether what was said until `farewell`, and what the hub has on disk, is all of our log
  */
-export function goes(
-  session: Session,
-  now: Millis,
-  out: SessionOut,
-  aside: boolean = false,
-): boolean {
+export function goes(turn: Turn, aside: boolean = false): boolean {
+  const { session } = turn
   if (session.me === 0 || isGone(session)) return false
   session.leaving = true
-  return keeping.leave(session, now, out, aside)
+  return keeping.leave(turn, aside)
 }
 
 /** Behind `goes`: the hub hears that we are gone for good. From here on we must serve no more. */

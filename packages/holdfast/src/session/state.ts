@@ -280,7 +280,7 @@ export interface SessionRules {
   /** Whether a member in that role may remove another at once, which follows it or not (S-3b). */
   mayRemove(role: Role, follows: boolean): boolean
   /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
-  enforce(session: Session, now: Millis, out: SessionOut): void
+  enforce(turn: Turn): void
   /** Whether a member has a say in who is put out (SE-4). */
   hasVoice(durable: Durable, member: Member): boolean
   /** Who is put out, by the answers of those who are here as a session is recovered (SE-4). */
@@ -300,7 +300,7 @@ export interface SessionRules {
   /**
    * Asks the register for the attempted change; only the register's answer changes a role (T77).
    */
-  seek(session: Session, now: Millis, out: SessionOut): void
+  seek(turn: Turn): void
 }
 
 /** The state of one process's session. */
@@ -593,4 +593,11 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   answer(asker: number, joined: Joined): void
   /** All parts of this member. */
   readonly parts: Parts
+}
+
+/** One call into a session: its state, the instant, and where its effects go. */
+export interface Turn {
+  readonly session: Session
+  readonly now: Millis
+  readonly out: SessionOut
 }
