@@ -2,7 +2,7 @@
 
 import * as motion from '../../packages/holdfast/src/motion/motion.ts'
 import { REACH_MS } from '../../packages/holdfast/src/motion/trail.ts'
-import { step, type Warp } from '../../packages/holdfast/src/motion/warp.ts'
+import { step, type Warp } from '../../test/motion/warp.ts'
 
 /** What came: made then, there and so fast. */
 export interface Sample {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as motion from './motion.ts'
 import { FRAME_MS, type Motion } from './motion.ts'
 import type { Track } from './trail.ts'
-import { step, type Warp } from './warp.ts'
+import { step, type Warp } from '../../../../test/motion/warp.ts'
 
 const OPEN = { min: -Infinity, max: Infinity }
 const plane: Track = { kind: 'plane', ...OPEN }

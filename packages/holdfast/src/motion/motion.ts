@@ -4,13 +4,11 @@
  *
  * The shown place is the goal plus an error. A new sample moves the goal away from the shown place,
  * which then has an error in place and in velocity. So the shown motion continues, and the error
- * decays like a critically damped spring. The paper's formula (warp.ts) changes the velocity at
- * once and only then smooths; this one changes it gently, and follows a goal that is nearer the
- * truth.
+ * decays like a critically damped spring. The paper's formula changes the velocity at once and only
+ * then smooths; this one changes it gently, and follows a goal that is nearer the truth.
  *
- * F keeps its meaning: 0 shows the goal itself, and an error lasts as long in total as with the
- * paper's formula (the sum over time is the same). The error is a function of time alone, so any
- * frame rate shows the same.
+ * F keeps its meaning: 0 shows the goal itself, and the sum of an error over time is the same as by
+ * the paper's formula. The error is a function of time alone, so any frame rate shows the same.
  *
  * The error of an orientation is the turn from the goal to the shown orientation, the shorter way
  * round.

@@ -9,8 +9,8 @@
  * itself.
  */
 
-import type { Millis } from '../machine.ts'
-import { FRAME_MS } from './motion.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import { FRAME_MS } from '../../packages/holdfast/src/motion/motion.ts'
 
 /** The shown place, and its velocity per second. */
 export interface Warp {
