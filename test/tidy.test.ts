@@ -324,6 +324,8 @@ describe('a broken rule about shape is seen', () => {
     expect(
       planted(shape.functions, 'packages/holdfast/src/link/a.ts', long.replace('  void 0\n', '')),
     ).toEqual([])
+    const state = `function state() {\n  return {\n${'    a: 0,\n'.repeat(80)}  }\n}\n`
+    expect(planted(shape.functions, 'packages/holdfast/src/link/a.ts', state)).toEqual([])
     const block = `describe('x', () => {\n${'  void 0\n'.repeat(80)}})\n`
     const suite = `function suite() {\n${"  test('x', () => {})\n".repeat(80)}}\n`
     expect(planted(shape.functions, 'packages/holdfast/src/link/a.test.ts', block + suite)).toEqual(

@@ -6,7 +6,7 @@
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import type {
   Objects,
-  RequestRules,
+  ObjectsRules,
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Action } from '../../packages/sim/src/checker/checker.ts'
@@ -63,7 +63,7 @@ export interface Scope extends Partial<Budgets> {
   /** Its owner is asked; else anybody may take it. */
   asks?: boolean
   /** Decisions about requests that are twisted. */
-  rules?: Partial<RequestRules>
+  rules?: Partial<ObjectsRules>
   /** Who is removed, or follows a primary, is dead. */
   dies?: boolean
   /** May not see the object while its first field is odd. */

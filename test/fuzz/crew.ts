@@ -401,7 +401,7 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
 }
 
 /** What came of the lies about objects at the primary. */
-export function objectsRefused({ good }: Scene): objects.ObjectCounters {
+export function objectsRefused({ good }: Scene): objects.Objects['counters'] {
   return good[0]!.parts.objects.counters
 }
 

@@ -121,7 +121,7 @@ export function bounded(
   claim(slots.length <= 2 * objects.OBJECTS_MAX, `slots ${slots.length}`)
   const latest = runner.loop.now() + offset + AHEAD_MAX_MS
   for (const { madeAt } of replicas.values()) claim(!(madeAt > latest), `made at ${madeAt}`)
-  for (const { oseq } of replicas.values()) claim(oseq <= objects.OSEQ_MAX, `oseq ${oseq}`)
+  for (const { oseq } of replicas.values()) claim(oseq <= 2 ** 32 - 1, `oseq ${oseq}`)
   claim(outbox.length === 0, `outbox ${outbox.length}`)
   claim(grants.size <= replicas.size, `grants ${grants.size}`)
   claim(

@@ -14,7 +14,6 @@ import {
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   COUNT_MAX,
-  OSEQ_MAX,
   type Replica,
   type Types,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
@@ -39,6 +38,8 @@ export interface KnownObjects {
   epoch: number
 }
 
+/** The highest in four bytes. */
+const OSEQ_MAX = 2 ** 32 - 1
 const OSEQS = [0, 1, 65_535, 65_536, 2 ** 31, OSEQ_MAX - 1, OSEQ_MAX]
 const INSTANTS = [0, 1, 2 ** 31, 2 ** 50 - 1, 2 ** 53 - 1]
 const COUNTS = [0, 1, 2, 1_000, COUNT_MAX, 2 ** 53 - 2, 2 ** 53 - 1]

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { lackOf } from '../../packages/holdfast/src/objects/protocol/room.ts'
+import { lackOf } from '../../packages/holdfast/src/objects/protocol/state.ts'
 import { answers, join, looks, lose, meet, seeAll, settle, spawn, state, take } from './crew.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
 

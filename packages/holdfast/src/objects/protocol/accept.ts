@@ -21,12 +21,13 @@ import type { Quantised } from '../../wire/schema.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'
-import { encodeEntry, KIND } from './messages.ts'
+import { encodeEntry, encodeFull, KIND } from './messages.ts'
 import { changed } from './sharing.ts'
-import { type Lack, lackOf, turnAway } from './room.ts'
 import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
 import {
   isSeen,
+  type Lack,
+  lackOf,
   leads,
   type Objects,
   OSEQ_SAID_MAX,
@@ -223,6 +224,12 @@ function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | unde
   }
   const replica = known ?? place(objects, said.creator, said.count, said.type)
   stand(turn, replica, said)
+}
+
+/** As primary: there is no room for an object that a peer sent us. */
+export function turnAway({ objects }: Turn, to: PeerId, said: Said, why: Lack): void {
+  objects.counters.full++
+  objects.outbox.push({ to, bytes: encodeFull(said, why) })
 }
 
 function isAlive(known: Replica | undefined): boolean {

@@ -4,7 +4,7 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { bury, isGranted, renew, stand } from './accept.ts'
+import { bury, isGranted, renew, stand, turnAway } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
 import {
@@ -17,7 +17,6 @@ import {
   type Said,
   type Turn,
 } from './state.ts'
-import { turnAway } from './room.ts'
 import { compare } from './stamp.ts'
 
 /** A member's objects wait so long for its return (S-5). */

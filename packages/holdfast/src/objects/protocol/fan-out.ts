@@ -36,33 +36,6 @@ import { enqueue, spread } from './sharing.ts'
 /** Messages of entries that may be on their way to one peer at once. */
 export const BATCHES_MAX = 32
 
-/** A peer that is known to have nothing. */
-export function createSubscriber(): Subscriber {
-  const size = 8
-  return {
-    linked: false,
-    resyncedIn: 0,
-    follows: false,
-    barrier: new Uint8Array(size),
-    acked: new Uint32Array(size),
-    sent: new Uint32Array(size),
-    seen: new Uint8Array(size),
-    outdated: new Set(),
-    owed: [],
-    awaited: [],
-    todo: [],
-    queued: new Uint8Array(size),
-    since: new Float64Array(size),
-    carried: new Map(),
-    behind: 0,
-    filledAt: -Infinity,
-    rankedAt: -Infinity,
-    resyncDue: false,
-    cells: new Map(),
-    eyes: new Map(),
-  }
-}
-
 /** Widens the arrays of that peer so that they have a place for the slot. */
 export function reach(subscriber: Subscriber, slot: number): void {
   if (slot < subscriber.barrier.length) return

@@ -13,10 +13,19 @@ import { createReader, createWriter, finish, isDone, reset } from '../../wire/by
 import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
 import { stand } from './accept.ts'
 import { giveBack } from './adopting.ts'
-import { readEntry, type Standing, writeEntry } from './messages.ts'
-import type { Written } from './state.ts'
-import { leads, type Objects, place, type Replica, type Turn } from './state.ts'
-import type { Said, TypeRules, Types } from './types.ts'
+import { readEntry, writeEntry } from './messages.ts'
+import {
+  leads,
+  type Objects,
+  place,
+  type Replica,
+  type Said,
+  type Standing,
+  type Turn,
+  type TypeRules,
+  type Types,
+  type Written,
+} from './state.ts'
 import { after, FIRST } from './stamp.ts'
 
 /** Changes come in runs of so many bytes; one more entry fits the body of a change. */

@@ -39,9 +39,19 @@ import {
   type Version,
   writeVersion,
 } from './stamp.ts'
-import type { Asked, Request, What } from './demands.ts'
-import { COUNT_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
-import type { Said, Types } from './types.ts'
+import {
+  type Asked,
+  COUNT_MAX,
+  keyOf,
+  type Lack,
+  OSEQ_SAID_MAX,
+  type Replica,
+  type Request,
+  type Said,
+  type Standing,
+  type Types,
+  type What,
+} from './state.ts'
 
 /** First byte of each message. */
 export const KIND = {
@@ -91,21 +101,6 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
   if (creator < 1 || creator >= INC_MAX || count < 1 || count > COUNT_MAX) fail(reader)
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
-
-/** What an entry has of an object. */
-export type Standing = Pick<
-  Replica,
-  | 'creator'
-  | 'count'
-  | 'version'
-  | 'owner'
-  | 'type'
-  | 'dead'
-  | 'oseq'
-  | 'former'
-  | 'fields'
-  | 'madeAt'
->
 
 /** Writes an object with its whole state, or its tombstone. */
 export function writeEntry(writer: ByteWriter, types: Types, replica: Standing): void {
@@ -206,10 +201,10 @@ export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from
   return { number, key, version, what: what ?? 'take', to, answers, entry }
 }
 
-const LACKS = ['full', 'quota'] as const
+const LACKS: readonly Lack[] = ['full', 'quota']
 
 /** FULL. */
-export function encodeFull(said: Said, why: (typeof LACKS)[number]): Uint8Array {
+export function encodeFull(said: Said, why: Lack): Uint8Array {
   const writer = begin(KIND.full)
   writeName(writer, said, said.version)
   writeU8(writer, LACKS.indexOf(why))
@@ -217,7 +212,7 @@ export function encodeFull(said: Said, why: (typeof LACKS)[number]): Uint8Array 
 }
 
 /** Reads why there is no room; the reader fails on an unknown reason. */
-export function readLack(reader: ByteReader): (typeof LACKS)[number] {
+export function readLack(reader: ByteReader): Lack {
   const why = LACKS[readU8(reader)]
   if (why === undefined) fail(reader)
   return why ?? 'full'

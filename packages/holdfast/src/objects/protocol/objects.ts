@@ -29,7 +29,6 @@ export { give } from './owning.ts'
 export { reply } from './asking.ts'
 export { request } from './requests.ts'
 export { create, RULES } from './rules.ts'
-export { lackOf, madeBy } from './room.ts'
 export * from './state.ts'
 export type { Version } from './stamp.ts'
 

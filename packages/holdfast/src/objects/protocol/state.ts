@@ -1,150 +1,270 @@
-/** What one member knows of a session's objects, as plain data. */
+/**
+ * What one member knows of a session's objects, as plain data, and what it knows of their types.
+ * The type of a state is what the function that creates it returns.
+ */
 
-import type { Millis, PeerId } from '../../machine.ts'
+import { type Millis, type PeerId, termOf } from '../../machine.ts'
 import type { PartOut } from '../../kind/protocol/part.ts'
-import type { Quantised } from '../../wire/schema.ts'
-import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
-import type { Said, Types } from './types.ts'
+import type { Migration } from '../../wire/converting.ts'
+import type { Fields, Quantised, Schema } from '../../wire/schema.ts'
 import { FIRST, type Version } from './stamp.ts'
-
-// What a member knows of the objects that a kept room has beyond its members, as plain data.
-
-/** What of an object was written last. */
-export interface Written {
-  readonly epoch: number
-  readonly count: number
-  readonly oseq: number
-  readonly player: number
-}
-
-/** Objects in a room that is kept. */
-export interface Kept {
-  /** One of them changed since `changesOf`. */
-  stirred: boolean
-  /** What was written of each, by key. */
-  written: Map<number, Written>
-  /** What was found as the room was opened, until we lead it. */
-  found: Said[]
-}
-
-/** Nothing was written, and nothing found. */
-export function createKept(): Kept {
-  return { stirred: false, written: new Map(), found: [] }
-}
-
-export * from './demands.ts'
-export * from './types.ts'
 
 /** Most living objects of one session. */
 export const OBJECTS_MAX = 10_000
+/** Objects that one player may make, unless the founder of the session set another number. */
+const QUOTA = OBJECTS_MAX / 4
 /**
  * Largest state of one object, in bytes: it fits one frame with all else that an update carries.
  */
 export const STATE_MAX = 1_024
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
-/** Most changes of one object; an oseq off the wire may be half as high, so ours can go on. */
-export const OSEQ_MAX: number = 2 ** 32 - 1
-/** See OSEQ_MAX. */
+/** Highest oseq off the wire: half of what four bytes hold, so ours can go on from there. */
 export const OSEQ_SAID_MAX: number = 2 ** 31
 /** Most objects that are remembered, tombstones included. */
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
+/** Least time between two send ticks. */
+export const GATHER_MS: Millis = 4
 
-/** One object as this member knows it; a destroyed one stays for a while, as a tombstone. */
-export interface Replica {
-  /** Creator and count in one number. */
-  readonly key: number
-  readonly creator: PeerId
-  readonly count: number
-  /** Index of the object in the arrays of each subscriber. */
-  slot: number
-  /** Rises with each version here, so that one can tell what a slot held when a packet left. */
-  serial: number
-  type: number
-  version: Version
-  /** Who may change the object; for a tombstone, who sends it to all. */
-  owner: PeerId
-  /** The player who owned the object, if it waits for them with the primary; else 0. */
-  former: number
-  dead: boolean
-  /** The number (`follows`) of the primary that sent us the object last. */
-  heardUnder: number
-  /** The object lives, and we may not see it. */
-  hidden: boolean
-  /** Rises with each change by the owner, over all versions. */
-  oseq: number
-  fields: Quantised
-  /** For each field the oseq with which it changed last. */
-  changedAt: number[]
-  /** When this state was made, in session time; NaN if that is not known. */
-  madeAt: Millis
-  /** How old the state was at the stages that it has passed; null if it is not measured. */
-  ages: readonly Millis[] | null
-  /** When the last state that is measured was made. Only for our own objects. */
-  measuredAt: Millis
-  /** When the object's version began, or it was destroyed; by our clock. */
-  since: Millis
-  /** As its adopter: the version and oseq in which we adopted it. */
-  adopted: { readonly version: Version; readonly oseq: number } | null
-  /** Cell of the object in the grid of its type; -1 for none. */
-  cell: number
-  /** The object is ours, and being given away: it may not be changed. */
-  giving: boolean
-  /** For our objects: when the state was sent last, by our clock. */
-  saidAt: Millis
-  /** The update that was written last, for peers that lack the same. */
-  written: { readonly oseq: number; readonly mask: number; readonly bytes: Uint8Array } | null
+/** Who may take an object from its owner: anybody, whoever the owner agrees to, or nobody. */
+export type TakePolicy = 'free' | 'ask' | 'fixed'
+
+/** What the objects need to know of one type of the game. */
+export interface TypeRules {
+  readonly schema: Schema<Fields>
+  /** States of the type carry when they were made. */
+  readonly timed: boolean
+  readonly take: TakePolicy
+  /** How an ask ends that the owner does not answer. */
+  readonly unanswered: 'refuse' | 'take'
+  /** How an object ends whose owner does not come back. */
+  readonly onOwnerLeave: 'destroy' | 'keep'
+  /** The primary may move objects of the type to the member with fewest (B27). */
+  readonly balance: boolean
+  /** Of two that wait, one of twice the weight goes when it has waited half as long. */
+  readonly weight: number
+  /** Who sees objects of the type; null for everybody. */
+  readonly visibility: VisibilityRule | null
+  /** The room keeps them beyond its members; not given or null: it does not. */
+  readonly kept?: { readonly name: string; readonly migration: Migration | null } | null
+  /** The column of the vec2 from which an object's owner looks around; -1 for none. */
+  readonly eyes: number
 }
+
+/** Who sees an object of a type. */
+export type VisibilityRule =
+  /** Members with eyes within the radius of the object's place, a vec2 in that column, see it. */
+  | { readonly kind: 'near'; readonly column: number; readonly radius: number }
+  /** Members whom the game's function lets see the object. */
+  | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
+
+/** Whether a viewer sees one state of an object. */
+export type Sees = (viewer: PeerId, player: number) => boolean
+
+/** The types of a game, in their order there. */
+export type Types = readonly TypeRules[]
+
+function createReplica(creator: PeerId, count: number, slot: number, type: number) {
+  return {
+    /** Creator and count in one number. */
+    key: keyOf(creator, count),
+    creator,
+    count,
+    /** Index of the object in the arrays of each subscriber. */
+    slot,
+    /** Rises with each version here, so that one can tell what a slot held when a packet left. */
+    serial: 0,
+    type,
+    version: FIRST,
+    /** Who may change the object; for a tombstone, who sends it to all. */
+    owner: 0,
+    /** The player who owned the object, if it waits for them with the primary; else 0. */
+    former: 0,
+    /** Destroyed, and a tombstone for a while; or without a state so far. */
+    dead: true,
+    /** The number (`follows`) of the primary that sent us the object last. */
+    heardUnder: 0,
+    /** The object lives, and we may not see it. */
+    hidden: false,
+    /** Rises with each change by the owner, over all versions. */
+    oseq: 0,
+    fields: [] as Quantised,
+    /** For each field the oseq with which it changed last. */
+    changedAt: [] as number[],
+    /** When this state was made, in session time; NaN if that is not known. */
+    madeAt: NaN,
+    /** How old the state was at the stages that it has passed; null if it is not measured. */
+    ages: null as readonly Millis[] | null,
+    /** When the last state that is measured was made. Only for our own objects. */
+    measuredAt: NaN,
+    /** When the object's version began, or it was destroyed; by our clock. */
+    since: 0,
+    /** As its adopter: the version and oseq in which we adopted it. */
+    adopted: null as { version: Version; oseq: number } | null,
+    /** Cell of the object in the grid of its type; -1 for none. */
+    cell: -1,
+    /** The object is ours, and being given away: it may not be changed. */
+    giving: false,
+    /** For our objects: when the state was sent last, by our clock. */
+    saidAt: -Infinity,
+    /** The update that was written last, for peers that lack the same. */
+    written: null as { oseq: number; mask: number; bytes: Uint8Array } | null,
+  }
+}
+
+/** One object as this member knows it. */
+export type Replica = ReturnType<typeof createReplica>
+
+/** All of an object but what each member keeps for itself. */
+export type Standing = Pick<
+  Replica,
+  | 'creator'
+  | 'count'
+  | 'version'
+  | 'owner'
+  | 'type'
+  | 'dead'
+  | 'oseq'
+  | 'former'
+  | 'fields'
+  | 'madeAt'
+>
+
+/** An entry: an object as a member sent it. */
+export type Said = Standing & Pick<Replica, 'key'>
+
+/**
+ * `take`: to own the object; `give`: to give it away; `yes`: to give it to the member that asked.
+ */
+export type What = 'take' | 'give' | 'yes'
+
+/** A request of ours to the primary. */
+export interface Request {
+  key: number
+  what: What
+  to: PeerId
+  /** The version that the request would replace. */
+  from: Version
+  /** For a `yes`: the number of the asking member's request. */
+  answers: number
+  /** When we asked, by our clock. */
+  at: Millis
+}
+
+/** A request as the primary keeps it, until it is decided. */
+export interface Asked {
+  from: PeerId
+  number: number
+  key: number
+  /** The object's version as the asking member knew it. */
+  version: Version
+  what: What
+  to: PeerId
+  /** For a `yes`: the number of the asking member's request. */
+  answers: number
+  /** The object's state, which a giver sends along; null for a `take`. */
+  entry: Said | null
+  /** When the request came. */
+  at: Millis
+  /** It was to be decided, and its player had asked for too much. */
+  waits?: boolean
+}
+
+/** As primary: an owner that was asked on behalf of the member `by`. */
+export interface Ask {
+  by: PeerId
+  request: number
+  owner: PeerId
+  at: Millis
+}
+
+/** As owner: a member asks for an object of ours. */
+export interface Answering {
+  by: PeerId
+  request: number
+  /** Our application's answer; null while there is none. */
+  answer: 'yes' | 'no' | null
+  /** Whether the answer was sent to the primary. */
+  said: boolean
+}
+
+/** A grant that the grantee has not confirmed by sending the object's entry. */
+export interface Grant {
+  version: Version
+  to: PeerId
+  at: Millis
+  /** The giver and its request; null for a `take`, or once the giver has been answered. */
+  giver: { inc: PeerId; request: number } | null
+}
+
+/** Why a request is refused, in the order of the wire (docs/protocols/objects.md, Requests). */
+export const REFUSALS = [
+  ...(['gone', 'late', 'held', 'busy', 'fixed', 'denied', 'no-answer', 'away'] as const),
+  'overloaded',
+] as const
+
+/** Why a request is refused. */
+export type Refusal = (typeof REFUSALS)[number]
+
+/** The outcome of a request. */
+export type Answer = 'granted' | Refusal
 
 /** How far a peer is with an object: the states of its delivery barrier. */
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
-/** What one peer has of the objects, slot by slot. */
-export interface Subscriber {
-  /** There is a link, as far as we know. */
-  linked: boolean
-  /** In a mesh: the epoch in which the peer asked to be sent all of ours again. */
-  resyncedIn: number
-  /** The peer sent FOLLOW, so it accepts what we send it as its primary. */
-  follows: boolean
-  barrier: Uint8Array
-  /** The newest oseq that the peer has. */
-  acked: Uint32Array
-  /** The newest oseq that is on its way in an update. */
-  sent: Uint32Array
-  /** Whether the peer may see it, for types with a rule. */
-  seen: Uint8Array
-  /** Slots of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
-  outdated: Set<number>
-  /** Slots that must be sent reliably, in order. */
-  owed: number[]
-  /** Messages until they are delivered, with slot, serial and oseq of each entry. */
-  awaited: { message: number; entries: number[] }[]
-  /** Slots with something new. */
-  todo: number[]
-  queued: Uint8Array
-  /** Since when each slot has waited. */
-  since: Float64Array
-  /** Packets until their verdict, with slot, serial and oseq of each update. */
-  carried: Map<number, number[]>
-  /** How many updates the last packet carried, if some were left waiting; else 0. */
-  behind: number
-  /** When that packet was built. */
-  filledAt: Millis
-  /** When the waiting updates were last put in order. */
-  rankedAt: Millis
-  /** A RESYNC is due to the peer, once all that is owed to it was sent. */
-  resyncDue: boolean
-  /**
-   * Cells that its eyes see, by type with a grid; no entry for a peer without eyes, which sees all.
-   */
-  cells: Map<number, Set<number>>
-  /** Cells that its eyes are in, by type with a grid. */
-  eyes: Map<number, number[]>
+/** A peer that is known to have nothing. */
+export function createSubscriber() {
+  const size = 8
+  return {
+    /** There is a link, as far as we know. */
+    linked: false,
+    /** In a mesh: the epoch in which the peer asked to be sent all of ours again. */
+    resyncedIn: 0,
+    /** The peer sent FOLLOW, so it accepts what we send it as its primary. */
+    follows: false,
+    barrier: new Uint8Array(size),
+    /** The newest oseq that the peer has. */
+    acked: new Uint32Array(size),
+    /** The newest oseq that is on its way in an update. */
+    sent: new Uint32Array(size),
+    /** Whether the peer may see it, for types with a rule. */
+    seen: new Uint8Array(size),
+    /** Slots of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
+    outdated: new Set<number>(),
+    /** Slots that must be sent reliably, in order. */
+    owed: [] as number[],
+    /** Messages until they are delivered, with slot, serial and oseq of each entry. */
+    awaited: [] as { message: number; entries: number[] }[],
+    /** Slots with something new. */
+    todo: [] as number[],
+    queued: new Uint8Array(size),
+    /** Since when each slot has waited. */
+    since: new Float64Array(size),
+    /** Packets until their verdict, with slot, serial and oseq of each update. */
+    carried: new Map<number, number[]>(),
+    /** How many updates the last packet carried, if some were left waiting; else 0. */
+    behind: 0,
+    /** When that packet was built. */
+    filledAt: -Infinity,
+    /** When the waiting updates were last put in order. */
+    rankedAt: -Infinity,
+    /** A RESYNC is due to the peer, once all that is owed to it was sent. */
+    resyncDue: false,
+    /**
+     * Cells that its eyes see, by type with a grid; no entry for a peer without eyes, which sees
+     * all.
+     */
+    cells: new Map<number, Set<number>>(),
+    /** Cells that its eyes are in, by type with a grid. */
+    eyes: new Map<number, number[]>(),
+  }
 }
 
+/** What one peer has of the objects, slot by slot. */
+export type Subscriber = ReturnType<typeof createSubscriber>
+
 /** Decisions on which one owner and one newest state rest: RULES of rules.ts, or a test's own. */
-export interface ObjectsRules extends RequestRules {
+export interface ObjectsRules {
   /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
   order(said: Said, known: Replica): number
   /** Whether that peer may send that entry (B48). */
@@ -177,114 +297,139 @@ export interface ObjectsRules extends RequestRules {
   base(subscriber: Subscriber, slot: number): number
   /** Whether the same frame may go to several peers. */
   shares(): boolean
+  /** Whether an ask goes again to a member that follows anew. */
+  asksAgain(ask: Ask, follower: PeerId): boolean
+  /** Whether an owner declines though the object is not its own at that moment. */
+  declines(mine: boolean): boolean
+  /** Whether the asking member is refused when the owner gave the object to that member. */
+  endsByGive(ask: Ask, to: PeerId): boolean
+  /** Whether a new primary decides nothing before all members have sent it what they own. */
+  waitsForAll(): boolean
+}
+
+/** What of an object was written last to a room that is kept. */
+export interface Written {
+  readonly epoch: number
+  readonly count: number
+  readonly oseq: number
+  readonly player: number
+}
+
+/** Creates the state without objects. @param gatherMs  between two send ticks */
+export function createState(gatherMs: Millis, rules: ObjectsRules) {
+  return {
+    me: 0,
+    primary: 0,
+    epoch: 0,
+    /** The epoch in which we sent our primary what is ours. */
+    reportedIn: 0,
+    /** How often we began to follow a primary, which then sent us all that we may see. */
+    follows: 0,
+    /** As primary: the epoch in which we became it, and when. */
+    term: { from: 0, at: 0 },
+    mesh: false,
+    /** Session time minus our clock; NaN while it is not known. */
+    offset: NaN,
+    replicas: new Map<number, Replica>(),
+    /** The key at each slot; -1 for a free one. */
+    slots: [] as number[],
+    free: [] as number[],
+    /** The serial of the object at each slot; 0 for none. */
+    serials: [] as number[],
+    living: 0,
+    /** How many of the living objects each member made. */
+    made: new Map<PeerId, number>(),
+    /** Most objects that one player makes, by the session's terms. */
+    quota: Infinity,
+    /** Members that were admitted as hosts: they may make as many as there is room for. */
+    hosts: new Set<PeerId>(),
+    /** Members that only watch: they own nothing. */
+    watching: new Set<PeerId>(),
+    nextSerial: 1,
+    nextCount: 1,
+    /** In a mesh: who sent later epochs than ours while we led. By then somebody else leads. */
+    early: new Set<PeerId>(),
+    /** Who is here, and the player of each. */
+    here: new Map<PeerId, number>(),
+    /** The players of members who left, for as long as an object of theirs may turn up. */
+    went: new Map<PeerId, number>(),
+    /** Players whose processes said that they end, and since when. */
+    ended: new Map() as ReadonlyMap<number, Millis>,
+    subscribers: new Map<PeerId, Subscriber>(),
+    /** Peers to whom something reliable is owed. */
+    owing: new Set<PeerId>(),
+    /** Slots that changed since the last flush. */
+    fresh: new Set<number>(),
+    /** Peers to whom updates are waiting to be written. */
+    dirty: new Set<PeerId>(),
+    /** Something that changed since the last send tick waits for a peer. */
+    news: false,
+    /** No update leaves before this, so that changes gather. */
+    leaveAt: 0,
+    /** Changes gather for at least so long. */
+    gatherMs,
+    /** Keys of our objects that changed as the others extrapolate, and whose change is unsent. */
+    unsaid: new Set<number>(),
+    /** When the first of the unsent changes is due. */
+    unsaidAt: Infinity,
+    /** Messages that leave with the next flush. */
+    outbox: [] as { to: PeerId; bytes: Uint8Array }[],
+    /** As primary: grants that are not confirmed yet, by key, oldest first. */
+    grants: new Map<number, Grant[]>(),
+    /** As primary: owners that were asked on behalf of another, by key. */
+    asked: new Map<number, Ask>(),
+    /** As primary: requests in their order, until they can be decided. */
+    pending: [] as Asked[],
+    /** When the first of the waiting requests is to be looked at again. */
+    pendingAt: Infinity,
+    /** As primary: the term in which all members that were here have sent what is theirs. */
+    heardIn: 0,
+    /** As owner: who asked for our objects, by key. */
+    asks: new Map<number, Answering>(),
+    /** Our requests, by number. */
+    requests: new Map<number, Request>(),
+    nextRequest: 1,
+    /** As primary: when objects are balanced next. */
+    balanceAt: Infinity,
+    /** When an object of ours that we lack counts as lost: some time after our primary sent all. */
+    countedAt: Infinity,
+    /** When tombstones, grants and requests are looked through next. */
+    lookAt: Infinity,
+    /** With grids: slots by cell, by type. */
+    cells: new Map<number, Map<number, Set<number>>>(),
+    /** With grids: who sees a cell, by type. */
+    watchers: new Map<number, Map<number, Set<PeerId>>>(),
+    /** Slots of the objects that are a member's eyes. */
+    eyes: new Map<PeerId, Set<number>>(),
+    /** Keys of objects that got another owner: who had them may not be to see them any more. */
+    handed: new Set<number>(),
+    /** Objects of types that the room keeps beyond its members. */
+    kept: {
+      /** One of them changed since `changesOf`. */
+      stirred: false,
+      /** What was written of each, by key. */
+      written: new Map<number, Written>(),
+      /** What was found as the room was opened, until we lead it. */
+      found: [] as Said[],
+    },
+    counters: {
+      /** Frames and messages that no correct member could have sent. */
+      malformed: 0,
+      /** Entries and updates that were older than what we have. */
+      stale: 0,
+      /** Messages that their sender was not allowed to send. */
+      ignored: 0,
+      /** States from a clock that runs ahead. */
+      ahead: 0,
+      /** As primary: objects for which there was no room. */
+      full: 0,
+    },
+    rules,
+  }
 }
 
 /** All objects of a session at one member. */
-export interface Objects {
-  me: PeerId
-  primary: PeerId
-  epoch: number
-  /** The epoch in which we sent our primary what is ours. */
-  reportedIn: number
-  /** How often we began to follow a primary, which then sent us all that we may see. */
-  follows: number
-  /** As primary: the epoch in which we became it, and when. */
-  term: { from: number; at: Millis }
-  mesh: boolean
-  /** Session time minus our clock; NaN while it is not known. */
-  offset: Millis
-  replicas: Map<number, Replica>
-  /** The key at each slot; -1 for a free one. */
-  slots: number[]
-  free: number[]
-  /** The serial of the object at each slot; 0 for none. */
-  serials: number[]
-  living: number
-  /** How many of the living objects each member made. */
-  made: Map<PeerId, number>
-  /** Most objects that one player makes, by the session's terms. */
-  quota: number
-  /** Members that were admitted as hosts: they may make as many as there is room for. */
-  hosts: Set<PeerId>
-  /** Members that only watch: they own nothing. */
-  watching: Set<PeerId>
-  nextSerial: number
-  nextCount: number
-  /** In a mesh: who sent later epochs than ours while we led. By then somebody else leads. */
-  early: Set<PeerId>
-  /** Who is here, and the player of each. */
-  here: Map<PeerId, number>
-  /** The players of members who left, for as long as an object of theirs may turn up. */
-  went: Map<PeerId, number>
-  /** Players whose processes said that they end, and since when. */
-  ended: ReadonlyMap<number, Millis>
-  subscribers: Map<PeerId, Subscriber>
-  /** Peers to whom something reliable is owed. */
-  owing: Set<PeerId>
-  /** Slots that changed since the last flush. */
-  fresh: Set<number>
-  /** Peers to whom updates are waiting to be written. */
-  dirty: Set<PeerId>
-  /** Something that changed since the last send tick waits for a peer. */
-  news: boolean
-  /** No update leaves before this, so that changes gather. */
-  leaveAt: Millis
-  /** Changes gather for at least so long. */
-  gatherMs: Millis
-  /** Keys of our objects that changed as the others extrapolate, and whose change is unsent. */
-  unsaid: Set<number>
-  /** When the first of the unsent changes is due. */
-  unsaidAt: Millis
-  /** Messages that leave with the next flush. */
-  outbox: { to: PeerId; bytes: Uint8Array }[]
-  /** As primary: grants that are not confirmed yet, by key, oldest first. */
-  grants: Map<number, Grant[]>
-  /** As primary: owners that were asked on behalf of another, by key. */
-  asked: Map<number, Ask>
-  /** As primary: requests in their order, until they can be decided. */
-  pending: Asked[]
-  /** When the first of the waiting requests is to be looked at again. */
-  pendingAt: Millis
-  /** As primary: the term in which all members that were here have sent what is theirs. */
-  heardIn: number
-  /** As owner: who asked for our objects, by key. */
-  asks: Map<number, Answering>
-  /** Our requests, by number. */
-  requests: Map<number, Request>
-  nextRequest: number
-  /** As primary: when objects are balanced next. */
-  balanceAt: Millis
-  /** When an object of ours that we lack counts as lost: some time after our primary sent all. */
-  countedAt: Millis
-  /** When tombstones, grants and requests are looked through next. */
-  lookAt: Millis
-  /** With grids: slots by cell, by type. */
-  cells: Map<number, Map<number, Set<number>>>
-  /** With grids: who sees a cell, by type. */
-  watchers: Map<number, Map<number, Set<PeerId>>>
-  /** Keys of objects that got another owner: the former owner's interest is to be checked again. */
-  handed: Set<number>
-  /** Slots of the objects that are a member's eyes. */
-  eyes: Map<PeerId, Set<number>>
-  /** Of types that the room keeps beyond its members. */
-  kept: Kept
-  counters: ObjectCounters
-  rules: ObjectsRules
-}
-
-/** Counters of objects. */
-export interface ObjectCounters {
-  /** Frames and messages that no correct member could have sent. */
-  malformed: number
-  /** Entries and updates that were older than what we have. */
-  stale: number
-  /** Messages that their sender was not allowed to send. */
-  ignored: number
-  /** States from a clock that runs ahead. */
-  ahead: number
-  /** As primary: objects for which there was no room. */
-  full: number
-}
+export type Objects = ReturnType<typeof createState>
 
 /** Events for the application. */
 export type ObjectEvent =
@@ -317,84 +462,6 @@ export interface Turn {
   readonly out: PartOut<ObjectEvent>
 }
 
-/** Least time between two send ticks. */
-export const GATHER_MS: Millis = 4
-
-/** Creates the state without objects. @param gatherMs  between two send ticks */
-export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
-  return {
-    me: 0,
-    primary: 0,
-    epoch: 0,
-    reportedIn: 0,
-    follows: 0,
-    term: { from: 0, at: 0 },
-    mesh: false,
-    offset: NaN,
-    replicas: new Map(),
-    slots: [],
-    free: [],
-    serials: [],
-    living: 0,
-    made: new Map(),
-    quota: Infinity,
-    ...{ hosts: new Set(), watching: new Set() },
-    nextSerial: 1,
-    nextCount: 1,
-    early: new Set(),
-    here: new Map(),
-    ...{ went: new Map(), ended: new Map() },
-    subscribers: new Map(),
-    owing: new Set(),
-    fresh: new Set(),
-    dirty: new Set(),
-    news: false,
-    leaveAt: 0,
-    gatherMs,
-    unsaid: new Set(),
-    unsaidAt: Infinity,
-    outbox: [],
-    ...noDemands(),
-    ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
-    ...noSight(),
-    ...{ kept: createKept(), counters: createCounters() },
-    rules,
-  }
-}
-
-// Nobody has eyes yet.
-function noSight(): Pick<Objects, 'cells' | 'watchers' | 'eyes' | 'handed'> {
-  return { cells: new Map(), watchers: new Map(), eyes: new Map(), handed: new Set() }
-}
-
-// No requests, asks or grants yet.
-function noDemands(): Pick<Objects, Demands> {
-  return {
-    grants: new Map(),
-    asked: new Map(),
-    pending: [],
-    pendingAt: Infinity,
-    heardIn: 0,
-    asks: new Map(),
-    requests: new Map(),
-    nextRequest: 1,
-  }
-}
-
-type Demands =
-  | 'grants'
-  | 'asked'
-  | 'pending'
-  | 'pendingAt'
-  | 'heardIn'
-  | 'asks'
-  | 'requests'
-  | 'nextRequest'
-
-function createCounters(): ObjectCounters {
-  return { malformed: 0, stale: 0, ignored: 0, ahead: 0, full: 0 }
-}
-
 /** Creator and count in one number. */
 export function keyOf(creator: PeerId, count: number): number {
   return creator * 2 ** 32 + count
@@ -411,32 +478,8 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   const slot = objects.free.pop() ?? objects.slots.length
   objects.slots[slot] = key
   objects.serials[slot] = objects.nextSerial
-  const replica: Replica = {
-    key,
-    creator,
-    count,
-    slot,
-    serial: objects.nextSerial++,
-    type,
-    version: FIRST,
-    owner: 0,
-    former: 0,
-    dead: true,
-    heardUnder: 0,
-    hidden: false,
-    oseq: 0,
-    fields: [],
-    changedAt: [],
-    madeAt: NaN,
-    ages: null,
-    measuredAt: NaN,
-    since: 0,
-    adopted: null,
-    cell: -1,
-    giving: false,
-    saidAt: -Infinity,
-    written: null,
-  }
+  const replica = createReplica(creator, count, slot, type)
+  replica.serial = objects.nextSerial++
   objects.replicas.set(key, replica)
   return replica
 }
@@ -501,4 +544,39 @@ export function isUnclaimed({ owner, hidden, dead }: Replica): boolean {
 /** Whether we may change the object. */
 export function isMine(objects: Objects, replica: Replica): boolean {
   return !replica.dead && replica.owner === objects.me && !replica.giving
+}
+
+// How many objects a session and one player may have. A member that creates an object checks first;
+// but two members may create the last one at once, so the primary checks too, and sends a creator
+// for whose object there is no room a FULL: then the object has ended. An object lives with all, or
+// with nobody (B23).
+
+/** Why there is no room: the session is full, or the player has made as many as it may. */
+export type Lack = 'full' | 'quota'
+
+/** How many objects one player may make, as in the `terms` of a session. */
+export function quotaOf(terms: string): number {
+  return termOf(terms, 'objects') ?? QUOTA
+}
+
+/** Living objects that a player made, in all incarnations that we know of. */
+export function madeBy({ made, here, went }: Objects, player: number): number {
+  let sum = 0
+  for (const [inc, count] of made) {
+    if ((here.get(inc) ?? went.get(inc)) === player) sum += count
+  }
+  return sum
+}
+
+/**
+ * Why that member may make no more; null if it may. Hosts, which the hub admitted as such by a
+ * ticket, and a player who is alone, have no quota.
+ */
+export function lackOf(objects: Objects, creator: PeerId): Lack | null {
+  const { living, here, went, hosts, quota } = objects
+  if (living >= OBJECTS_MAX) return 'full'
+  const player = here.get(creator) ?? went.get(creator)
+  if (player === undefined || hosts.has(creator)) return null
+  const isAlone = new Set(here.values()).size <= 1
+  return !isAlone && madeBy(objects, player) >= quota ? 'quota' : null
 }

@@ -7,10 +7,9 @@ import { isHost, mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine
 import type { PartView } from '../../kind/protocol/part.ts'
 import { LOOK_MS } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
-import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
+import { forgetAll, owe, oweAll } from './fan-out.ts'
 import { beginToSee, beginToShow, unwatch } from './interest.ts'
 import { KIND, plain } from './messages.ts'
-import { quotaOf } from './room.ts'
 import { endGrace, settleView, BALANCE_MS } from './adopting.ts'
 import { endAsks } from './asking.ts'
 import { endGrants } from './owning.ts'
@@ -18,8 +17,10 @@ import { askAgain } from './requests.ts'
 import {
   createState,
   BARRIER,
+  createSubscriber,
   leads,
   type Objects,
+  quotaOf,
   type Subscriber,
   type Turn,
   type Types,
