@@ -103,42 +103,47 @@ export interface SettledWord extends Settled {
   seeks: boolean
 }
 
-/** Another member. */
-export interface SlotPeer {
-  standing: Standing
-  /** The standing that the peer announced, also if it plays another game. */
-  claims: Standing
-  /** The fingerprint of its game; 0 while it is not known. */
-  print: number
-  /** The options of which `print` is the fingerprint, as text. */
-  says: string
-  /** The reference member that the peer follows; 0 for none. */
-  follows: PeerId
-  /** The peer is that reference member, or hears it. */
-  near: boolean
-  /** The peer heard too few others for too long: see `Slots.apart`. */
-  apart: boolean
-  /** When the peer's last frame came; -Infinity for none. */
-  heardAt: Millis
-  /** The slot of our last frame to it. */
-  saidIn: number
-  /** Events that the peer lacks, as far as we know, each with when it is due to be sent. */
-  owed: Map<SlotEvent, Millis>
-  /** When the first owed event is due. */
-  dueAt: Millis
-  /** Events in packets that are on their way, by packet. */
-  flights: Map<number, SlotEvent[]>
-  /** The peer's report on a slot that is not settled here yet. */
-  kept: SettledWord | null
-  /** The last settled slot for which the peer reported our acts; -1 if it reported others since. */
-  same: number
-  /** The sum of acts at which its world differed from ours; null while worlds are the same. */
-  diverged: number | null
-  /** The own standing that we announced to the peer. */
-  announced: Standing
-  /** When the peer was sent our world last. */
-  answeredAt: Millis
+/** A peer of which nothing is known. */
+export function createPeer() {
+  return {
+    standing: 'unknown' as Standing,
+    /** The standing that the peer announced, also if it plays another game. */
+    claims: 'unknown' as Standing,
+    /** The fingerprint of its game; 0 while it is not known. */
+    print: 0,
+    /** The options of which `print` is the fingerprint, as text. */
+    says: '',
+    /** The reference member that the peer follows; 0 for none. */
+    follows: 0,
+    /** The peer is that reference member, or hears it. */
+    near: false,
+    /** The peer heard too few others for too long: see `Slots.apart`. */
+    apart: false,
+    /** When the peer's last frame came; -Infinity for none. */
+    heardAt: -Infinity,
+    /** The slot of our last frame to it. */
+    saidIn: -1,
+    /** Events that the peer lacks, as far as we know, each with when it is due to be sent. */
+    owed: new Map<SlotEvent, Millis>(),
+    /** When the first owed event is due. */
+    dueAt: Infinity,
+    /** Events in packets that are on their way, by packet. */
+    flights: new Map<number, SlotEvent[]>(),
+    /** The peer's report on a slot that is not settled here yet. */
+    kept: null as SettledWord | null,
+    /** The last settled slot for which the peer reported our acts; -1 if it reported others since. */
+    same: -1,
+    /** The sum of acts at which its world differed from ours; null while worlds are the same. */
+    diverged: null as number | null,
+    /** The own standing that we announced to the peer. */
+    announced: 'unknown' as Standing,
+    /** When the peer was sent our world last. */
+    answeredAt: -Infinity,
+  }
 }
+
+/** Another member. */
+export type SlotPeer = ReturnType<typeof createPeer>
 
 /** The game's definition of its world: kept beside the state, for it has functions. */
 export interface Game {
@@ -199,107 +204,89 @@ export interface Sealed {
   readonly text: string
 }
 
-/** The world of one member. */
-export interface Slots {
-  standing: 'closed' | 'joining' | 'live'
-  /** Milliseconds of a slot; 0 while closed. */
-  ms: Millis
-  print: number
-  says: string
-  me: PeerId
-  player: number
-  mesh: boolean
-  primary: PeerId
-  /** Session time minus the own clock. */
-  offset: Millis
-  /** Slots that stay open to late acts: HORIZON_SLOTS. */
-  horizon: number
-  /** Players by member, including about GONE_MAX members that left last. */
-  players: Map<PeerId, number>
-  here: Set<PeerId>
-  /** Members that only watch: they are not among those who are here. */
-  watchers: Set<PeerId>
-  peers: Map<PeerId, SlotPeer>
-  /** The slot under way; NaN while session time is not known. */
-  slot: number
-  /** The last settled slot. */
-  base: number
-  /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
-  worlds: Sealed[]
-  /** How many of the worlds are valid; the others are folded again when somebody looks. */
-  sound: number
-  /** The world with the known events of the slot under way; null when it must be folded. */
-  ahead: Sealed | null
-  /** Errors that a rule threw, and that were not reported yet. */
-  failures: { slot: number; error: unknown }[]
-  bySlot: Map<number, Slot>
-  /** The seed of random draws: derived from the session, so that all have the same. */
-  seed: number
-  nextId: number
-  /** The slots that were settled last. */
-  settled: Map<number, Settled>
-  /** Up to this slot all who play have the same acts, for good. */
-  agreed: number
-  /** The last slot that is known to hold an event. */
-  acted: number
-  /** All must report our acts of a slot after `mark`; they did so of one after `before`. */
-  round: { mark: number; before: number }
-  /** Which acts of which member are in the settled world. */
-  tallies: Map<PeerId, Tally>
-  /** Own acts for which it is not agreed yet whether they count. */
-  unsure: SlotEvent[]
-  /** Players that acted and were not reported gone. */
-  present: Set<number>
-  /** We heard too few of the others for too long: our world is not to be followed. */
-  apart: boolean
-  /** When the first owed event is due, and in which slot all peers were last looked over. */
-  dueAt: Millis
-  lookedIn: number
-  /** Who was asked for its world, and when a member may be asked again. */
-  asked: PeerId
-  askAt: Millis
-  /** A member whose standing is unknown by then counts as closed; NaN before the first look. */
-  beginAt: Millis
-  /** The application has not been notified of the change yet. */
-  changed: boolean
-  rules: SlotsRules
-  counters: {
-    malformed: number
-    /** Acts that came after their slot had been settled. */
-    late: number
-    /** Slots that were folded again because of late acts. */
-    again: number
-    /** Worlds taken from another member. */
-    adopted: number
-    /** Events that a rule of the slots forbids. */
-    refused: number
-    /** Slots whose rule threw. */
-    failed: number
+/** Creates the state without a world. */
+export function createState(rules: SlotsRules) {
+  return {
+    standing: 'closed' as 'closed' | 'joining' | 'live',
+    /** Milliseconds of a slot; 0 while closed. */
+    ms: 0,
+    print: 0,
+    says: '',
+    me: 0,
+    player: 0,
+    mesh: false,
+    primary: 0,
+    /** Session time minus the own clock. */
+    offset: NaN,
+    /** Slots that stay open to late acts. */
+    horizon: HORIZON_SLOTS,
+    /** Players by member, including about GONE_MAX members that left last. */
+    players: new Map<PeerId, number>(),
+    here: new Set<PeerId>(),
+    /** Members that only watch: they are not among those who are here. */
+    watchers: new Set<PeerId>(),
+    peers: new Map<PeerId, SlotPeer>(),
+    /** The slot under way; NaN while session time is not known. */
+    slot: NaN,
+    /** The last settled slot. */
+    base: 0,
+    /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
+    worlds: [] as Sealed[],
+    /** How many of the worlds are valid; the others are folded again when somebody looks. */
+    sound: 0,
+    /** The world with the known events of the slot under way; null when it must be folded. */
+    ahead: null as Sealed | null,
+    /** Errors that a rule threw, and that were not reported yet. */
+    failures: [] as { slot: number; error: unknown }[],
+    bySlot: new Map<number, Slot>(),
+    /** The seed of random draws: derived from the session, so that all have the same. */
+    seed: 0,
+    nextId: 1,
+    /** The slots that were settled last. */
+    settled: new Map<number, Settled>(),
+    /** Up to this slot all who play have the same acts, for good. */
+    agreed: -1,
+    /** The last slot that is known to hold an event. */
+    acted: -1,
+    /** All must report our acts of a slot after `mark`; they did so of one after `before`. */
+    round: { mark: -1, before: -1 },
+    /** Which acts of which member are in the settled world. */
+    tallies: new Map<PeerId, Tally>(),
+    /** Own acts for which it is not agreed yet whether they count. */
+    unsure: [] as SlotEvent[],
+    /** Players that acted and were not reported gone. */
+    present: new Set<number>(),
+    /** We heard too few of the others for too long: our world is not to be followed. */
+    apart: false,
+    /** When the first owed event is due, and in which slot all peers were last looked over. */
+    dueAt: Infinity,
+    lookedIn: -1,
+    /** Who was asked for its world, and when a member may be asked again. */
+    asked: 0,
+    askAt: -Infinity,
+    /** A member whose standing is unknown by then counts as closed; NaN before the first look. */
+    beginAt: NaN,
+    /** The application has not been notified of the change yet. */
+    changed: false,
+    rules,
+    counters: {
+      malformed: 0,
+      /** Acts that came after their slot had been settled. */
+      late: 0,
+      /** Slots that were folded again because of late acts. */
+      again: 0,
+      /** Worlds taken from another member. */
+      adopted: 0,
+      /** Events that a rule of the slots forbids. */
+      refused: 0,
+      /** Slots whose rule threw. */
+      failed: 0,
+    },
   }
 }
 
-/** A peer of which nothing is known. */
-export function createPeer(): SlotPeer {
-  return {
-    standing: 'unknown',
-    claims: 'unknown',
-    print: 0,
-    says: '',
-    follows: 0,
-    near: false,
-    apart: false,
-    heardAt: -Infinity,
-    saidIn: -1,
-    owed: new Map(),
-    dueAt: Infinity,
-    flights: new Map(),
-    kept: null,
-    same: -1,
-    diverged: null,
-    announced: 'unknown',
-    answeredAt: -Infinity,
-  }
-}
+/** The world of one member. */
+export type Slots = ReturnType<typeof createState>
 
 /** The name of an event as one number. */
 export function keyOf(inc: PeerId, id: number): number {
