@@ -62,10 +62,10 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
   },
   // As if the peer had from us what it had from the primary before.
   'inherited-acks': {
-    oweAll: (turn, peer, subscriber) => {
-      objects.RULES.oweAll(turn, peer, subscriber)
+    oweAll: (turn, subscriber) => {
+      objects.RULES.oweAll(turn, subscriber)
       for (const replica of turn.objects.replicas.values()) {
-        if (replica.owner === peer) continue
+        if (replica.owner === subscriber.peer) continue
         reach(subscriber, replica.slot)
         subscriber.barrier[replica.slot] = BARRIER.open
         subscriber.acked[replica.slot] = replica.oseq

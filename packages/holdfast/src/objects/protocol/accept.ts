@@ -92,7 +92,7 @@ export function correct(turn: Turn, from: PeerId, known: Replica): void {
     : leads(objects)
   if (!subscriber || !ours || known.dead) return
   subscriber.outdated.add(known.slot)
-  owe(turn, from, subscriber, known)
+  owe(turn, subscriber, known)
 }
 
 function isNewer(said: Said, known: Replica): boolean {

@@ -88,32 +88,32 @@ export function announce(turn: Turn, replica: Replica): void {
   const { slot } = replica
   replica.serial = objects.nextSerial++
   objects.serials[slot] = replica.serial
-  for (const [peer, subscriber] of objects.subscribers) {
+  for (const subscriber of objects.subscribers.values()) {
     if (slot < subscriber.barrier.length) {
       subscriber.acked[slot] = 0
       subscriber.sent[slot] = 0
       subscriber.queued[slot] = 0
     }
-    owe(turn, peer, subscriber, replica)
+    owe(turn, subscriber, replica)
   }
 }
 
 /** Makes all objects that we send to that peer owed to it. */
-export function oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
+export function oweAll(turn: Turn, subscriber: Subscriber): void {
   const { replicas, rules } = turn.objects
   for (const replica of replicas.values()) {
     if (replica.dead && !rules.tombstone('tell')) continue
-    owe(turn, peer, subscriber, replica)
+    owe(turn, subscriber, replica)
   }
 }
 
 /**
  * Makes an object's version, or a HIDE of it, owed to a peer, if we send the object to that peer.
  */
-export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: Replica): void {
+export function owe(turn: Turn, subscriber: Subscriber, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
-  if (!mayTell(turn, peer, subscriber, replica)) {
+  if (!mayTell(turn, subscriber, replica)) {
     // Nothing is kept about a peer to whom we do not send the object: in a star, all but the
     // primary.
     if (slot < subscriber.barrier.length) subscriber.barrier[slot] = BARRIER.none
@@ -122,7 +122,7 @@ export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: R
   reach(subscriber, slot)
   const gate = subscriber.barrier[slot]!
   const knows = gate !== BARRIER.none
-  const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, subscriber)
+  const hides = !replica.dead && !mayKnow(turn, subscriber, replica)
   // In a mesh the peer may know the object from an earlier owner.
   const heard =
     knows || subscriber.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
@@ -133,41 +133,29 @@ export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: R
   const listed = gate === BARRIER.owed || gate === BARRIER.hiding
   subscriber.barrier[slot] = hides ? BARRIER.hiding : BARRIER.owed
   if (!listed) subscriber.owed.push(slot)
-  objects.owing.add(peer)
+  objects.owing.add(subscriber.peer)
 }
 
 // In a star a member listens only to its primary: what we send before it knows that we lead is
 // lost.
-function mayTell(
-  { objects }: Turn,
-  peer: PeerId,
-  subscriber: Subscriber,
-  replica: Replica,
-): boolean {
-  if (!subscriber.linked || !objects.here.has(peer)) return false
-  if (!objects.mesh && leads(objects) && !subscriber.follows) return false
+function mayTell({ objects }: Turn, subscriber: Subscriber, replica: Replica): boolean {
+  const { peer, linked, follows } = subscriber
+  if (!linked || !objects.here.has(peer)) return false
+  if (!objects.mesh && leads(objects) && !follows) return false
   return objects.rules.speaksFor(objects, replica, peer)
 }
 
-function mayKnow(
-  types: Types,
-  objects: Objects,
-  replica: Replica,
-  peer: PeerId,
-  subscriber: Subscriber,
-): boolean {
+function mayKnow({ objects, types }: Turn, { peer, seen }: Subscriber, replica: Replica): boolean {
   if (types[replica.type]!.visibility === null || peer === objects.primary) return true
-  return subscriber.seen[replica.slot] === 1
+  return seen[replica.slot] === 1
 }
 
 /** How many objects of others that peer may know, as far as we can say. */
-export function countFor({ objects, types }: Turn, peer: PeerId, subscriber: Subscriber): number {
-  let count = 0
-  for (const replica of objects.replicas.values()) {
-    if (replica.dead || replica.owner === peer) continue
-    if (mayKnow(types, objects, replica, peer, subscriber)) count++
-  }
-  return count
+export function countFor(turn: Turn, subscriber: Subscriber): number {
+  const others = [...turn.objects.replicas.values()].filter((replica) => {
+    return !replica.dead && replica.owner !== subscriber.peer
+  })
+  return others.filter((replica) => mayKnow(turn, subscriber, replica)).length
 }
 
 /** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
@@ -188,7 +176,7 @@ function tell(turn: Turn, peer: PeerId): void {
     subscriber.owed.length > 0 &&
     subscriber.awaited.length < BATCHES_MAX
   ) {
-    if (!sendBatch(turn, peer, subscriber)) return
+    if (!sendBatch(turn, subscriber)) return
   }
 }
 
@@ -203,7 +191,8 @@ function count({ objects, out }: Turn, peer: PeerId): void {
   out.send(peer, plain(KIND.resync, objects.term.from))
 }
 
-function sendBatch({ objects, types, out }: Turn, peer: PeerId, subscriber: Subscriber): boolean {
+function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boolean {
+  const { peer } = subscriber
   const tell = begin(KIND.tell)
   const hidden = begin(KIND.hide)
   const entries: number[] = []
@@ -253,7 +242,7 @@ export function delivered(objects: Objects, now: number, peer: PeerId, upTo: num
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
   while (subscriber.awaited.length > 0 && subscriber.awaited[0]!.message <= upTo) {
-    open(objects, now, peer, subscriber, subscriber.awaited.shift()!.entries)
+    open(objects, now, subscriber, subscriber.awaited.shift()!.entries)
   }
 }
 
@@ -264,7 +253,6 @@ export function delivered(objects: Objects, now: number, peer: PeerId, upTo: num
 export function open(
   objects: Objects,
   now: number,
-  peer: PeerId,
   subscriber: Subscriber,
   entries: readonly number[],
 ): void {
@@ -277,7 +265,7 @@ export function open(
     subscriber.acked[slot] = Math.max(subscriber.acked[slot]!, entries[i + 2]!)
     if (!replica.dead && replica.oseq > subscriber.acked[slot]!) {
       subscriber.since[slot] = now
-      enqueue(objects, peer, subscriber, slot)
+      enqueue(objects, subscriber, slot)
     }
   }
 }

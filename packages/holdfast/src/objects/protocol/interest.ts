@@ -144,18 +144,13 @@ function cross(turn: Turn, replica: Replica, left: number): void {
 
 function show(turn: Turn, peer: PeerId, replica: Replica, sees: boolean): void {
   const subscriber = turn.objects.subscribers.get(peer)
-  if (subscriber) setSeen(turn, peer, subscriber, replica, sees)
+  if (subscriber) setSeen(turn, subscriber, replica, sees)
 }
 
-function judgeAll(
-  turn: Turn,
-  replica: Replica,
-  rule: VisibilityRule,
-  before = replica.owner,
-): void {
+function judgeAll(turn: Turn, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
   const sees = seesOf(rule, replica)
-  for (const [peer, subscriber] of turn.objects.subscribers)
-    judge(turn, peer, subscriber, replica, sees, before)
+  for (const subscriber of turn.objects.subscribers.values())
+    judge(turn, subscriber, replica, sees, before)
 }
 
 // The viewers of one state by the game's rule; null for a rule that goes by places.
@@ -166,26 +161,19 @@ function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
 // Decides whether a peer sees the object now. @param sees  as returned by `seesOf`
 function judge(
   turn: Turn,
-  peer: PeerId,
   subscriber: Subscriber,
   replica: Replica,
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
   // A former owner learns that it is not the owner any more before the object is hidden from it.
-  setSeen(
-    turn,
-    peer,
-    subscriber,
-    replica,
-    before === peer || maySee(turn, peer, subscriber, replica, sees),
-  )
+  const isSeen = before === subscriber.peer || maySee(turn, subscriber, replica, sees)
+  setSeen(turn, subscriber, replica, isSeen)
 }
 
 function maySee(
   { objects }: Turn,
-  peer: PeerId,
-  subscriber: Subscriber,
+  { peer, cells }: Subscriber,
   replica: Replica,
   sees: Sees | null,
 ): boolean {
@@ -193,7 +181,7 @@ function maySee(
   // We do not know the current state of an object that is hidden from us, so we show it to nobody.
   if (replica.hidden) return false
   if (sees) return sees(peer, objects.here.get(peer) ?? 0)
-  return subscriber.cells.get(replica.type)?.has(replica.cell) ?? true
+  return cells.get(replica.type)?.has(replica.cell) ?? true
 }
 
 /**
@@ -210,27 +198,20 @@ export function hideFurther(turn: Turn, replica: Replica, unseen = false): void 
   for (const [peer, subscriber] of objects.subscribers) {
     const gate = subscriber.barrier[replica.slot] ?? BARRIER.none
     if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
-    if (peer === objects.primary || (!unseen && maySee(turn, peer, subscriber, replica, sees)))
-      continue
+    if (peer === objects.primary || (!unseen && maySee(turn, subscriber, replica, sees))) continue
     const writer = begin(KIND.hide)
     writeName(writer, replica, replica.version)
     objects.outbox.push({ to: peer, bytes: finish(writer) })
   }
 }
 
-function setSeen(
-  turn: Turn,
-  peer: PeerId,
-  subscriber: Subscriber,
-  replica: Replica,
-  sees: boolean,
-): void {
+function setSeen(turn: Turn, subscriber: Subscriber, replica: Replica, sees: boolean): void {
   const { slot } = replica
   const known = slot < subscriber.seen.length && subscriber.seen[slot] === 1
   if (known === sees) return
   reach(subscriber, slot)
   subscriber.seen[slot] = sees ? 1 : 0
-  if (!replica.dead) owe(turn, peer, subscriber, replica)
+  if (!replica.dead) owe(turn, subscriber, replica)
 }
 
 /** A member's eyes moved, came or went: finds the cells that it sees now. */
@@ -247,7 +228,7 @@ function lookAround(turn: Turn, peer: PeerId): void {
     subscriber.eyes.set(type, cells)
     const next =
       cells.length === 0 ? null : around(cells, gridOf(rule, types).row, subscriber.cells.get(type))
-    look(turn, peer, subscriber, type, next)
+    look(turn, subscriber, type, next)
   }
 }
 
@@ -257,16 +238,10 @@ function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
 }
 
 // The peer sees those cells from now on; null for all.
-function look(
-  turn: Turn,
-  peer: PeerId,
-  subscriber: Subscriber,
-  type: number,
-  next: Set<number> | null,
-): void {
+function look(turn: Turn, subscriber: Subscriber, type: number, next: Set<number> | null): void {
   const { objects } = turn
   const before = subscriber.cells.get(type)
-  watch(objects, peer, type, before, next)
+  watch(objects, subscriber.peer, type, before, next)
   if (next) subscriber.cells.set(type, next)
   else subscriber.cells.delete(type)
   const grid = objects.cells.get(type)
@@ -279,7 +254,7 @@ function look(
   for (const cell of touched) {
     for (const slot of grid.get(cell) ?? []) {
       const replica = at(objects, slot)
-      if (replica && speaks(objects, replica)) judge(turn, peer, subscriber, replica, null)
+      if (replica && speaks(objects, replica)) judge(turn, subscriber, replica, null)
     }
   }
 }
@@ -346,15 +321,15 @@ function edge(cells: number): number {
 }
 
 /** A peer came: decides which of all objects it sees. */
-export function beginToSee(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
+export function beginToSee(turn: Turn, subscriber: Subscriber): void {
   const { objects, types } = turn
-  unwatch(objects, peer)
+  unwatch(objects, subscriber.peer)
   subscriber.eyes.clear()
   subscriber.cells.clear()
-  lookAround(turn, peer)
+  lookAround(turn, subscriber.peer)
   for (const replica of objects.replicas.values()) {
     const { visibility: rule } = types[replica.type]!
-    if (rule) judge(turn, peer, subscriber, replica, seesOf(rule, replica))
+    if (rule) judge(turn, subscriber, replica, seesOf(rule, replica))
   }
 }
 
@@ -372,7 +347,7 @@ export function beginToShow(turn: Turn): void {
     if (known) known.add(replica.slot)
     else objects.eyes.set(replica.owner, new Set([replica.slot]))
   }
-  for (const [peer, subscriber] of objects.subscribers) beginToSee(turn, peer, subscriber)
+  for (const subscriber of objects.subscribers.values()) beginToSee(turn, subscriber)
 }
 
 /**

@@ -33,7 +33,7 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   const subscriber = objects.subscribers.get(from)
   const since = Math.min(epoch, objects.epoch)
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
-    return retell(turn, from, subscriber, since)
+    return retell(turn, subscriber, since)
   }
   // FOLLOW counts once on one link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
@@ -44,17 +44,17 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   subscriber.follows = true
   subscriber.resyncDue = true
   objects.owing.add(from)
-  if (!objects.mesh) objects.rules.oweAll(turn, from, subscriber)
-  sayTotal(turn, from, subscriber)
+  if (!objects.mesh) objects.rules.oweAll(turn, subscriber)
+  sayTotal(turn, subscriber)
   grantAgain(turn, from)
   asksAgain(turn, from)
   objects.pendingAt = turn.now
 }
 
 // Whoever shows how far a join is wants to know how much is to come; less is there at once.
-function sayTotal(turn: Turn, to: PeerId, subscriber: Subscriber): void {
-  const total = countFor(turn, to, subscriber)
-  if (total >= TOTAL_MIN) turn.out.send(to, plain(KIND.total, total))
+function sayTotal(turn: Turn, subscriber: Subscriber): void {
+  const total = countFor(turn, subscriber)
+  if (total >= TOTAL_MIN) turn.out.send(subscriber.peer, plain(KIND.total, total))
 }
 
 /** TOTAL: our primary is about to send us so many objects; it says so for displays alone. */
@@ -64,10 +64,10 @@ export function expected({ objects, out }: Turn, from: PeerId, total: number): v
 }
 
 // In a mesh a peer that led until now rejected what we sent. Once in an epoch we send it again.
-function retell(turn: Turn, from: PeerId, subscriber: Subscriber, epoch: number): void {
+function retell(turn: Turn, subscriber: Subscriber, epoch: number): void {
   subscriber.resyncedIn = epoch
   forgetAll(subscriber, true)
-  oweAll(turn, from, subscriber)
+  oweAll(turn, subscriber)
 }
 
 /** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */
@@ -102,7 +102,7 @@ function tellAnew(turn: Turn): void {
   if (subscriber && !objects.mesh) {
     const { linked: open } = subscriber
     forgetAll(subscriber)
-    if (open) oweAll(turn, objects.primary, subscriber)
+    if (open) oweAll(turn, subscriber)
   }
   objects.reportedIn = objects.epoch
   askAgain(turn)

@@ -149,9 +149,8 @@ const EARLY = 0.9
 /**
  * An object changed: all who have its version lack the change. `spread` queues it for all at once.
  */
-export function changed(objects: Objects, { slot }: Replica): void {
-  if (objects.fresh.has(slot)) return
-  objects.fresh.add(slot)
+export function changed({ fresh }: Objects, { slot }: Replica): void {
+  fresh.add(slot)
 }
 
 /** Queues what changed since the last call for each peer. */
@@ -159,11 +158,11 @@ export function spread(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
   const slots = [...objects.fresh]
   objects.fresh.clear()
-  for (const [peer, subscriber] of objects.subscribers) {
+  for (const subscriber of objects.subscribers.values()) {
     // With its next link the peer is sent everything anew.
     if (!subscriber.linked) continue
     if (wait(subscriber, slots, now)) objects.news = true
-    if (subscriber.todo.length > 0) objects.dirty.add(peer)
+    if (subscriber.todo.length > 0) objects.dirty.add(subscriber.peer)
   }
 }
 
@@ -181,16 +180,12 @@ function wait(subscriber: Subscriber, slots: readonly number[], now: Millis): bo
 }
 
 /** Queues an object for one peer; `since` already holds when it changed. */
-export function enqueue(
-  objects: Objects,
-  peer: PeerId,
-  subscriber: Subscriber,
-  slot: number,
-): void {
-  if (subscriber.barrier[slot] !== BARRIER.open || subscriber.queued[slot] === 1) return
-  subscriber.queued[slot] = 1
-  subscriber.todo.push(slot)
-  objects.dirty.add(peer)
+export function enqueue({ dirty }: Objects, subscriber: Subscriber, slot: number): void {
+  const { peer, barrier, queued, todo } = subscriber
+  if (barrier[slot] !== BARRIER.open || queued[slot] === 1) return
+  queued[slot] = 1
+  todo.push(slot)
+  dirty.add(peer)
 }
 
 /** Peers to whom updates may leave by now. */

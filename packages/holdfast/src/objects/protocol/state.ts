@@ -213,9 +213,10 @@ export type Answer = 'granted' | Refusal
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
 /** A peer that is known to have nothing. */
-export function createSubscriber() {
+export function createSubscriber(peer: PeerId) {
   const size = 8
   return {
+    peer,
     /** There is a link, as far as we know. */
     linked: false,
     /** In a mesh: the epoch in which the peer asked to be sent all of ours again. */
@@ -292,7 +293,7 @@ export interface ObjectsRules {
   /** Our primary is another: sends it what it must know. */
   follow(turn: Turn): void
   /** A peer follows us: makes all that it must be sent owed to it. */
-  oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void
+  oweAll(turn: Turn, subscriber: Subscriber): void
   /** The oseq up to which a peer has all changes. */
   base(subscriber: Subscriber, slot: number): number
   /** Whether the same frame may go to several peers. */

@@ -224,17 +224,14 @@ function copyRun(
 
 // @returns how many bytes; 0 if the peer lacks nothing of it, -1 if there is no room
 function writeNext(filling: Filling, slot: number, before: Before): number {
-  const { objects, types, now, peer, subscriber, writer, end } = filling
+  const { objects, types, subscriber, writer, end } = filling
   const start = writer.length
   const replica = subscriber.queued[slot] === 1 ? at(objects, slot) : null
-  if (replica && subscriber.barrier[slot] === BARRIER.open)
-    reassure(objects, peer, subscriber, replica)
-  const mask =
-    replica && subscriber.barrier[slot] === BARRIER.open ? lacks(objects, subscriber, replica) : 0
+  const mask = replica ? lacks(objects, subscriber, replica) : 0
   if (replica && mask !== 0) {
     const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
     if (start + room > end) return -1
-    writeUpdate(objects, types, now, writer, replica, mask, before)
+    writeUpdate(filling, replica, mask, before)
     subscriber.sent[slot] = replica.oseq
     part(filling)
     filling.carried.push(slot, replica.serial, replica.oseq)
@@ -273,23 +270,19 @@ function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
   return types.every(({ weight }) => weight === types[0]!.weight)
 }
 
-// A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
-function reassure(
-  objects: Objects,
-  peer: PeerId,
-  subscriber: Subscriber,
-  { slot, oseq }: Replica,
-): void {
-  if (oseq - subscriber.acked[slot]! < SEQUENCE_MODULUS / 2) return
-  subscriber.barrier[slot] = BARRIER.owed
-  subscriber.owed.push(slot)
-  objects.owing.add(peer)
-}
-
-/** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */
+// Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way.
 function lacks(objects: Objects, subscriber: Subscriber, replica: Replica): number {
   const { slot, oseq, changedAt } = replica
-  if (oseq <= subscriber.acked[slot]! || oseq === subscriber.sent[slot]!) return 0
+  const { peer, barrier, acked, sent, owed } = subscriber
+  if (barrier[slot] !== BARRIER.open) return 0
+  // A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
+  if (oseq - acked[slot]! >= SEQUENCE_MODULUS / 2) {
+    barrier[slot] = BARRIER.owed
+    owed.push(slot)
+    objects.owing.add(peer)
+    return 0
+  }
+  if (oseq <= acked[slot]! || oseq === sent[slot]!) return 0
   const base = objects.rules.base(subscriber, slot)
   let mask = 0
   for (let field = 0; field < changedAt.length; field++) {
@@ -298,15 +291,8 @@ function lacks(objects: Objects, subscriber: Subscriber, replica: Replica): numb
   return mask >>> 0
 }
 
-function writeUpdate(
-  objects: Objects,
-  types: Types,
-  now: Millis,
-  writer: ByteWriter,
-  replica: Replica,
-  mask: number,
-  before: Before,
-): void {
+function writeUpdate(filling: Filling, replica: Replica, mask: number, before: Before): void {
+  const { objects, types, now, writer } = filling
   const { creator, count, version, type } = replica
   const step = count - before.count
   const strange = creator !== before.creator || !same(version, before.version)
@@ -394,31 +380,35 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
 
 /** A packet arrived: the peer has what it carried. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
-  const subscriber = objects.subscribers.get(peer)
-  const carried = subscriber?.carried.get(seq)
-  if (!subscriber || !carried) return
-  subscriber.carried.delete(seq)
-  for (let i = 0; i < carried.length; i += 3) {
-    const slot = carried[i]!
-    if (objects.serials[slot] !== carried[i + 1]) continue
-    if (subscriber.acked[slot]! < carried[i + 2]!) subscriber.acked[slot] = carried[i + 2]!
-  }
+  settle(objects, peer, seq, (subscriber, slot, oseq) => {
+    if (subscriber.acked[slot]! < oseq) subscriber.acked[slot] = oseq
+  })
 }
 
 /** A packet is taken for lost: what it carried is sent again, in its newest state. */
 export function lost(objects: Objects, peer: PeerId, seq: number): void {
-  const subscriber = objects.subscribers.get(peer)
+  settle(objects, peer, seq, (subscriber, slot, oseq) => {
+    // An update that was sent since is not affected by this loss.
+    if (subscriber.sent[slot] !== oseq || subscriber.acked[slot]! >= oseq) return
+    subscriber.sent[slot] = 0
+    enqueue(objects, subscriber, slot)
+  })
+}
+
+// Calls for each update of a packet whose object is still in the version that it had then.
+function settle(
+  { subscribers, serials }: Objects,
+  peer: PeerId,
+  seq: number,
+  each: (subscriber: Subscriber, slot: number, oseq: number) => void,
+): void {
+  const subscriber = subscribers.get(peer)
   const carried = subscriber?.carried.get(seq)
   if (!subscriber || !carried) return
   subscriber.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
-    if (objects.serials[slot] !== carried[i + 1]) continue
-    // An update that was sent since is not affected by this loss.
-    if (subscriber.sent[slot] !== carried[i + 2]! || subscriber.acked[slot]! >= carried[i + 2]!)
-      continue
-    subscriber.sent[slot] = 0
-    enqueue(objects, peer, subscriber, slot)
+    if (serials[slot] === carried[i + 1]) each(subscriber, slot, carried[i + 2]!)
   }
 }
 

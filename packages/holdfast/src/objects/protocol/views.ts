@@ -113,7 +113,7 @@ function showTo(turn: Turn, peers: readonly PeerId[]): void {
       const knows = subscriber?.barrier[replica.slot] ?? BARRIER.none
       const sees = peer === objects.primary || subscriber?.seen[replica.slot] === 1
       const isOpen = knows !== BARRIER.none && knows !== BARRIER.hidden && knows !== BARRIER.hiding
-      if (subscriber && sees !== isOpen) owe(turn, peer, subscriber, replica)
+      if (subscriber && sees !== isOpen) owe(turn, subscriber, replica)
     }
   }
 }
@@ -146,13 +146,13 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
 function meet(turn: Turn, peer: PeerId): void {
   const { objects } = turn
   const subscriber = sightOf(objects, peer)
-  beginToSee(turn, peer, subscriber)
-  oweAll(turn, peer, subscriber)
+  beginToSee(turn, subscriber)
+  oweAll(turn, subscriber)
 }
 
 function sightOf(objects: Objects, peer: PeerId): Subscriber {
   let subscriber = objects.subscribers.get(peer)
-  if (!subscriber) objects.subscribers.set(peer, (subscriber = createSubscriber()))
+  if (!subscriber) objects.subscribers.set(peer, (subscriber = createSubscriber(peer)))
   return subscriber
 }
 
@@ -173,7 +173,7 @@ export function follow(turn: Turn): void {
   sayFollow(objects)
   objects.reportedIn = objects.epoch
   objects.follows++
-  if (!objects.mesh) oweAll(turn, primary, subscriber)
+  if (!objects.mesh) oweAll(turn, subscriber)
   askAgain(turn)
 }
 
@@ -194,6 +194,6 @@ export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId
   const out = { send: () => 0, emit: () => {} }
   const turn: Turn = { objects, types, now, out }
   if (!objects.here.has(peer)) return
-  oweAll(turn, peer, subscriber)
+  oweAll(turn, subscriber)
   if (peer === objects.primary) follow(turn)
 }
