@@ -134,7 +134,8 @@ describe('a HIDE of what is hidden already', () => {
     const { counters } = state(crew, B)
     const before = counters.ignored
     const writer = begin(KIND.hide)
-    writeName(writer, thing(crew, A, key), { epoch: grants && 1, count: grants })
+    const version = { epoch: grants && 1, count: grants }
+    writeName(writer, { ...thing(crew, A, key), version })
     hear(crew, B, from, finish(writer))
     expect([look(crew, B, key), told(crew, B, 'object-went').length]).toEqual(['hidden', 1])
     return counters.ignored - before

@@ -14,13 +14,11 @@ import {
   updated,
   valueOf,
 } from '../wire/schema.ts'
-import type { Stop } from '../api/emitter.ts'
-import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
+import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
-import type { Reports } from '../api/reports.ts'
 import type { Listing } from '../kind/listing.ts'
-import type { MemberInfo } from '../kind/kind.ts'
+import type { Host, MemberInfo } from '../kind/kind.ts'
 import type { ObjectType, Patch } from './types.ts'
 import type { Viewer } from '../kind/viewer.ts'
 
@@ -95,25 +93,17 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
   give(to: MemberInfo): Promise<GiveOutcome>
 }
 
-/** What a handle needs of its session. */
-export interface HandleHost {
+/** What a handle needs of the registry that has it. */
+export interface Holder {
   readonly viewer: Viewer
-  readonly reports: Reports
-  /** The session was left. */
-  readonly left: boolean
-  readonly me: PeerId
-  readonly player: number
-  find(inc: PeerId): MemberInfo | null
-  /** Whether that owner is out of reach, or went. */
-  isAway(inc: PeerId): boolean
+  readonly host: Host
+  readonly state: objects.Objects
   /** Runs a verb of the objects; undefined when the session was left. */
   turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined
   /** The fields of one of ours were changed. @returns whether that is said */
   set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
-  /** What changed leaves soon. */
-  touch(): void
   ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<TakeOutcome & GiveOutcome>
-  /** Ours changed. */
+  /** The user changed one of ours. */
   changed(handle: Handle<Fields>): void
 }
 
@@ -127,7 +117,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   // Fields that changed since it was made.
   #stale = 0
   #replica: Replica
-  readonly #host: HandleHost
+  readonly #holder: Holder
+  readonly #host: Host
   #motion: motion.Motion | null
   // Ours as it goes on while we are on the way back, until it is given to us again.
   #kept: Quantised | null = null
@@ -140,8 +131,9 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   // Who asks twice waits for one answer.
   #taking: Promise<TakeOutcome> | null = null
 
-  constructor(host: HandleHost, type: ObjectType<F>, replica: Replica) {
-    this.#host = host
+  constructor(holder: Holder, type: ObjectType<F>, replica: Replica) {
+    this.#holder = holder
+    this.#host = holder.host
     this.type = type
     this.#replica = replica
     this.#state = valueOf(type.schema, replica.fields)
@@ -169,20 +161,20 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   get mine(): boolean {
-    if (this.#host.left) return false
+    if (this.#host.over) return false
     if (this.#kept) return this.alive
-    return this.alive && this.#replica.owner === this.#host.me && !this.#replica.giving
+    return this.alive && this.#replica.owner === this.#me && !this.#replica.giving
   }
 
   get owner(): MemberInfo | null {
-    if (this.#host.left) return null
-    return this.#host.find(this.#kept ? this.#host.me : this.#replica.owner)
+    if (this.#host.over) return null
+    return this.#host.find(this.#kept ? this.#me : this.#replica.owner)
   }
 
   get away(): boolean {
     if (!this.alive || this.#kept) return false
     const { owner, former } = this.#replica
-    return former !== 0 || this.#host.isAway(owner)
+    return former !== 0 || this.#holder.state.went.has(owner) || this.#host.isAway(owner)
   }
 
   /** Not for users: whether that is another answer than this gave last. */
@@ -221,7 +213,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 
   // Given back, it goes on as we have it; with somebody else for good, it goes on as they have it.
   #release(): boolean {
-    const { me, player } = this.#host
+    const { player } = this.#host
+    const me = this.#me
     const { owner, former } = this.#replica
     if (!this.#kept || (owner !== me && former === player)) return false
     const kept = this.#kept
@@ -229,7 +222,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const fields = this.#replica.fields
     const mask = differing(this.type.schema, fields, kept)
     if (owner === me && this.#doomed) {
-      this.#host.turn((turn) => objects.destroy(turn, this.#replica))
+      this.#holder.turn((turn) => objects.destroy(turn, this.#replica))
     } else if (owner === me) {
       for (const [place, value] of kept.entries()) fields[place] = value
       this.#put(mask)
@@ -243,14 +236,14 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (returns && !this.#release()) return
     if (!returns) this.#changedHands(before)
     const { course } = this.type
-    const mine = before === this.#host.me || this.replica.owner === this.#host.me
+    const mine = before === this.#me || this.replica.owner === this.#me
     // What we moved ourselves was not shown by its motion.
     if (course && mine) this.#motion = motionOf(course)
     if (mine) this.#took(null)
   }
 
   #changedHands(before: PeerId): void {
-    const { me } = this.#host
+    const me = this.#me
     const { owner } = this.#replica
     if (owner === me && before !== me) this.emit('granted', { from: this.#host.find(before) })
     else if (before === me && owner !== me) this.emit('lost', { to: this.#host.find(owner) })
@@ -259,7 +252,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #took(ages: readonly Millis[] | null): void {
     const { course } = this.type
     if (!this.#motion || !course) return
-    const { viewer } = this.#host
+    const { viewer } = this.#holder
     this.#sample(this.#replica.fields)
     const now = viewer.now()
     const { madeAt } = this.replica
@@ -278,7 +271,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   view(into?: Readonly<StateOf<F>>): Readonly<StateOf<F>> {
     const { course } = this.type
     if (!this.#motion || !course || this.mine) return this.state
-    const { viewer } = this.#host
+    const { viewer } = this.#holder
     const now = viewer.now()
     // Without the time nothing moves.
     if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
@@ -300,17 +293,17 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (mask === 0) return
     this.#stale |= mask
     if (!this.#kept) this.#put(mask)
-    this.#host.changed(this as unknown as Handle<Fields>)
+    this.#holder.changed(this as unknown as Handle<Fields>)
   }
 
   // The fields are as they are to be.
   #put(mask: number): void {
     if (mask === 0) return
     const { course } = this.type
-    const now = this.#host.viewer.changing()
+    const now = this.#holder.viewer.changing()
     const { fields } = this.#replica
     const waits = course && this.#motion ? foresees(course, this.#motion, fields, mask, now) : false
-    const said = this.#host.set(this.#replica, mask, now, waits)
+    const said = this.#holder.set(this.#replica, mask, now, waits)
     // From here the others go on.
     if (said && course?.within) this.#took(null)
     this.#host.touch()
@@ -319,7 +312,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   destroy(): void {
     this.#check('destroy')
     if (this.#kept) this.#doomed = true
-    else this.#host.turn((turn) => objects.destroy(turn, this.#replica))
+    else this.#holder.turn((turn) => objects.destroy(turn, this.#replica))
     this.alive = false
     this.#host.touch()
   }
@@ -331,8 +324,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (this.mine && !this.away) return DONE
     if (this.#replica.giving) return this.#refused('held')
     if (this.type.rules.take === 'fixed') return this.#refused('fixed', this.owner)
-    this.#taking ??= this.#host
-      .ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
+    this.#taking ??= this.#holder
+      .ask(this as unknown as Handle<Fields>, 'take', this.#me)
       .finally(() => (this.#taking = null))
     return this.#taking
   }
@@ -342,10 +335,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (typeof (to as MemberInfo | undefined)?.inc !== 'number') {
       throw badValue(`${this.#name} is given to a member: ${shown(to)}`)
     }
-    if (to.inc === this.#host.me) return DONE
+    if (to.inc === this.#me) return DONE
     // On the way back we cannot say to whom it goes.
     if (this.#kept || !this.#host.find(to.inc)) return this.#refused('away', to)
-    return this.#host.ask(this as unknown as Handle<Fields>, 'give', to.inc)
+    return this.#holder.ask(this as unknown as Handle<Fields>, 'give', to.inc)
   }
 
   #refused(code: objects.Refusal, by: MemberInfo | null = null): TakeOutcome & GiveOutcome {
@@ -366,12 +359,16 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.#events?.emit(name, value)
   }
 
+  get #me(): PeerId {
+    return this.#holder.state.me
+  }
+
   get #name(): string {
     return `${this.type.name} ${this.id}`
   }
 
   #checkLeft(verb: string): void {
-    if (!this.#host.left) return
+    if (!this.#host.over) return
     throw new HoldfastError('left', `cannot ${verb} ${this.#name}: the session was left`)
   }
 

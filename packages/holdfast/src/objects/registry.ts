@@ -3,7 +3,7 @@
  * and the promises of what was asked for.
  */
 
-import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
+import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as objects from './protocol/objects.ts'
 import type { Answer, ObjectEvent } from './protocol/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
@@ -12,7 +12,7 @@ import {
   checkPatch,
   type Collection,
   Handle,
-  type HandleHost,
+  type Holder,
   type ObjectHandle,
   quantised,
 } from './handles.ts'
@@ -30,12 +30,11 @@ interface Waiting {
 }
 
 /** See the head of this file. */
-export class ObjectRegistry implements Face {
+export class ObjectRegistry implements Face, Holder {
   readonly #types: readonly ObjectType[]
-  readonly #rules: objects.Types
-  readonly #state: objects.Objects
-  readonly #host: Host
-  readonly #handleHost: HandleHost
+  readonly types: objects.Types
+  readonly state: objects.Objects
+  readonly host: Host
   readonly #handles = new Map<number, Handle<Fields>>()
   readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
@@ -60,15 +59,14 @@ export class ObjectRegistry implements Face {
     host: Host,
   ) {
     this.#types = types
-    this.#rules = rules
-    this.#state = state
-    this.#host = host
+    this.types = rules
+    this.state = state
+    this.host = host
     this.viewer = new Viewer(
       () => host.time(),
       () => host.changing(),
     )
     this.#gatherings = new Gatherings(types, host.reports)
-    this.#handleHost = this.#hostOfHandles()
   }
 
   /** All objects that the primary has are here, and what was our player's is ours. */
@@ -79,7 +77,7 @@ export class ObjectRegistry implements Face {
   // Where our player was open in the primary's own process, that row stands beside ours until it
   // has given its role away (S-5). What it owned is ours a moment later.
   #awaitsOwn(): boolean {
-    const { me, here, went, watching, replicas } = this.#state
+    const { me, here, went, watching, replicas } = this.state
     const player = here.get(me)
     if (player === undefined || watching.has(me)) return false
     const wasUs = (inc: PeerId): boolean => {
@@ -92,63 +90,42 @@ export class ObjectRegistry implements Face {
     })
   }
 
-  #hostOfHandles(): HandleHost {
-    const host = this.#host
-    const state = this.#state
-    return {
-      viewer: this.viewer,
-      reports: host.reports,
-      get left() {
-        return host.over
-      },
-      get me() {
-        return state.me
-      },
-      get player() {
-        return host.player
-      },
-      find: (inc) => host.find(inc),
-      isAway: (inc) => state.went.has(inc) || host.isAway(inc),
-      turn: (verb) => this.#turn(verb),
-      set: (replica, mask, madeAt, waits) => {
-        return objects.set(state, this.#rules, host.clock(), replica, mask, madeAt, waits)
-      },
-      touch: () => host.touch(),
-      ask: (handle, what, to) => this.#ask(handle, what, to),
-      changed: (handle) => {
-        this.#touch(handle)
-        host.tell()
-      },
-    }
+  // A verb of the room, as part of a turn of the member.
+  turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined {
+    const { state, types } = this
+    return this.host.do((now, out) =>
+      verb({ objects: state, types, now, out: out as objects.Turn['out'] }),
+    )
   }
 
-  // A verb of the room, as part of a turn of the member.
-  #turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined {
-    const [known, types] = [this.#state, this.#rules]
-    return this.#host.do((now, out) =>
-      verb({ objects: known, types, now, out: out as objects.Turn['out'] }),
-    )
+  set(replica: objects.Replica, mask: number, madeAt: Millis, waits: boolean): boolean {
+    return objects.set(this.state, this.types, this.host.clock(), replica, mask, madeAt, waits)
+  }
+
+  changed(handle: Handle<Fields>): void {
+    this.#touch(handle)
+    this.host.tell()
   }
 
   /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>>): ObjectHandle<F> {
     const place = placeOf(this.#types, type as unknown as ObjectType)
-    const known = this.#state
+    const known = this.state
     const lack = objects.lackOf(known, known.me)
     if (lack) throw this.#lacking(type.name, lack)
     const fields = quantise(type.schema, initialState(type.schema))
     checkPatch(type, state)
     quantised(type, state, fields)
     const now = this.viewer.changing()
-    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
-    this.#host.touch()
+    const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
+    this.host.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
     return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
   }
 
   #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
-    const { living, quota, me, here } = this.#state
-    const made = objects.madeBy(this.#state, here.get(me) ?? 0)
+    const { living, quota, me, here } = this.state
+    const made = objects.madeBy(this.state, here.get(me) ?? 0)
     // A member that was loaded anew forgets what it made before; the primary still knows.
     const count = made < quota ? `more than the ${made} that are known here` : made
     const limit =
@@ -178,7 +155,7 @@ export class ObjectRegistry implements Face {
     if (event.kind === 'objects-total') return void (this.total = event.total)
     if (event.kind === 'objects-known') return void (this.#isTold = true)
     if (event.kind === 'objects-settled') return this.#counted()
-    const replica = this.#state.replicas.get(event.key)
+    const replica = this.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
     if (event.kind === 'object-asked') return this.#asked(handle, event)
     if (event.kind === 'object-refused') return this.#refused(handle, event.why)
@@ -200,7 +177,7 @@ export class ObjectRegistry implements Face {
   #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
     if (!handle) return
     handle.refused = true
-    this.#host.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
+    this.host.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
   }
 
   #touch(handle: Handle<Fields>): void {
@@ -211,7 +188,7 @@ export class ObjectRegistry implements Face {
   #came(replica: objects.Replica): void {
     const type = this.#types[replica.type]
     if (!type) return
-    const handle = new Handle(this.#handleHost, type, replica)
+    const handle = new Handle(this, type, replica)
     handle.looksAway()
     this.#handles.set(replica.key, handle)
     this.#gatherings.add(type, handle)
@@ -242,11 +219,11 @@ export class ObjectRegistry implements Face {
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
   viewed(): void {
     const before = this.#me
-    const moved = this.#session !== this.#host.session
-    this.#me = this.#state.me
-    this.#session = this.#host.session
+    const moved = this.#session !== this.host.session
+    this.#me = this.state.me
+    this.#session = this.host.session
     for (const [key, handle] of this.#handles) {
-      if (this.#state.replicas.get(key) === handle.replica) continue
+      if (this.state.replicas.get(key) === handle.replica) continue
       // What we only kept for somebody who is away was not ours.
       const { owner, former } = handle.replica
       if ((owner === before && former === 0) || handle.isKept) handle.keep()
@@ -268,7 +245,7 @@ export class ObjectRegistry implements Face {
   #counted(): void {
     for (const [key, handle] of this.#handles) {
       if (!handle.isKept) continue
-      const replica = this.#state.replicas.get(key)
+      const replica = this.state.replicas.get(key)
       if (replica && !objects.isSeen(replica)) this.#went(key)
       if (replica) continue
       this.#handles.delete(key)
@@ -286,18 +263,18 @@ export class ObjectRegistry implements Face {
     const now = this.viewer.changing()
     const fields = quantise(type.schema, handle.state)
     const place = placeOf(this.#types, type as unknown as ObjectType)
-    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
+    const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
     if (!replica) return
     this.#handles.set(replica.key, handle)
     handle.rebind(replica)
-    this.#host.touch()
+    this.host.touch()
   }
 
-  #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
+  ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
     return new Promise((resolve, reject) => {
-      this.#host.checkPlays(what)
+      this.host.checkPlays(what)
       const { replica } = handle
-      const asked = this.#turn((turn) => {
+      const asked = this.turn((turn) => {
         const { nextRequest } = turn.objects
         // Before it is asked: a primary answers itself at once.
         this.#waiting.set(nextRequest, { handle, resolve })
@@ -305,7 +282,7 @@ export class ObjectRegistry implements Face {
       })
       if (asked === undefined)
         reject(new HoldfastError('left', `cannot ${what}: the session was left`))
-      this.#host.touch()
+      this.host.touch()
     })
   }
 
@@ -315,21 +292,21 @@ export class ObjectRegistry implements Face {
     this.#waiting.delete(request)
     if (answer === 'granted') return waiting.resolve(DONE)
     const { handle } = waiting
-    const by = this.#host.find(inc)
+    const by = this.host.find(inc)
     handle.emit('denied', { code: answer, by })
     waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
   // The first answer counts, also one that comes while the object is on its way to another.
   #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
-    const by = this.#host.find(asked.by)
+    const by = this.host.find(asked.by)
     if (!handle || !by) return
     const reply = (yes: boolean): void => {
-      this.#turn((turn) => objects.reply(turn, asked.key, asked, yes))
-      this.#host.touch()
+      this.turn((turn) => objects.reply(turn, asked.key, asked, yes))
+      this.host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
-    if (!this.#host.emit('asked', asking)) reply(false)
+    if (!this.host.emit('asked', asking)) reply(false)
   }
 
   /** Nothing more will come: what waits is told so. */

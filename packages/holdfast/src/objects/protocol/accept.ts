@@ -21,12 +21,13 @@ import type { Quantised } from '../../wire/schema.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'
-import { encodeEntry, encodeFull, KIND } from './messages.ts'
+import { KIND, nameOf, plain, withEntry } from './messages.ts'
 import { changed } from './sharing.ts'
 import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
 import {
   isSeen,
   type Lack,
+  LACKS,
   lackOf,
   leads,
   type Objects,
@@ -229,7 +230,7 @@ function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | unde
 /** As primary: there is no room for an object that a peer sent us. */
 export function turnAway({ objects }: Turn, to: PeerId, said: Said, why: Lack): void {
   objects.counters.full++
-  objects.outbox.push({ to, bytes: encodeFull(said, why) })
+  objects.outbox.push({ to, bytes: plain(KIND.full, ...nameOf(said), LACKS.indexOf(why)) })
 }
 
 function isAlive(known: Replica | undefined): boolean {
@@ -241,7 +242,7 @@ function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Repl
   const orphan = isSeen(known) && !objects.here.has(known.owner)
   if (!orphan || from !== objects.primary || said.owner !== from) return
   if (known.oseq <= said.oseq) return
-  objects.outbox.push({ to: from, bytes: encodeEntry(KIND.unowned, types, known) })
+  objects.outbox.push({ to: from, bytes: withEntry(KIND.unowned, types, known) })
 }
 
 /** The parts of an entry that a new version of an object needs. */

@@ -5,7 +5,7 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { encodeAsk, KIND } from './messages.ts'
+import { KIND, nameOf, plain } from './messages.ts'
 import { give, refuse } from './owning.ts'
 import { request } from './requests.ts'
 import {
@@ -28,7 +28,8 @@ export function ask(turn: Turn, replica: Replica, asked: Ask): void {
   const { objects } = turn
   const { owner } = replica
   if (owner === objects.me) return hearAsk(turn, replica.key, asked)
-  objects.outbox.push({ to: owner, bytes: encodeAsk(KIND.ask, replica, asked) })
+  const bytes = plain(KIND.ask, ...nameOf(replica), asked.by, asked.request)
+  objects.outbox.push({ to: owner, bytes })
 }
 
 /** As primary: a member follows us; asks that we sent it may have been lost with its link. */
@@ -120,7 +121,8 @@ function say(turn: Turn, key: number, answering: Answering): void {
   }
   if (!objects.rules.declines(mine)) return
   if (leads(objects)) return declined(turn, objects.me, key, answering)
-  objects.outbox.push({ to: objects.primary, bytes: encodeAsk(KIND.decline, replica, answering) })
+  const bytes = plain(KIND.decline, ...nameOf(replica), answering.by, answering.request)
+  objects.outbox.push({ to: objects.primary, bytes })
 }
 
 /** As owner: forgets asks whose asker left, or whose object is no more ours. */

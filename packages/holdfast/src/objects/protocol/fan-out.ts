@@ -206,7 +206,7 @@ function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boole
       entries.push(slot, replica.serial, replica.oseq)
     } else if (replica && subscriber.barrier[slot] === BARRIER.hiding) {
       if (hidden.length > BATCH_BYTES) break
-      writeName(hidden, replica, replica.version)
+      writeName(hidden, replica)
       subscriber.barrier[slot] = BARRIER.hidden
       unawait(subscriber, slot)
     }

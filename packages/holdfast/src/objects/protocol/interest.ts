@@ -10,10 +10,9 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { finish } from '../../wire/bytes.ts'
 import { numberAt, type Scale } from '../../wire/scale.ts'
 import { owe, reach } from './fan-out.ts'
-import { begin, KIND, writeName } from './messages.ts'
+import { KIND, nameOf, plain } from './messages.ts'
 import {
   at,
   BARRIER,
@@ -199,9 +198,7 @@ export function hideFurther(turn: Turn, replica: Replica, unseen = false): void 
     const gate = subscriber.barrier[replica.slot] ?? BARRIER.none
     if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
     if (peer === objects.primary || (!unseen && maySee(turn, subscriber, replica, sees))) continue
-    const writer = begin(KIND.hide)
-    writeName(writer, replica, replica.version)
-    objects.outbox.push({ to: peer, bytes: finish(writer) })
+    objects.outbox.push({ to: peer, bytes: plain(KIND.hide, ...nameOf(replica)) })
   }
 }
 

@@ -29,21 +29,15 @@ import {
   writeU8,
   writeVarint,
 } from '../../wire/bytes.ts'
-import { INC_MAX, type PeerId } from '../../machine.ts'
+import { INC_MAX } from '../../machine.ts'
 import { allFields, readFields, writeFields } from '../../wire/schema.ts'
-import {
-  readStamp,
-  STAMP_BYTES_MAX,
-  writeStamp,
-  readVersion,
-  type Version,
-  writeVersion,
-} from './stamp.ts'
+import { readStamp, STAMP_BYTES_MAX, writeStamp, readVersion, type Version } from './stamp.ts'
 import {
   type Asked,
   COUNT_MAX,
   keyOf,
   type Lack,
+  LACKS,
   OSEQ_SAID_MAX,
   type Replica,
   type Request,
@@ -83,15 +77,11 @@ export function begin(kind: number): ByteWriter {
   return writer
 }
 
+type Named = Pick<Replica, 'creator' | 'count' | 'version'>
+
 /** Writes which object, in which version. */
-export function writeName(
-  writer: ByteWriter,
-  { creator, count }: Pick<Replica, 'creator' | 'count'>,
-  version: Version,
-): void {
-  writeVarint(writer, creator)
-  writeVarint(writer, count)
-  writeVersion(writer, version)
+export function writeName(writer: ByteWriter, named: Named): void {
+  for (const number of nameOf(named)) writeVarint(writer, number)
 }
 
 /** Reads key and version; the reader fails on numbers that no member uses. */
@@ -105,7 +95,7 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
 /** Writes an object with its whole state, or its tombstone. */
 export function writeEntry(writer: ByteWriter, types: Types, replica: Standing): void {
   const { schema, timed } = types[replica.type]!
-  writeName(writer, replica, replica.version)
+  writeName(writer, replica)
   writeVarint(writer, replica.owner)
   writeU8(writer, replica.type | (replica.dead ? GONE : 0))
   writeVarint(writer, replica.oseq)
@@ -145,29 +135,30 @@ export function readEntry(reader: ByteReader, types: Types): Said {
 
 /** A message of a kind and some numbers, and nothing else. */
 export function plain(kind: number, ...numbers: number[]): Uint8Array {
-  const writer = begin(kind)
-  for (const number of numbers) writeVarint(writer, number)
-  return finish(writer)
+  return finish(beginWith(kind, numbers))
 }
 
-/** ASK and DECLINE. @param request  the number that the asking member gave to its request */
-export function encodeAsk(
+/** A message of a kind, some numbers and one entry. */
+export function withEntry(
   kind: number,
+  types: Types,
   replica: Replica,
-  { by, request }: { by: PeerId; request: number },
+  ...numbers: number[]
 ): Uint8Array {
-  const writer = begin(kind)
-  writeName(writer, replica, replica.version)
-  writeVarint(writer, by)
-  writeVarint(writer, request)
-  return finish(writer)
-}
-
-/** A message of one entry behind a kind. */
-export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8Array {
-  const writer = begin(kind)
+  const writer = beginWith(kind, numbers)
   writeEntry(writer, types, replica)
   return finish(writer)
+}
+
+function beginWith(kind: number, numbers: readonly number[]): ByteWriter {
+  const writer = begin(kind)
+  for (const number of numbers) writeVarint(writer, number)
+  return writer
+}
+
+/** Which object, in which version, as numbers of a message. */
+export function nameOf({ creator, count, version }: Named): number[] {
+  return [creator, count, version.epoch, version.count]
 }
 
 const WHATS: readonly What[] = ['take', 'give', 'yes']
@@ -179,14 +170,10 @@ export function encodeRequest(
   replica: Replica,
   { what, to, from, answers }: Request,
 ): Uint8Array {
-  const writer = begin(KIND.request)
-  writeVarint(writer, number)
-  writeName(writer, replica, from)
-  writeU8(writer, WHATS.indexOf(what))
-  writeVarint(writer, to)
-  writeVarint(writer, answers)
-  if (what !== 'take') writeEntry(writer, types, replica)
-  return finish(writer)
+  const name = nameOf({ ...replica, version: from })
+  const numbers = [number, ...name, WHATS.indexOf(what), to, answers]
+  if (what === 'take') return plain(KIND.request, ...numbers)
+  return withEntry(KIND.request, types, replica, ...numbers)
 }
 
 /** Reads what `encodeRequest` wrote behind its kind; on anything else the reader fails. */
@@ -201,27 +188,9 @@ export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from
   return { number, key, version, what: what ?? 'take', to, answers, entry }
 }
 
-const LACKS: readonly Lack[] = ['full', 'quota']
-
-/** FULL. */
-export function encodeFull(said: Said, why: Lack): Uint8Array {
-  const writer = begin(KIND.full)
-  writeName(writer, said, said.version)
-  writeU8(writer, LACKS.indexOf(why))
-  return finish(writer)
-}
-
 /** Reads why there is no room; the reader fails on an unknown reason. */
 export function readLack(reader: ByteReader): Lack {
   const why = LACKS[readU8(reader)]
   if (why === undefined) fail(reader)
   return why ?? 'full'
-}
-
-/** GRANT. */
-export function encodeGrant(types: Types, version: Version, base: Replica): Uint8Array {
-  const writer = begin(KIND.grant)
-  writeVersion(writer, version)
-  writeEntry(writer, types, base)
-  return finish(writer)
 }

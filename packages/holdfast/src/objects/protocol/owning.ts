@@ -6,7 +6,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import { stand } from './accept.ts'
-import { encodeGrant, KIND, plain } from './messages.ts'
+import { KIND, plain, withEntry } from './messages.ts'
 import { conclude, settle } from './requests.ts'
 import {
   type Asked,
@@ -67,7 +67,8 @@ export function grant(
 }
 
 function sendGrant({ objects, types }: Turn, replica: Replica, version: Version, to: PeerId): void {
-  objects.outbox.push({ to, bytes: encodeGrant(types, version, replica) })
+  const { epoch, count } = version
+  objects.outbox.push({ to, bytes: withEntry(KIND.grant, types, replica, epoch, count) })
 }
 
 /**

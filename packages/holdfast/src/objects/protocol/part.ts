@@ -4,7 +4,14 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut } from '../../kind/protocol/part.ts'
-import { type ByteReader, createReader, isDone, readU8, readVarint } from '../../wire/bytes.ts'
+import {
+  type ByteReader,
+  createReader,
+  fail,
+  isDone,
+  readU8,
+  readVarint,
+} from '../../wire/bytes.ts'
 import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
 import { counted, expected, followed, tellHidden } from './resync.ts'
 import { announce, delivered, flush } from './fan-out.ts'
@@ -103,108 +110,73 @@ function deadline(state: Objects): Millis {
 // Input is hostile: messages that are malformed, or not meant for us, are counted.
 function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const { objects } = turn
+  if (!objects.rules.hears(objects, from)) return
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  if (!objects.rules.hears(objects, from)) return
-  if (reader.failed || !(known(kind) && take(turn, from, kind, reader))) {
-    objects.counters.malformed++
-  }
+  if (kind === KIND.tell || kind === KIND.unowned) entries(turn, from, kind, reader)
+  else if (kind === KIND.hide) hide(turn, from, reader)
+  else take(turn, from, kind, reader)
+  if (!isDone(reader)) objects.counters.malformed++
 }
 
-function known(kind: number): boolean {
-  return kind >= KIND.tell && kind <= KIND.total
+// Messages of one number and nothing else.
+const NUMBERS: Readonly<Record<number, (turn: Turn, from: PeerId, number: number) => void>> = {
+  [KIND.follow]: followed,
+  [KIND.resync]: counted,
+  [KIND.total]: expected,
 }
 
-// Returns whether the message was well formed.
-function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
-  const { objects } = turn
-  switch (kind) {
-    case KIND.tell:
-    case KIND.unowned:
-      return entries(turn, from, kind, reader)
-    case KIND.hide:
-      return hide(turn, from, reader)
-    case KIND.follow:
-      return numberOf(reader, (epoch) => followed(turn, from, epoch))
-    case KIND.resync:
-      return numberOf(reader, (term) => counted(turn, from, term))
-    case KIND.total:
-      return numberOf(reader, (count) => expected(turn, from, count))
-    case KIND.refuse: {
-      const [number, why] = [readVarint(reader), REFUSALS[readVarint(reader)]]
-      const by = readVarint(reader)
-      if (!isDone(reader) || why === undefined) return false
-      if (from === objects.primary) conclude(turn, number, why, by)
-      return true
-    }
-    default:
-      return takeOwning(turn, from, kind, reader)
-  }
-}
-
-// Reads a message of one number and nothing else.
-function numberOf(reader: ByteReader, take: (number: number) => void): boolean {
-  const number = readVarint(reader)
-  if (!isDone(reader)) return false
-  take(number)
-  return true
-}
-
-function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
-  const { objects, types } = turn
-  if (kind === KIND.grant) {
+// A message of one thing counts only as a whole.
+function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): void {
+  const { objects, types, now } = turn
+  const { primary, counters } = objects
+  const inNumbers = NUMBERS[kind]
+  if (inNumbers) {
+    const number = readVarint(reader)
+    if (isDone(reader)) inNumbers(turn, from, number)
+  } else if (kind === KIND.refuse) {
+    const number = readVarint(reader)
+    const why = REFUSALS[readVarint(reader)] ?? fail(reader)
+    const by = readVarint(reader)
+    if (isDone(reader) && why !== 0 && from === primary) conclude(turn, number, why, by)
+  } else if (kind === KIND.grant) {
     const version = readVersion(reader)
     const base = readEntry(reader, types)
-    if (!isDone(reader)) return false
+    if (!isDone(reader)) return
     takeGrant(turn, from, version, base)
     settleKey(turn, base.key)
-    return true
-  }
-  if (kind === KIND.request) return requested(turn, from, reader)
-  const { key, version } = readName(reader)
-  if (kind === KIND.full) return refused(turn, from, key, version, reader)
-  const asker = { by: readVarint(reader), request: readVarint(reader) }
-  if (!isDone(reader)) return false
-  if (kind === KIND.decline && leads(objects)) declined(turn, from, key, asker)
-  else if (kind === KIND.ask && from === objects.primary) hearAsk(turn, key, asker)
-  else objects.counters.ignored++
-  return true
+  } else if (kind === KIND.request) {
+    const asked = readRequest(reader, types)
+    if (!isDone(reader)) return
+    if (leads(objects)) demand(turn, { ...asked, from, at: now })
+    else counters.ignored++
+  } else if (kind === KIND.full) {
+    const { key, version } = readName(reader)
+    const why = readLack(reader)
+    if (!isDone(reader)) return
+    takeFull(turn, from, key, version, why)
+    settleKey(turn, key)
+  } else if (kind === KIND.ask || kind === KIND.decline) {
+    const { key } = readName(reader)
+    const asker = { by: readVarint(reader), request: readVarint(reader) }
+    if (!isDone(reader)) return
+    if (kind === KIND.decline && leads(objects)) declined(turn, from, key, asker)
+    else if (kind === KIND.ask && from === primary) hearAsk(turn, key, asker)
+    else counters.ignored++
+  } else fail(reader)
 }
 
-function refused(
-  turn: Turn,
-  from: PeerId,
-  key: number,
-  version: Version,
-  reader: ByteReader,
-): boolean {
-  const why = readLack(reader)
-  if (!isDone(reader)) return false
-  takeFull(turn, from, key, version, why)
-  settleKey(turn, key)
-  return true
-}
-
-function requested(turn: Turn, from: PeerId, reader: ByteReader): boolean {
-  const { objects, types, now } = turn
-  const asked = readRequest(reader, types)
-  if (!isDone(reader)) return false
-  if (leads(objects)) demand(turn, { ...asked, from, at: now })
-  else objects.counters.ignored++
-  return true
-}
-
-function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+// Entries count up to the first that is malformed.
+function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): void {
   const { objects, types } = turn
   while (!reader.failed && reader.at < reader.end) {
     const said = readEntry(reader, types)
-    if (reader.failed) return false
+    if (reader.failed) return
     if (kind === KIND.tell) takeSaid(turn, from, said)
     else if (leads(objects)) takeOrphan(turn, from, said)
     else objects.counters.ignored++
     settleKey(turn, said.key)
   }
-  return !reader.failed
 }
 
 // An object changed its version or state: our requests may be settled, waiting ones decided.
@@ -216,17 +188,16 @@ function settleKey(turn: Turn, key: number): void {
 }
 
 // The object's speaker does not let us see it any more; what we know of it stays, unseen.
-function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
+function hide(turn: Turn, from: PeerId, reader: ByteReader): void {
   const { objects } = turn
   while (!reader.failed && reader.at < reader.end) {
     const { key, version } = readName(reader)
-    if (reader.failed) return false
+    if (reader.failed) return
     const replica = objects.replicas.get(key)
     if (!replica || replica.dead || !takeHide(turn, from, replica, version)) {
       objects.counters.ignored++
     }
   }
-  return !reader.failed
 }
 
 // Returns whether the HIDE counts.

@@ -553,7 +553,9 @@ export function isMine(objects: Objects, replica: Replica): boolean {
 // with nobody (B23).
 
 /** Why there is no room: the session is full, or the player has made as many as it may. */
-export type Lack = 'full' | 'quota'
+export const LACKS = ['full', 'quota'] as const
+/** One of LACKS. */
+export type Lack = (typeof LACKS)[number]
 
 /** How many objects one player may make, as in the `terms` of a session. */
 export function quotaOf(terms: string): number {
