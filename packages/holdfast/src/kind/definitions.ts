@@ -27,20 +27,22 @@ export function sortDefinitions(given: unknown): Definitions {
   }
   const kinds = [...all].toSorted(([one], [other]) => one.channel - other.channel)
   for (const [i, [kind, some]] of kinds.entries()) {
-    checkCount(kind, some.length)
-    checkChannel(kind, kinds[i - 1]?.[0])
+    const { word, most, channel } = kind
+    const before = kinds[i - 1]?.[0]
+    if (some.length > most) {
+      throw badValue(`a game has ${most} types of ${word}s at most: ${some.length}`)
+    }
+    if (before?.channel === channel) {
+      throw badValue(`two kinds of parts have the channel ${channel}: ${before.word} and ${word}`)
+    }
     some.sort((one, other) => byUtf8(one.name, other.name))
   }
-  return { kinds: new Map(kinds), text: textOf(kinds), kept: keptTextOf(kinds) }
-}
-
-function textOf(kinds: readonly (readonly [Kind, readonly Definition[]])[]): string {
-  return kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
-}
-
-function keptTextOf(kinds: readonly (readonly [Kind, readonly Definition[]])[]): string {
-  const lines = kinds.flatMap(([kind, some]) => some.map((one) => kind.keptText?.(one) ?? ''))
-  return lines.filter((line) => line !== '').join('\n')
+  const each = (textOf: (kind: Kind, definition: Definition) => string): string[] => {
+    return kinds.flatMap(([kind, some]) => some.map((one) => textOf(kind, one)))
+  }
+  const kept = each((kind, one) => kind.keptText?.(one) ?? '').filter((line) => line !== '')
+  const text = each((kind, one) => kind.text(one)).join('\n')
+  return { kinds: new Map(kinds), text, kept: kept.join('\n') }
 }
 
 /** Where it stands among those that were given. @throws HoldfastError code `not-found` */
@@ -70,13 +72,4 @@ function checked(given: unknown): readonly Definition[] {
     throw badValue(`types[${i}] is made by ${makers}: ${shown(type)}`)
   }
   return given as readonly Definition[]
-}
-
-function checkCount({ word, most }: Kind, count: number): void {
-  if (count > most) throw badValue(`a game has ${most} types of ${word}s at most: ${count}`)
-}
-
-function checkChannel({ word, channel }: Kind, before: Kind | undefined): void {
-  if (before?.channel !== channel) return
-  throw badValue(`two kinds of parts have the channel ${channel}: ${before.word} and ${word}`)
 }

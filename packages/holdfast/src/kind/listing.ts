@@ -45,7 +45,9 @@ class Gathering<Item> {
     const { snapshot, subscribe, on } = this
     // They are no items, and nobody wants to see them in a list.
     const ways = {
-      ...{ snapshot: { value: snapshot }, subscribe: { value: subscribe }, on: { value: on } },
+      snapshot: { value: snapshot },
+      subscribe: { value: subscribe },
+      on: { value: on },
     }
     const handles = [...this.#handles]
     if (this.#order) handles.sort(this.#order)
@@ -65,23 +67,10 @@ class Gathering<Item> {
     return this.#events.on(name, listener, options)
   }
 
-  /** One came. */
-  add(handle: Item): void {
-    this.#handles.add(handle)
-    this.#note(handle, 'added')
-  }
-
-  /** One went. */
-  delete(handle: Item): void {
-    if (this.#handles.delete(handle)) this.#note(handle, 'removed')
-  }
-
-  /** One changed, or changed hands. */
-  touch(handle: Item): void {
-    this.#note(handle, 'changed')
-  }
-
-  #note(handle: Item, name: keyof ListingEvents<Item>): void {
+  /** One came, changed, changed hands, or went. */
+  note(handle: Item, name: keyof ListingEvents<Item>): void {
+    if (name === 'added') this.#handles.add(handle)
+    if (name === 'removed' && !this.#handles.delete(handle)) return
     this.#snapshot = null
     if (!this.#events.hears(name)) return
     const news = this.#news.get(handle) ?? []
@@ -89,7 +78,7 @@ class Gathering<Item> {
     if (name !== 'changed' || news.length === 0) news.push(name)
   }
 
-  /** Says that something did. */
+  /** Tells the listeners. */
   emit(): void {
     const news = [...this.#news]
     this.#news.clear()
@@ -121,23 +110,23 @@ export class Gatherings<Type, Item> {
 
   /** One of that type came. */
   add(type: Type, handle: Item): void {
-    this.#touch(type).add(handle)
+    this.#note(type, handle, 'added')
   }
 
   /** One went. */
   delete(type: Type, handle: Item): void {
-    this.#touch(type).delete(handle)
+    this.#note(type, handle, 'removed')
   }
 
   /** One changed, or changed hands. */
   touch(type: Type, handle: Item): void {
-    this.#touch(type).touch(handle)
+    this.#note(type, handle, 'changed')
   }
 
-  #touch(type: Type): Gathering<Item> {
+  #note(type: Type, handle: Item, name: keyof ListingEvents<Item>): void {
     const gathering = this.of(type)
     this.#touched.add(gathering)
-    return gathering
+    gathering.note(handle, name)
   }
 
   /** Tells the listeners. */

@@ -5,18 +5,9 @@ import * as ages from '../motion/ages.ts'
 
 /** One viewer of a session. */
 export class Viewer {
-  /** Session time; NaN while it is not known. */
-  readonly now: () => Millis
-  /** The same for what is changed: all changes until the code at hand returns share one instant. */
-  readonly changing: () => Millis
   /** For all types; null for what each type says. */
   factor: number | null = null
   readonly ages: ages.Ages = ages.create()
-
-  constructor(now: () => Millis, changing: () => Millis) {
-    this.now = now
-    this.changing = changing
-  }
 
   /** Data made at that session time came, so old at the stages up to here. */
   received(madeAt: Millis, found: readonly Millis[]): void {

@@ -254,7 +254,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.#motion || !course) return
     const { viewer } = this.#holder
     this.#sample(this.#replica.fields)
-    const now = viewer.now()
+    const now = this.#host.time()
     const { madeAt } = this.replica
     const factor = viewer.factor ?? course.warp
     motion.take(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
@@ -272,7 +272,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { course } = this.type
     if (!this.#motion || !course || this.mine) return this.state
     const { viewer } = this.#holder
-    const now = viewer.now()
+    const now = this.#host.time()
     // Without the time nothing moves.
     if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
     if (!Number.isNaN(now)) {
@@ -300,7 +300,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #put(mask: number): void {
     if (mask === 0) return
     const { course } = this.type
-    const now = this.#holder.viewer.changing()
+    const now = this.#host.changing()
     const { fields } = this.#replica
     const waits = course && this.#motion ? foresees(course, this.#motion, fields, mask, now) : false
     const said = this.#holder.set(this.#replica, mask, now, waits)

@@ -46,7 +46,7 @@ export class ObjectRegistry implements Face, Holder {
   #me: PeerId = 0
   #session = ''
   /** How the user sees what moves. */
-  readonly viewer: Viewer
+  readonly viewer = new Viewer()
   /** How many our primary said will come; null if it did not. */
   total: number | null = null
   // All objects that the primary has are here.
@@ -62,10 +62,6 @@ export class ObjectRegistry implements Face, Holder {
     this.types = rules
     this.state = state
     this.host = host
-    this.viewer = new Viewer(
-      () => host.time(),
-      () => host.changing(),
-    )
     this.#gatherings = new Gatherings(types, host.reports)
   }
 
@@ -116,7 +112,7 @@ export class ObjectRegistry implements Face, Holder {
     const fields = quantise(type.schema, initialState(type.schema))
     checkPatch(type, state)
     quantised(type, state, fields)
-    const now = this.viewer.changing()
+    const now = this.host.changing()
     const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
     this.host.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
@@ -260,7 +256,7 @@ export class ObjectRegistry implements Face, Holder {
 
   #remake(handle: Handle<Fields>): void {
     const { type } = handle
-    const now = this.viewer.changing()
+    const now = this.host.changing()
     const fields = quantise(type.schema, handle.state)
     const place = placeOf(this.#types, type as unknown as ObjectType)
     const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
