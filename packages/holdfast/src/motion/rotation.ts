@@ -33,10 +33,7 @@ export function turned(
   into[at + 3] = d * fw - a * fx - b * fy - c * fz
 }
 
-/**
- * The shortest turn from one orientation to another, at most half a turn. Both quaternions of an
- * orientation give the same result.
- */
+/** The shortest turn from one orientation to another, whichever of its two quaternions each is. */
 export function turnBetween(
   from: Row,
   fromAt: number,
@@ -62,10 +59,7 @@ export function turnBetween(
   into[at + 2] = z * share
 }
 
-/**
- * Chooses, of the two quaternions of the orientation at `at`, the one nearer to that of another
- * row.
- */
+/** Of the two quaternions of the orientation at `at`, takes the one nearer to another row's. */
 export function keepNear(near: Row, nearAt: number, row: Row, at: number): void {
   let dot = 0
   for (let i = 0; i < 4; i++) dot += near[nearAt + i]! * row[at + i]!

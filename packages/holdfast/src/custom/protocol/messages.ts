@@ -27,9 +27,7 @@ export const customMessage = message({
   state: [1, record({ piece: u16, of: u16, bytes: blob(CUSTOM_PIECE_MAX) })],
   /** Changes of one operation; `before` is how many were applied before them. */
   changes: [2, record({ before: varint, changes: list(bytes, CUSTOM_CHANGES_MAX) })],
-  /**
-   * For that member, or (0) for all others: sent directly, or to the primary, which passes it on.
-   */
+  /** To that member, or (0) to all others: sent directly, or by way of the primary. */
   say: [3, record({ to: inc, bytes: said })],
   /** A message of that member, passed on by the primary. */
   said: [4, record({ from: inc, bytes: said })],

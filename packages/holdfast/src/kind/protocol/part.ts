@@ -52,9 +52,7 @@ export interface Draft {
   readonly face: object
   /** @throws Error with a sentence if the changes are too many */
   done(): Effects & { part: number }
-  /**
-   * Effects that remain even if the changes are dropped: random draws, which may be known already.
-   */
+  /** Effects that remain if the changes are dropped: random draws, which may be known already. */
   spent(): (Effects & { part: number }) | null
 }
 
@@ -119,9 +117,7 @@ export interface Durable<State> {
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */
   welcome?(state: State): Uint8Array[]
-  /**
-   * As primary: the news or welcome with only what a player may see; the same bytes if that is all.
-   */
+  /** As primary: of news or welcome, what a player may see; the same bytes if that is all. */
   show?(state: State, news: Uint8Array, player: number): Uint8Array
 }
 
@@ -164,10 +160,7 @@ export interface Part<State = never> extends Newest<State>, Durable<State>, Pers
   view?(state: State, now: Millis, view: PartView, out: PartOut): void
   /** We are in another session: all state of the former one is dropped. */
   reset?(state: State, out: PartOut): void
-  /**
-   * At the beginning of each call into the member: session time minus our own clock; NaN while not
-   * known.
-   */
+  /** As each call into the member begins: session time minus our clock; NaN while not known. */
   clock?(state: State, offset: Millis): void
   /** A new link to a peer opened: nothing is known of what the peer has. */
   linked?(state: State, now: Millis, peer: PeerId): void

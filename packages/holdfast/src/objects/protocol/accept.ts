@@ -140,10 +140,7 @@ export function maySay(
   return objects.rules.isOfBefore(objects, now, said.version)
 }
 
-/**
- * Whether an earlier primary may have granted that version without our knowing; true only for a
- * while after that primary's term.
- */
+/** Whether an earlier primary may have granted that version unknown to us, a short while ago. */
 export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
   return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
 }
@@ -174,10 +171,7 @@ function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: nu
   bury(turn, replica, said.version, said.owner)
 }
 
-/**
- * Marks the object as destroyed in that version; `author` is the member that sends the tombstone to
- * all.
- */
+/** Marks the object as destroyed in that version; `author` sends the tombstone to all. */
 export function bury(turn: Turn, replica: Replica, version: Version, author: PeerId): void {
   const { objects, now, out } = turn
   const seen = isSeen(replica)
@@ -350,10 +344,7 @@ function refresh(turn: Turn, replica: Replica, oseq: number, mask: number, from:
   changed(objects, replica)
 }
 
-/**
- * Notes when a state was made. A state from a clock that runs ahead is not extrapolated by that
- * clock.
- */
+/** Notes when a state was made: now at the latest, if the clock of its owner runs ahead. */
 export function timed(
   turn: Turn,
   replica: Replica,

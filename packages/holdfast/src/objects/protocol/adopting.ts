@@ -64,9 +64,7 @@ function adopt(turn: Turn, replica: Replica, player: number): void {
   replica.adopted = { version: before, oseq }
 }
 
-/**
- * As primary: gives members who are back their objects, also those that an earlier primary adopted.
- */
+/** As primary: gives members who are back their objects, whoever adopted those. */
 export function giveBack(turn: Turn): void {
   const { objects } = turn
   const players = playing(objects)
@@ -179,9 +177,7 @@ function waitsUntil({ objects, types }: Turn, { former, since, type }: Replica):
 
 /** Time between two passes of balancing. */
 export const BALANCE_MS: Millis = 1_000
-/**
- * An object is moved when the fullest owner has more than this many times what the emptiest has.
- */
+/** An object is moved when the fullest owner has this many times what the emptiest has. */
 const UNEVEN = 1.25
 
 /** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */

@@ -92,10 +92,7 @@ export function hearAsk(turn: Turn, key: number, { by, request }: Asker): void {
   out.emit({ kind: 'object-asked', key, by, request })
 }
 
-/**
- * As owner: our application lets the asking member have the object, or not. The first answer
- * counts.
- */
+/** As owner: our application gives the object to who asked, or not. The first answer counts. */
 export function reply(turn: Turn, key: number, { by, request }: Asker, yes: boolean): void {
   const known = turn.objects.asks.get(key)
   if (known?.by !== by || known.request !== request || known.answer !== null) return

@@ -107,9 +107,7 @@ export function oweAll(turn: Turn, subscriber: Subscriber): void {
   }
 }
 
-/**
- * Makes an object's version, or a HIDE of it, owed to a peer, if we send the object to that peer.
- */
+/** Makes an object's version, or a HIDE of it, owed to a peer to whom we send the object. */
 export function owe(turn: Turn, subscriber: Subscriber, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
@@ -234,10 +232,7 @@ function fits(writer: ByteWriter, types: Types, replica: Replica, taken: number)
   return writer.length + types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD <= BATCH_BYTES
 }
 
-/**
- * All messages up to that one have arrived: the peer may be sent updates of their objects (L3, B14,
- * B40).
- */
+/** All messages up to that one have arrived: updates of their objects may follow (L3, B14, B40). */
 export function delivered(objects: Objects, now: number, peer: PeerId, upTo: number): void {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
@@ -246,10 +241,7 @@ export function delivered(objects: Objects, now: number, peer: PeerId, upTo: num
   }
 }
 
-/**
- * Opens the barrier of each object in a message that has arrived, unless its version is another by
- * now.
- */
+/** Opens the barrier of each object in a message that arrived, if its version is the same still. */
 export function open(
   objects: Objects,
   now: number,

@@ -42,10 +42,7 @@ interface Grid {
 
 type Near = Extract<VisibilityRule, { kind: 'near' }>
 
-/**
- * An object came, moved, went or has another owner than `before`: the set of its viewers, or what
- * its owner sees, may change.
- */
+/** An object came, moved, went or has another owner than `before`: others may see it by now. */
 export function moved(turn: Turn, replica: Replica, before: PeerId = replica.owner): void {
   const { objects, types } = turn
   const { visibility: rule, eyes } = types[replica.type]!
@@ -330,9 +327,7 @@ export function beginToSee(turn: Turn, subscriber: Subscriber): void {
   }
 }
 
-/**
- * We became the primary of a star, and now decide for all: before, we kept no cells and no eyes.
- */
+/** We became the primary of a star: before, we kept no cells and no eyes. */
 export function beginToShow(turn: Turn): void {
   const { objects, types } = turn
   objects.eyes.clear()

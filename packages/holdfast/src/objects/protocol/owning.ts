@@ -49,9 +49,7 @@ export function give(turn: Turn, replica: Replica, to: PeerId, giver: Grant['giv
   objects.rules.grant(turn, replica, nextVersion(objects, replica), to, giver)
 }
 
-/**
- * As primary: makes that member the owner in that version, and asks it to send everybody its entry.
- */
+/** As primary: makes that member the owner in that version, and tells it so. */
 export function grant(
   turn: Turn,
   replica: Replica,
@@ -71,9 +69,7 @@ function sendGrant({ objects, types }: Turn, replica: Replica, version: Version,
   objects.outbox.push({ to, bytes: withEntry(KIND.grant, types, replica, epoch, count) })
 }
 
-/**
- * The version of the next grant: newer than all that were granted, also those not confirmed yet.
- */
+/** The version of the next grant: newer than all that were granted, confirmed or not. */
 export function nextVersion(objects: Objects, replica: Replica): Version {
   const granted = objects.grants.get(replica.key)?.at(-1)?.version
   const known = replica.version
@@ -100,10 +96,7 @@ export function grantAgain(turn: Turn, peer: PeerId): void {
   }
 }
 
-/**
- * As primary: a giver whose grantee left, or is silent, gets its answer and keeps the object for
- * now.
- */
+/** As primary: a giver whose grantee left, or is silent, keeps the object for now and learns so. */
 export function endGrants(turn: Turn): void {
   for (const [key, grants] of turn.objects.grants) {
     const open = openGrant(turn, key)

@@ -40,9 +40,7 @@ import { linked, reset, viewed } from './views.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
-/**
- * A destroyed object is remembered so long: no older message about it is on its way by then (B49).
- */
+/** A destroyed object is remembered so long: by then no older message of it is on its way (B49). */
 export const TOMBSTONE_MS: Millis = 60_000
 
 /**

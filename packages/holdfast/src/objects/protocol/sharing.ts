@@ -36,10 +36,7 @@ export interface SharedFrame {
   /** Index of each slot's update. */
   places: Map<number, number>
   bytes: ByteWriter
-  /**
-   * Slot, serial and oseq of each, as a subscriber keeps them; never changed once the frame is
-   * complete.
-   */
+  /** Slot, serial and oseq of each, as subscribers keep them: not changed once all are in. */
   carried: number[]
 }
 
@@ -146,9 +143,7 @@ const PEERS_PER_MS = 16
 // A member that changes things at a steady beat must not miss the next send tick by a hair.
 const EARLY = 0.9
 
-/**
- * An object changed: all who have its version lack the change. `spread` queues it for all at once.
- */
+/** An object changed: `spread` queues the change for all who have its version. */
 export function changed({ fresh }: Objects, { slot }: Replica): void {
   fresh.add(slot)
 }

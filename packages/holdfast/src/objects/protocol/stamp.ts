@@ -23,9 +23,7 @@ import {
 const EIGHTHS = 8
 /** Most stages in one record of ages. */
 export const AGES_MAX = 3
-/**
- * Longest age on the wire, in eighths of a millisecond: a longer one shows nothing about the path.
- */
+/** Longest age on the wire, in eighths of a millisecond: a longer one says nothing of the path. */
 export const AGE_MAX: number = 10_000 * EIGHTHS
 /** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
 export const MADE_AT_MAX: number = 2 ** 48
@@ -126,10 +124,7 @@ export function compare(a: Version, b: Version): number {
 /** Epochs and counts of versions are at most this. */
 export const VERSION_MAX: number = 2 ** 32 - 1
 
-/**
- * The version of a grant in an epoch: newer than the known one, which is of that epoch or an
- * earlier one.
- */
+/** The version of a grant in an epoch: newer than a known one of that epoch or an earlier. */
 export function after(known: Version, epoch: number): Version {
   return { epoch, count: known.epoch < epoch ? 1 : known.count + 1 }
 }

@@ -13,9 +13,7 @@ import { FIRST, type Version } from './stamp.ts'
 export const OBJECTS_MAX = 10_000
 /** Objects that one player may make, unless the founder of the session set another number. */
 const QUOTA = OBJECTS_MAX / 4
-/**
- * Largest state of one object, in bytes: it fits one frame with all else that an update carries.
- */
+/** Largest state of one object, in bytes: an update of it fits one frame. */
 export const STATE_MAX = 1_024
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
@@ -133,9 +131,7 @@ export type Standing = Pick<
 /** An entry: an object as a member sent it. */
 export type Said = Standing & Pick<Replica, 'key'>
 
-/**
- * `take`: to own the object; `give`: to give it away; `yes`: to give it to the member that asked.
- */
+/** `take`: to own the object; `give`: to give it away; `yes`: to give it to who asked. */
 export type What = 'take' | 'give' | 'yes'
 
 /** A request of ours to the primary. */
@@ -251,10 +247,7 @@ export function createSubscriber(peer: PeerId) {
     rankedAt: -Infinity,
     /** A RESYNC is due to the peer, once all that is owed to it was sent. */
     resyncDue: false,
-    /**
-     * Cells that its eyes see, by type with a grid; no entry for a peer without eyes, which sees
-     * all.
-     */
+    /** Cells that its eyes see, by type with a grid; without eyes none, and it sees all. */
     cells: new Map<number, Set<number>>(),
     /** Cells that its eyes are in, by type with a grid. */
     eyes: new Map<number, number[]>(),

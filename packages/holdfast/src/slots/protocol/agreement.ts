@@ -78,9 +78,7 @@ export function diverging({ peers }: Slots): number {
   return count
 }
 
-/**
- * Our world is another, or a peer's differs from it: earlier reports of the peers prove nothing.
- */
+/** Our world is another, or a peer's differs: earlier reports of the peers prove nothing. */
 export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
   for (const peer of peers) peer.same = -1
   slots.round = { mark: slots.base, before: -1 }
@@ -107,9 +105,7 @@ export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
   return true
 }
 
-/**
- * All who play have the same acts up to that slot: an act that is not among them is void for ever.
- */
+/** All who play have the same acts up to that slot: an act not among them is void for ever. */
 export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed

@@ -33,10 +33,7 @@ export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
 }
 
-/**
- * As primary of a star, where the others get events from us alone: events that come together are
- * sent together.
- */
+/** As primary of a star, from whom all get events: sends on together what comes together. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE

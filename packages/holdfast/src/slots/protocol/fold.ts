@@ -183,9 +183,7 @@ export function settle(slots: Slots, base: number, world: Sealed, acts: number):
   restart(slots, ...slots.peers.values())
 }
 
-/**
- * The sum for a world that was continued alone: the continuation is marked like an event of ours.
- */
+/** The sum for a world that went on alone: that is marked like an event of ours. */
 export function sumFrom(slots: Slots, slot: number, acts: number): number {
   const mark = markOf({ inc: slots.me, id: 0, slot, gone: 0, body: new Uint8Array(0) })
   return (acts + mark) >>> 0

@@ -12,10 +12,7 @@ import type { PeerId } from '../../machine.ts'
 import type { SlotEvent, Slots, Tally } from './state.ts'
 import { tally } from './tally.ts'
 
-/**
- * A slot before all slots of the next session: the fate of its acts is known there with the first
- * agreement.
- */
+/** A slot before all of the next session: its first agreement decides on these acts. */
 const BEFORE = -1
 /** Members' numbers are below this. */
 const NAMES: number = 2 ** 32

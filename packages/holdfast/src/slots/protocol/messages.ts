@@ -15,9 +15,7 @@ import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.t
 
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
-/**
- * Bytes of the options that a world of slots agrees on, as text in a message; the rest is cut off.
- */
+/** Most bytes of the options that a world agrees on, as text in a message; the rest is cut off. */
 export const SAYS_MAX = 2_048
 /** Open events that are sent with a world; others come in frames. */
 export const WORLD_EVENTS_MAX = 128
