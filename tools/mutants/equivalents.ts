@@ -117,7 +117,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
   ),
   equivalent(
-    'objects/protocol/resync.ts tellUnowned',
+    'objects/protocol/views.ts tellUnowned',
     "owner !== NOBODY && !here.has(owner) && (!dead || rules.tombstone('report'))",
     ['owner !== NOBODY && !here.has(owner)'],
     'What is gone is reported like all else; only a proof has the rule say otherwise.',
@@ -167,7 +167,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('objects/protocol/updates.ts readUpdate', '!fields', 'true', FASTER),
   equivalent(
-    'objects/protocol/deciding.ts dueAt',
+    'objects/protocol/grants.ts dueAt',
     'Math.max(now + 1, term.at + GRANT_MS)',
     'term.at + GRANT_MS',
     'Later than that a request waits for no member; only a proof has the rule say otherwise.',

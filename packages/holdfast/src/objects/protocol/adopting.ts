@@ -5,8 +5,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import { bury, isGranted, renew, stand, turnAway } from './accept.ts'
-import { COUNT_MS } from './resync.ts'
-import { give, nextVersion, openGrant, own } from './owning.ts'
+import { give, nextVersion, openGrant, own } from './grants.ts'
 import {
   isUnclaimed,
   type Objects,
@@ -18,6 +17,9 @@ import {
   type Turn,
 } from './state.ts'
 import { compare } from './stamp.ts'
+
+/** After a primary has sent all: so long other members' objects may still come by way of it. */
+export const COUNT_MS: Millis = 3_000
 
 /** A member's objects wait so long for its return (S-5). */
 export const GRACE_MS: Millis = 60_000

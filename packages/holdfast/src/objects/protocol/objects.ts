@@ -2,33 +2,37 @@
  * Objects with one owner each, who may change (B1, B5, B25): the operations of the application.
  *
  * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
- * for an object, and its owner may give it away; the primary decides (owning.ts). All states go to
+ * for an object, and its owner may give it away; the primary decides (grants.ts). All states go to
  * the others by fan-out (fan-out.ts) and by updates (updates.ts), and a state that arrives counts
  * by four rules (accept.ts, requests.ts). docs/protocols/objects.md shows why that converges.
  */
 
-import { assert, type Millis } from '../../machine.ts'
+import { assert, type Millis, rulesOf } from '../../machine.ts'
 import type { Quantised } from '../../wire/schema.ts'
-import { bury, stand } from './accept.ts'
+import { bury, isOfBefore, maySay, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { say, wait } from './updates.ts'
 import {
+  createState,
+  GATHER_MS,
   isMine,
   type Objects,
+  type ObjectsRules,
   place,
   relays,
   type Replica,
   type Turn,
   type Types,
 } from './state.ts'
-import { FIRST } from './stamp.ts'
+import { compare, FIRST } from './stamp.ts'
+import { oweAll, speaksFor } from './fan-out.ts'
+import { grant } from './grants.ts'
+import { follow } from './views.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
 export type { Keeper } from './keeping.ts'
-export { give } from './owning.ts'
-export { reply } from './asking.ts'
+export { give, reply } from './grants.ts'
 export { request } from './requests.ts'
-export { create, RULES } from './rules.ts'
 export * from './state.ts'
 export type { Version } from './stamp.ts'
 
@@ -97,4 +101,36 @@ export function destroy(turn: Turn, replica: Replica): void {
   const { objects } = turn
   assert(isMine(objects, replica), 'who destroys an object owns it')
   bury(turn, replica, replica.version, objects.me)
+}
+
+/** The rules of every real session. */
+export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
+  order: (said, known) => compare(said.version, known.version),
+  maySay,
+  isOfBefore,
+  creates: () => true,
+  tombstone: () => true,
+  isOld: (oseq, known) => oseq <= known,
+  fits: (said, known) => compare(said, known) === 0,
+  hears: () => true,
+  reports: () => true,
+  speaksFor,
+  grant,
+  epochOf: ({ epoch }) => epoch,
+  follow,
+  oweAll,
+  base: ({ acked }, slot) => acked[slot]!,
+  shares: () => true,
+  asksAgain: ({ owner }, follower) => owner === follower,
+  declines: () => true,
+  endsByGive: () => true,
+  waitsForAll: () => true,
+})
+
+/**
+ * Creates the state without objects. @param gatherMs  between two send ticks; GATHER_MS if not
+ * given
+ */
+export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
+  return createState(gatherMs, rules)
 }

@@ -13,17 +13,24 @@ import {
   readVarint,
 } from '../../wire/bytes.ts'
 import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
-import { counted, expected, followed, tellHidden } from './resync.ts'
+import { counted, expected, followed, linked, reset, tellHidden, viewed } from './views.ts'
 import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
-import { adoptUnclaimed, endGrace, giveBack, takeOrphan, balance, BALANCE_MS } from './adopting.ts'
-import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
-import { endGrants } from './owning.ts'
-import { decideAll, demand } from './deciding.ts'
+import { adoptUnclaimed, balance, BALANCE_MS, endGrace, giveBack, takeOrphan } from './adopting.ts'
+import {
+  decideAll,
+  declined,
+  demand,
+  endAsks,
+  endGrants,
+  forgetAsks,
+  hearAsk,
+  sayAnswers,
+} from './grants.ts'
 import type { Keeper } from './keeping.ts'
 import { drain, leavesAt } from './sharing.ts'
-import { reckon, reckonsAt, acked, lost, read, waits, write } from './updates.ts'
+import { acked, lost, read, reckon, reckonsAt, waits, write } from './updates.ts'
 import { conclude, endRequests, settle, takeGrant } from './requests.ts'
 import {
   forget,
@@ -36,7 +43,6 @@ import {
   type Types,
 } from './state.ts'
 import { compare, readVersion, type Version } from './stamp.ts'
-import { linked, reset, viewed } from './views.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
