@@ -6,8 +6,7 @@
  */
 
 import { checkFactor } from '../kind/viewer.ts'
-import { HoldfastError } from '../machine.ts'
-import type { Millis } from '../machine.ts'
+import { badValue, type Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
 import { turnBetween } from '../motion/rotation.ts'
 import * as trails from '../motion/trail.ts'
@@ -108,11 +107,11 @@ export function courseOf(
   const followed = Object.entries(follow).map(([position, velocity]) =>
     followedOf(type, fields, position, velocity),
   )
-  if (followed.length === 0) throw bad(`${type}: motion follows no field: give \`follow\``)
+  if (followed.length === 0) throw badValue(`${type}: motion follows no field: give \`follow\``)
   const snap = options.snap ?? Infinity
-  if (!(snap > 0)) throw bad(`${type}: snap is a distance above 0: ${snap}`)
+  if (!(snap > 0)) throw badValue(`${type}: snap is a distance above 0: ${snap}`)
   const within = options.within ?? 0
-  if (!(within >= 0)) throw bad(`${type}: within is a distance from 0: ${within}`)
+  if (!(within >= 0)) throw badValue(`${type}: within is a distance from 0: ${within}`)
   const names = Object.keys(fields)
   const mask = followed.reduce((sum, { position, velocity }) => {
     return sum | (1 << names.indexOf(position)) | (1 << names.indexOf(velocity))
@@ -133,11 +132,13 @@ function followedOf(type: string, fields: Fields, position: string, velocity: st
   const kind = TRACKS[fields[position]?.kind ?? ''] ?? null
   if (kind === null) {
     const kinds = 'a vec2, vec3, quaternion, ranged or angle'
-    throw bad(`${type}: motion follows ${kinds}: "${position}" is none`)
+    throw badValue(`${type}: motion follows ${kinds}: "${position}" is none`)
   }
   const wanted = VELOCITIES[kind]
   if (fields[velocity]?.kind !== wanted || velocity === position) {
-    throw bad(`${type}: the velocity of ${position} is another field, ${wanted}: "${velocity}"`)
+    throw badValue(
+      `${type}: the velocity of ${position} is another field, ${wanted}: "${velocity}"`,
+    )
   }
   const { min = -Infinity, max = Infinity } = fields[position]!
   const from = { position: standing(fields, position), velocity: standing(fields, velocity) }
@@ -165,10 +166,6 @@ const VELOCITIES: Readonly<Record<TrackKind, FieldKind>> = {
   rotation: 'vec3',
   line: 'ranged',
   turn: 'ranged',
-}
-
-function bad(message: string): HoldfastError {
-  return new HoldfastError('bad-value', message)
 }
 
 /** Whether the others, who go on from what was said last, are near enough to this state now. */

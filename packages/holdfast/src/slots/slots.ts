@@ -1,13 +1,12 @@
 /** A world of slots as a user holds it. */
 
-import { HoldfastError, type Millis } from '../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
 import * as machine from './protocol/slots.ts'
-import type { Stop } from '../api/emitter.ts'
-import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
+import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
 import { checkName, checkOptions } from '../api/options.ts'
 import { placeOf } from '../kind/definitions.ts'
 import type { Face, Host, Kind } from '../kind/kind.ts'
@@ -179,7 +178,6 @@ export function slots<State, Act>(
   return { kind: slotsKind, name, text: `${acts} slots ${game.ms} ${game.order}`, game, codec }
 }
 
-/** The world of a session. */
 /** The worlds of a session, of which there is one. */
 export class Worlds implements Face {
   readonly state: machine.Slots = machine.create()
@@ -223,36 +221,27 @@ export class Worlds implements Face {
   }
 }
 
-function bad(message: string): HoldfastError {
-  return new HoldfastError('bad-value', message)
-}
-
 function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>): machine.Game {
   const { ms = 200, start, rule, order = 'highest' } = options
   const { min, max } = machine.SLOT_MS
-  if (!(ms >= min && ms <= max)) throw bad(`a slot has ${min} to ${max} ms: ${ms}`)
+  if (!(ms >= min && ms <= max)) throw badValue(`a slot has ${min} to ${max} ms: ${ms}`)
   if (order !== 'highest' && order !== 'fair')
-    throw bad(`order is highest or fair: "${String(order)}"`)
-  if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
-  sealed(start)
+    throw badValue(`order is highest or fair: "${String(order)}"`)
+  if (typeof rule !== 'function') throw badValue('rule is a function of world, acts and turn')
+  told('start', () => machine.seal(start))
   const says = `${ms} ${order} ${codec.text}`
-  return {
-    ms,
-    start,
-    order,
-    print: fingerprint(says),
-    says,
-    rule,
-    decode: (body) => codec.decode(body),
-  }
+  const decode = (body: Uint8Array): unknown => codec.decode(body)
+  return { ms, start, order, print: fingerprint(says), says, rule, decode }
 }
 
-function sealed(start: unknown): void {
+// What cannot be sent is no value for it.
+function told<Value>(what: string, run: () => Value): Value {
   try {
-    machine.seal(start)
+    return run()
   } catch (error) {
-    if (error instanceof HoldfastError) throw error
-    throw bad(`start cannot be told: ${error instanceof Error ? error.message : String(error)}`)
+    throw badValue(
+      `${what} cannot be told: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
 }
 
@@ -301,7 +290,9 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   act(act: unknown): void {
-    const body = this.#encode(act)
+    const body = told('this act', () => this.#codec.encode(act))
+    const limit = machine.ACT_BYTES_MAX
+    if (body.length > limit) throw badValue(`an act has at most ${limit} bytes: ${body.length}`)
     if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
     this.#host.checkPlays('act')
     if (this.#refusal) throw this.#refusal
@@ -310,24 +301,13 @@ class World implements SlotsHandle<unknown, unknown> {
     }
     this.#host.do((now, out) => {
       machine.tick(this.#state, this.#game, now, out as PartOut<machine.SlotsEvent>)
-      if (!machine.hasRoom(this.#state)) throw tooMany()
+      if (!machine.hasRoom(this.#state)) {
+        const says = `a player acts at most ${machine.ACTS_PER_SLOT} times in a slot`
+        throw new HoldfastError('overloaded', says)
+      }
       machine.say(this.#state, now, this.#game, body, 0)
     })
     this.#host.touch()
-  }
-
-  #encode(act: unknown): Uint8Array {
-    let body: Uint8Array
-    try {
-      body = this.#codec.encode(act)
-    } catch (error) {
-      throw bad(
-        `this act cannot be told: ${error instanceof Error ? error.message : String(error)}`,
-      )
-    }
-    const limit = machine.ACT_BYTES_MAX
-    if (body.length > limit) throw bad(`an act has at most ${limit} bytes: ${body.length}`)
-    return body
   }
 
   on<Name extends keyof SlotsEvents<unknown>>(
@@ -343,32 +323,28 @@ class World implements SlotsHandle<unknown, unknown> {
     else if (event.kind === 'slots-void') this.#events.emit('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
-    else this.#failed(event.slot, event.error)
+    else this.#tell('failed', { slot: event.slot, error: event.error }, event.error)
   }
 
   #refused(why: string): void {
     this.#refusal = new HoldfastError('schema', why)
-    this.#events.emit('refused', this.#refusal)
-    if (this.#events.hears('refused')) return
-    this.#host.reports.report(this.#refusal, 'a world of slots', this.#game)
+    this.#tell('refused', this.#refusal, this.#refusal, 'a world of slots')
   }
 
   #diverged(slot: number, player: number): void {
-    this.#events.emit('diverged', { slot, player })
-    if (this.#events.hears('diverged')) return
     const says = `after slot ${slot} player ${player} has another world of the same acts`
     const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
-    this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
+    this.#tell('diverged', { slot, player }, error)
   }
 
-  #failed(slot: number, error: unknown): void {
-    this.#events.emit('failed', { slot, error })
-    if (this.#events.hears('failed')) return
-    this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
+  // What nobody listens to is reported.
+  #tell<Name extends 'refused' | 'diverged' | 'failed'>(
+    name: Name,
+    value: SlotsEvents<unknown>[Name],
+    error: unknown,
+    where = 'the rule of a world of slots',
+  ): void {
+    this.#events.emit(name, value)
+    if (!this.#events.hears(name)) this.#host.reports.report(error, where, this.#game)
   }
-}
-
-function tooMany(): HoldfastError {
-  const limit = machine.ACTS_PER_SLOT
-  return new HoldfastError('overloaded', `a player acts at most ${limit} times in a slot`)
 }

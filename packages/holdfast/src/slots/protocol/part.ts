@@ -2,9 +2,8 @@
  * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
  */
 
-import { mayPlay, type Millis, type PeerId } from '../../machine.ts'
+import { mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import type { Part, PartView } from '../../kind/protocol/part.ts'
-import { RIGHTS } from '../../machine.ts'
 import { createReader } from '../../wire/bytes.ts'
 import { fingerprint } from '../../wire/digest.ts'
 import { decode, encode } from '../../wire/layout.ts'
@@ -13,13 +12,13 @@ import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
 import { type Frame, readFrame } from './frames.ts'
-import { leave } from './leaving.ts'
+import { leave } from './tally.ts'
 import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek, yieldTo } from './opening.ts'
 import { lookAround, referenceOf } from './reference.ts'
-import { create } from './rules.ts'
 import {
   createPeer,
+  createState,
   type Game,
   GONE_MAX,
   type SlotPeer,
@@ -117,7 +116,7 @@ function deadline(slots: Slots): Millis {
 function reset(slots: Slots): void {
   const { standing, ms, print, says, horizon, nextId, rules, counters } = slots
   const kept = { ms, print, says, horizon, nextId, counters }
-  Object.assign(slots, create(rules), kept, leave(slots))
+  Object.assign(slots, createState(rules), kept, leave(slots))
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 

@@ -1,10 +1,28 @@
-/** @module The operations and types of slots that other modules use. */
+/** The operations and types of slots that other modules use, and their decisions. */
+
+import { rulesOf } from '../../machine.ts'
+import { haveAllSaid } from './agreement.ts'
+import { sorted } from './fold.ts'
+import { createState, type Slots, type SlotsRules } from './state.ts'
 
 export { diverging } from './agreement.ts'
 export { ahead, seal, shown } from './fold.ts'
 export { SLOTS_CHANNEL } from './messages.ts'
 export { open } from './opening.ts'
 export { type GameBox, slotsPart, tick } from './part.ts'
-export { create, RULES } from './rules.ts'
 export * from './state.ts'
 export { hasRoom, say } from './take.ts'
+
+/** The rules of every real world. */
+export const RULES: SlotsRules = rulesOf<SlotsRules>({
+  counted: (_slots, said) => said,
+  isLate: ({ standing, base }, slot) => standing === 'live' && slot <= base,
+  sorted,
+  mayAsk: ({ askAt }, now) => now >= askAt,
+  haveAllSaid,
+})
+
+/** Creates the state without a world. */
+export function create(rules: SlotsRules = RULES): Slots {
+  return createState(rules)
+}
