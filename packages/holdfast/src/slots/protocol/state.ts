@@ -131,7 +131,7 @@ export function createPeer() {
     flights: new Map<number, SlotEvent[]>(),
     /** The peer's report on a slot that is not settled here yet. */
     kept: null as SettledWord | null,
-    /** The last settled slot for which the peer reported our acts; -1 if it reported others since. */
+    /** The last settled slot for which it reported our acts; -1 if it reported others since. */
     same: -1,
     /** The sum of acts at which its world differed from ours; null while worlds are the same. */
     diverged: null as number | null,
