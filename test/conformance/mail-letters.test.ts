@@ -3,15 +3,13 @@
 // Method: real mailboxes; a clock that the test moves.
 import { expect, test } from 'vitest'
 import { openIn } from '../../packages/mailbox/src/mail-opening.ts'
-import { toBytes } from '../../packages/mailbox/src/runtime/values.ts'
+import { toBytes, Values } from '../../packages/mailbox/src/runtime/values.ts'
 import { PostKeys } from '../../packages/mailbox/src/runtime/keys.ts'
 import { seal, unseal } from '../../packages/mailbox/src/runtime/letters.ts'
-import { Values } from '../../packages/mailbox/src/runtime/transaction.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import type { LetterInfo, Mailbox } from '../../packages/mailbox/src/index.ts'
 import { openMailbox } from '../../packages/mailbox/src/index.ts'
-import type { MailChange } from '../../packages/holdfast/src/ports.ts'
 import { openMailboxes, type Wish } from './open-mailboxes.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { dice } from './until.ts'
@@ -61,11 +59,11 @@ test('a post under a key is one letter, however often it is tried, over restarts
 })
 
 test('the last keys are remembered, and no more (MB-28)', () => {
-  const changes: MailChange[] = []
   const store = createMailMemory()
-  const keys = new PostKeys(new Values(store), 3)
+  const values = new Values(store)
+  const keys = new PostKeys(values, 3)
   const body = toBytes('pay')
-  for (let n = 1; n <= 10; n++) keys.add('bob', `key ${n}`, { n, body }, changes)
+  for (let n = 1; n <= 10; n++) keys.add('bob', `key ${n}`, { n, body })
   expect([6, 7, 8, 9, 10].map((n) => keys.find('bob', `key ${n}`, body))).toEqual([
     null,
     null,
@@ -73,7 +71,7 @@ test('the last keys are remembered, and no more (MB-28)', () => {
     9,
     10,
   ])
-  store.commit(changes, () => {})
+  store.commit(values.changes, () => {})
   expect(store.keys('\0').length).toBe(3 + 3 + 1)
 })
 

@@ -346,20 +346,20 @@ export class RunningMailbox implements Mailbox {
       const known = key === undefined ? null : this.#keys.find(peer, key, plain)
       if (known !== null) return known
       const n = this.#postNow(draft, peer, letter)
-      if (key !== undefined) this.#keys.add(peer, key, { n, body: plain }, draft.changes)
+      if (key !== undefined) this.#keys.add(peer, key, { n, body: plain })
       return n
     })
   }
 
   #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
-    const { out, changes } = draft
+    const { out } = draft
     this.#turns.attempts.meets(draft, peer)
     if (due === null) {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)
     }
     checkLater(this.#turns.later, 1)
-    this.#turns.later.add(due, { kind: 'post', peer, body }, changes)
+    this.#turns.later.add(due, { kind: 'post', peer, body })
     return 0
   }
 

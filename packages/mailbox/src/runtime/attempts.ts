@@ -5,13 +5,8 @@ import type { Draft } from './draft.ts'
 import { Ended, checkLater, checkRoom, RESERVE } from './later.ts'
 import type { Later } from './later.ts'
 import { type Dated, type LetterOptions, toLetter } from './letters.ts'
-import {
-  type Desk,
-  LetterTransaction,
-  type Posted,
-  type Transaction,
-  type Values,
-} from './transaction.ts'
+import { type Desk, LetterTransaction, type Posted, type Transaction } from './transaction.ts'
+import type { Values } from './values.ts'
 import type { TurnsHost } from './handlers.ts'
 
 /** Whose transactions these are; its mailbox may become another one. */
@@ -51,7 +46,7 @@ export class Attempts {
       tx.undo()
       return error
     }
-    draft.changes.push(...tx.keep())
+    tx.keep()
     for (const post of tx.posts) this.#post(draft, post)
     return null
   }
@@ -60,7 +55,7 @@ export class Attempts {
   #post(draft: Draft, { to, body, due }: Posted): void {
     this.meets(draft, to)
     if (due === null) mailbox.add(this.#turns.box, to, body, draft.out)
-    else this.#turns.later.add(due, { kind: 'post', peer: to, body }, draft.changes)
+    else this.#turns.later.add(due, { kind: 'post', peer: to, body })
   }
 
   /** Tells of a letter to somebody who was never seen, and is not expected: a name may be wrong. */

@@ -25,7 +25,7 @@ export function boundDead(
   for (const change of changes) if (change.kind === 'dead') died.push(change)
   if (died.length === 0) return
   if (deadMs !== null && date !== null) {
-    for (const { peer, n } of died) later.add(date + deadMs, { kind: 'bury', peer, n }, changes)
+    for (const { peer, n } of died) later.add(date + deadMs, { kind: 'bury', peer, n })
   }
   const over = store.deadCount() + died.length - buried.size - deadMax
   if (over <= 0) return

@@ -3,9 +3,7 @@
  * handler that ends its process cannot report that it failed; the next process does that.
  */
 
-import type { MailChange } from '../../../holdfast/src/ports.ts'
-import type { Values } from './transaction.ts'
-import { toBytes, toValue } from './values.ts'
+import { toBytes, toValue, type Values } from './values.ts'
 
 /** A key of the library's own: keys of users have no NUL. */
 const DIED = '\0died'
@@ -22,8 +20,8 @@ export class Deaths {
   }
 
   /** The process died while it handled letter n of that peer. */
-  add(peer: string, n: number, changes: MailChange[]): void {
-    this.#write({ ...this.#read(), [peer]: { n, times: this.of(peer, n) + 1 } }, changes)
+  add(peer: string, n: number): void {
+    this.#write({ ...this.#read(), [peer]: { n, times: this.of(peer, n) + 1 } })
   }
 
   /** How often the process died while it handled letter n of that peer. */
@@ -33,11 +31,11 @@ export class Deaths {
   }
 
   /** Forgets deaths in letters of that peer that have taken effect since. */
-  forget(peer: string, heard: number, changes: MailChange[]): void {
+  forget(peer: string, heard: number): void {
     const known = this.#read()
     if (!known?.[peer] || known[peer].n > heard) return
     const { [peer]: _gone, ...others } = known
-    this.#write(Object.keys(others).length > 0 ? others : null, changes)
+    this.#write(Object.keys(others).length > 0 ? others : null)
   }
 
   #read(): Record | null {
@@ -45,9 +43,7 @@ export class Deaths {
     return bytes && (toValue(bytes) as Record)
   }
 
-  #write(record: Record | null, changes: MailChange[]): void {
-    const value = record && toBytes(record)
-    this.#values.set(DIED, value)
-    changes.push({ kind: 'set', key: DIED, value })
+  #write(record: Record | null): void {
+    this.#values.set(DIED, record && toBytes(record))
   }
 }

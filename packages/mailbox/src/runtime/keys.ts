@@ -1,9 +1,7 @@
 /** Letters that were posted under a key of the caller's: which one each is, durably. */
 
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
-import type { MailChange } from '../../../holdfast/src/ports.ts'
-import type { Values } from './transaction.ts'
-import { readLetter, toBytes, toValue } from './values.ts'
+import { readLetter, toBytes, toValue, type Values } from './values.ts'
 import { digest } from '../../../holdfast/src/wire/digest.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
@@ -55,14 +53,14 @@ export class PostKeys {
   }
 
   /** Remembers a key, and forgets the oldest one over the limit. */
-  add(to: string, key: string, { n, body }: Keyed, changes: MailChange[]): void {
+  add(to: string, key: string, { n, body }: Keyed): void {
     const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
     const place = placeOf(count % this.#most)
     const oldest = this.#read(place) as string | null
-    if (oldest !== null) this.#write(oldest, null, changes)
-    this.#write(place, nameOf(to, key), changes)
-    this.#write(nameOf(to, key), { n, body: digestOf(body) }, changes)
-    this.#write(COUNT, count, changes)
+    if (oldest !== null) this.#write(oldest, null)
+    this.#write(place, nameOf(to, key))
+    this.#write(nameOf(to, key), { n, body: digestOf(body) })
+    this.#write(COUNT, count)
   }
 
   #read(name: string): unknown {
@@ -70,10 +68,8 @@ export class PostKeys {
     return bytes ? toValue(bytes) : null
   }
 
-  #write(key: string, value: unknown, changes: MailChange[]): void {
-    const bytes = value === null ? null : toBytes(value)
-    this.#values.set(key, bytes)
-    changes.push({ kind: 'set', key, value: bytes })
+  #write(key: string, value: unknown): void {
+    this.#values.set(key, value === null ? null : toBytes(value))
   }
 }
 

@@ -7,9 +7,8 @@
  *     later, when it is due, a number, bury N PEER    nothing
  */
 
-import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
-import type { Values } from './transaction.ts'
-import { toBytes, toValue } from './values.ts'
+import type { MailStore } from '../../../holdfast/src/ports.ts'
+import { toBytes, toValue, type Values } from './values.ts'
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { hasRoom, type Mailbox, peerOf } from '../machine/mailbox.ts'
 
@@ -52,53 +51,46 @@ export class Later {
   }
 
   /** @returns false if LATER_MAX tasks wait already */
-  add(due: number, task: Task, changes: MailChange[]): boolean {
+  add(due: number, task: Task): boolean {
     const { last, count } = this.#counts()
     if (count >= LATER_MAX) return false
     const what = task.kind === 'post' ? `post ${task.peer}` : `bury ${task.n} ${task.peer}`
     const name = `${PREFIX}${padded(due)} ${padded(last + 1)} ${what}`
-    this.#write(name, task.kind === 'post' ? task.body : NOTHING, changes)
-    this.#write(COUNT, toBytes({ last: last + 1, count: count + 1 }), changes)
+    this.#values.set(name, task.kind === 'post' ? task.body : NOTHING)
+    this.#values.set(COUNT, toBytes({ last: last + 1, count: count + 1 }))
     this.#first = null
     return true
   }
 
   /** Takes out the tasks that are due by now, at most `most`. */
-  take(now: number, most: number, changes: MailChange[]): Task[] {
+  take(now: number, most: number): Task[] {
     if (this.due > now) return []
     const names = this.#store.keys(PREFIX, most).filter((name) => dueOf(name) <= now)
-    return this.#takeOut(names, changes)
+    return this.#takeOut(names)
   }
 
   /** Redirects the delayed letters to one peer to another, or drops them. @returns how many */
-  move(peer: string, to: string | null, changes: MailChange[]): number {
+  move(peer: string, to: string | null): number {
     const names = this.#store.keys(PREFIX).filter((name) => whatOf(name) === `post ${peer}`)
-    const tasks = this.#takeOut(names, changes)
+    const tasks = this.#takeOut(names)
     for (const [at, task] of to === null ? [] : tasks.entries()) {
-      this.add(dueOf(names[at]), { ...task, peer: to! }, changes)
+      this.add(dueOf(names[at]), { ...task, peer: to! })
     }
     return tasks.length
   }
 
-  #takeOut(names: readonly string[], changes: MailChange[]): Task[] {
+  #takeOut(names: readonly string[]): Task[] {
     this.#first = null
     const tasks = names.map((name) => taskOf(name, this.#values.get(name) ?? NOTHING))
-    for (const name of names) this.#write(name, null, changes)
+    for (const name of names) this.#values.set(name, null)
     const { last, count } = this.#counts()
-    if (names.length > 0) {
-      this.#write(COUNT, toBytes({ last, count: count - names.length }), changes)
-    }
+    if (names.length > 0) this.#values.set(COUNT, toBytes({ last, count: count - names.length }))
     return tasks
   }
 
   #counts(): { last: number; count: number } {
     const bytes = this.#values.get(COUNT)
     return bytes ? (toValue(bytes) as { last: number; count: number }) : { last: 0, count: 0 }
-  }
-
-  #write(key: string, value: Uint8Array | null, changes: MailChange[]): void {
-    this.#values.set(key, value)
-    changes.push({ kind: 'set', key, value })
   }
 }
 

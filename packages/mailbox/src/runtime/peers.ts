@@ -144,8 +144,8 @@ export async function forget(
   { turns, ask, hangUp }: PeerDesk,
   id: string,
 ): Promise<{ dropped: number }> {
-  const dropped = await ask(({ out, changes }) => {
-    return mailbox.forget(turns.box, id, out) + turns.later.move(id, null, changes)
+  const dropped = await ask(({ out }) => {
+    return mailbox.forget(turns.box, id, out) + turns.later.move(id, null)
   })
   hangUp(id, `${id} was forgotten`)
   return { dropped }
@@ -188,7 +188,7 @@ export async function redirect(
   to: string,
 ): Promise<{ moved: number }> {
   if (id === to) throw badValue(`letters to ${id} go there already`)
-  const moved = await ask(({ out, changes }) => {
+  const moved = await ask(({ out }) => {
     const { bytes, acked } = mailbox.peerOf(turns.box, id)
     if (bytes > REDIRECT_BYTES_MAX) {
       throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
@@ -197,7 +197,7 @@ export async function redirect(
     checkRoom(turns.box, to, letters.length, bytes)
     mailbox.forget(turns.box, id, out)
     for (const { body } of letters) mailbox.add(turns.box, to, body, out)
-    return letters.length + turns.later.move(id, to, changes)
+    return letters.length + turns.later.move(id, to)
   })
   hangUp(id, `letters to ${id} go to ${to} now`)
   return { moved }

@@ -2,17 +2,15 @@
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { sizeOf } from '../machine/mailbox.ts'
-import type { MailChange, MailStore, SqlValue } from '../../../holdfast/src/ports.ts'
+import type { MailStore, SqlValue } from '../../../holdfast/src/ports.ts'
 import type { Fields, StateOf } from '../../../holdfast/src/wire/schema.ts'
 import type { LetterType } from './letter-types.ts'
 import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
-import { type Carried, type MailValue, toBytes, toValue } from './values.ts'
+import { type Carried, type MailValue, toBytes, toValue, type Values } from './values.ts'
 import { checkOptions } from '../../../holdfast/src/api/options.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512
-/** Most values that are cached in memory. */
-const CACHE_MAX = 10_000
 
 /**
  * One transaction. Its reads include its own writes; nothing of it takes effect before the handler
@@ -42,54 +40,6 @@ export interface Transaction {
    * @throws HoldfastError `store` with the database's error, or if the store has no SQL
    */
   sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[]
-}
-
-/** The values of one mailbox: those in the store, with the changes of this turn. */
-export class Values {
-  readonly #store: MailStore
-  /** Written in this turn, not yet durable. */
-  readonly #fresh = new Map<string, Uint8Array | null>()
-  readonly #cache = new Map<string, Uint8Array | null>()
-
-  constructor(store: MailStore) {
-    this.#store = store
-  }
-
-  get(key: string): Uint8Array | null {
-    for (const known of [this.#fresh, this.#cache]) {
-      const value = known.get(key)
-      if (value !== undefined) return value
-    }
-    const value = this.#store.get(key)
-    this.#remember(key, value)
-    return value
-  }
-
-  set(key: string, value: Uint8Array | null): void {
-    this.#fresh.set(key, value)
-  }
-
-  keys(prefix: string): string[] {
-    const keys = new Set(this.#store.keys(prefix))
-    for (const [key, value] of this.#fresh) {
-      if (!key.startsWith(prefix)) continue
-      if (value === null) keys.delete(key)
-      else keys.add(key)
-    }
-    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
-  }
-
-  /** The turn's writes are durable now, or were dropped. */
-  end(isDurable: boolean): void {
-    if (isDurable) for (const [key, value] of this.#fresh) this.#remember(key, value)
-    else this.#cache.clear()
-    this.#fresh.clear()
-  }
-
-  #remember(key: string, value: Uint8Array | null): void {
-    if (this.#cache.size >= CACHE_MAX) this.#cache.clear()
-    this.#cache.set(key, value)
-  }
 }
 
 /** What a transaction needs of its mailbox. */
@@ -180,14 +130,11 @@ export class LetterTransaction implements Transaction {
     return sql.run(statement, values)
   }
 
-  /** Commits: returns all writes, for the transaction of the store. */
-  keep(): MailChange[] {
+  /** Commits: its writes are those of the turn. */
+  keep(): void {
     this.#open = false
     if (this.#usesSql) this.#desk.store.sql!.keep()
-    return [...this.#written].map(([key, value]) => {
-      this.#desk.values.set(key, value)
-      return { kind: 'set', key, value }
-    })
+    for (const [key, value] of this.#written) this.#desk.values.set(key, value)
   }
 
   /** Drops all writes. */

@@ -21,7 +21,8 @@ import { isSame, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
 import { AsyncHandler, type Found, type Handling, NO_HANDLER, Unhandled } from './handlers.ts'
 import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
-import { type Transaction, Values } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+import { Values } from './values.ts'
 import { Attempts } from './attempts.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
@@ -256,7 +257,7 @@ export class Turns {
     const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
     if (peer === undefined) return
     this.input((draft) => {
-      this.#deaths.add(peer, Number(n), draft.changes)
+      this.#deaths.add(peer, Number(n))
       // The death must be durable before the letter is handled once more.
       draft.handled = TURN_LETTERS_MAX
     })
@@ -288,6 +289,7 @@ export class Turns {
     this.#isBusy = true
     if (this.#noted > 0) this.#host.store.note('')
     this.#noted = Math.max(0, this.#noted - draft.handled)
+    draft.changes.push(...this.values.changes)
     this.#host.store.commit(draft.changes, (error) => {
       this.#isBusy = false
       if (error) this.#refused(draft, error)
@@ -365,11 +367,11 @@ export class Turns {
   #doDue(draft: Draft): void {
     const { date, store } = this.#host
     const now = date?.() ?? -Infinity
-    for (const task of this.later.take(now, TURN_LETTERS_MAX, draft.changes)) {
+    for (const task of this.later.take(now, TURN_LETTERS_MAX)) {
       const { peer } = task
       if (task.kind === 'bury') dropDead(draft, store, peer, task.n)
       else if (mailbox.post(this.box, peer, task.body, draft.out) === 0) {
-        this.later.add(now + FULL_MS, task, draft.changes)
+        this.later.add(now + FULL_MS, task)
       }
     }
   }
@@ -412,7 +414,7 @@ export class Turns {
         this.lines.goesOn(peer)
       } else this.#threw(draft, now, peer, n, error)
     }
-    this.#deaths.forget(peer, known.heard, draft.changes)
+    this.#deaths.forget(peer, known.heard)
     if (mailbox.waits(known)) this.#late.add(peer)
     else this.#late.delete(peer)
   }

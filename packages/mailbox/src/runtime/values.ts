@@ -1,7 +1,8 @@
-/** Bodies of letters and values of keys as bytes: plain values as JSON, and bytes as they are. */
+/** The values of a mailbox; and as bytes, like bodies of letters: JSON, or bytes as they are. */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { readKeyLetter } from '../machine/keys.ts'
+import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import { toJson } from '../../../holdfast/src/wire/json.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
@@ -74,5 +75,62 @@ export function toValue(bytes: Uint8Array): MailValue {
     return JSON.parse(text) as MailValue
   } catch {
     return text
+  }
+}
+
+/** Most values that are cached in memory. */
+const CACHE_MAX = 10_000
+
+/** The values of one mailbox: those in the store, with the changes of this turn. */
+export class Values {
+  readonly #store: MailStore
+  /** Written in this turn, not yet durable. */
+  readonly #fresh = new Map<string, Uint8Array | null>()
+  readonly #cache = new Map<string, Uint8Array | null>()
+
+  constructor(store: MailStore) {
+    this.#store = store
+  }
+
+  get(key: string): Uint8Array | null {
+    for (const known of [this.#fresh, this.#cache]) {
+      const value = known.get(key)
+      if (value !== undefined) return value
+    }
+    const value = this.#store.get(key)
+    this.#remember(key, value)
+    return value
+  }
+
+  /** It is durable with the turn. */
+  set(key: string, value: Uint8Array | null): void {
+    this.#fresh.set(key, value)
+  }
+
+  /** What this turn has written, for the transaction of the store. */
+  get changes(): MailChange[] {
+    return [...this.#fresh].map(([key, value]) => ({ kind: 'set', key, value }))
+  }
+
+  keys(prefix: string): string[] {
+    const keys = new Set(this.#store.keys(prefix))
+    for (const [key, value] of this.#fresh) {
+      if (!key.startsWith(prefix)) continue
+      if (value === null) keys.delete(key)
+      else keys.add(key)
+    }
+    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
+  }
+
+  /** The turn's writes are durable now, or were dropped. */
+  end(isDurable: boolean): void {
+    if (isDurable) for (const [key, value] of this.#fresh) this.#remember(key, value)
+    else this.#cache.clear()
+    this.#fresh.clear()
+  }
+
+  #remember(key: string, value: Uint8Array | null): void {
+    if (this.#cache.size >= CACHE_MAX) this.#cache.clear()
+    this.#cache.set(key, value)
   }
 }
