@@ -37,8 +37,7 @@ import type {
 import { type Identity, OwnKeys } from './runtime/own-keys.ts'
 import { checkLater, checkRoom } from './runtime/later.ts'
 import type { Transaction } from './runtime/transaction.ts'
-import { MALFORMED, Turns } from './runtime/turns.ts'
-import type { TurnsHost } from './runtime/handlers.ts'
+import { MALFORMED, Turns, type TurnsHost } from './runtime/turns.ts'
 import { EFFECT_MS } from './runtime/effects.ts'
 import { Handlers } from './runtime/handlers.ts'
 import { isLetterType, type LetterDefinition, type LetterType } from './runtime/letter-types.ts'
@@ -339,7 +338,7 @@ export class RunningMailbox implements Mailbox {
     const { key, trace = null } = options as PostOptions
     if (trace !== null) checkTrace(trace)
     this.#checkOpen()
-    const letter = this.#turns.attempts.seal(plain, options, trace)
+    const letter = this.#turns.seal(plain, options, trace)
     const isKnown = key !== undefined && this.#keys.find(peer, key, plain) !== null
     if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
     return this.#turns.ask((draft) => {
@@ -353,7 +352,7 @@ export class RunningMailbox implements Mailbox {
 
   #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
     const { out } = draft
-    this.#turns.attempts.meets(draft, peer)
+    this.#turns.meets(draft, peer)
     if (due === null) {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)

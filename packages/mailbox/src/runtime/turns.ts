@@ -12,27 +12,47 @@
 
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import * as mailbox from '../machine/mailbox.ts'
-import type { Limits, MailOut } from '../machine/mailbox.ts'
+import type { Limits, Listed, MailMessage, MailOut } from '../machine/mailbox.ts'
 import { isKeyLetter } from '../machine/keys.ts'
 import { type Batch, mailLayout } from '../machine/messages.ts'
-import type { Alarm, DeadLetter, Letter } from '../../../holdfast/src/ports.ts'
+import type {
+  Alarm,
+  Curves,
+  DeadLetter,
+  Letter,
+  Loop,
+  MailStore,
+  Watchdog,
+} from '../../../holdfast/src/ports.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { isSame, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
-import { AsyncHandler, type Found, type Handling, NO_HANDLER, Unhandled } from './handlers.ts'
+import {
+  AsyncHandler,
+  type Found,
+  type Handlers,
+  type Handling,
+  NO_HANDLER,
+  Unhandled,
+} from './handlers.ts'
 import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
-import type { Transaction } from './transaction.ts'
+import { type Desk, LetterTransaction, type Posted, type Transaction } from './transaction.ts'
 import { Values } from './values.ts'
-import { Attempts } from './attempts.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
 import { type Effect, Effects } from './effects.ts'
-import { Ended, Later } from './later.ts'
-import { begin, type Draft, movedIn, peersOf } from './draft.ts'
+import { checkLater, checkRoom, Ended, Later, RESERVE } from './later.ts'
+import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './draft.ts'
 import { Lines } from './lines.ts'
-import { letterId, type LetterInfo, unseal } from './letters.ts'
+import {
+  type Dated,
+  letterId,
+  type LetterInfo,
+  type LetterOptions,
+  toLetter,
+  unseal,
+} from './letters.ts'
 import { atOnce } from '../../../holdfast/src/api/reports.ts'
-import type { TurnsHost } from './handlers.ts'
 
 /** A handler that takes longer than this is reported. */
 const SLOW_MS: Millis = 1_000
@@ -51,6 +71,34 @@ const LOOK_MS: Millis = 60_000
 /** The reason for bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
+/** What turns run on, and whom they tell. */
+export interface TurnsHost {
+  loop: Loop
+  store: MailStore
+  /** Letters that are kept set aside, and for how long. */
+  deadMax: number
+  deadMs: number | null
+  /** The wall clock; null for replicas, which say nothing of time. */
+  date: (() => number) | null
+  watchdog: Watchdog | null
+  handlers: Handlers
+  curves: Curves
+  /** The only ids that may come, with their keys. */
+  listed: Listed | null
+  /** Whether that peer is dialled, or connected. */
+  expects(peer: string): boolean
+  send(peer: string, message: MailMessage): void
+  told(event: TurnEvent): void
+  /** Something became durable. */
+  changed(): void
+  /** Letters to or from a peer are through. */
+  moved(peer: string): void
+  /** What a peer sent is no message. */
+  malformed(peer: string): void
+  /** The store refused: connections are to be dropped. */
+  refused(error: Error): void
+}
+
 /** Work for a turn. It may be done again, for a turn that failed is begun anew. */
 export type Input = (draft: Draft) => void
 
@@ -67,7 +115,6 @@ export class Turns {
   readonly #deaths: Deaths
   readonly #keyLetters: KeyLetters
   readonly #effects: Effects
-  readonly attempts: Attempts
   /** Which lines stand, and why. */
   readonly lines = new Lines()
   #inputs: Input[] = []
@@ -93,7 +140,6 @@ export class Turns {
     this.#effects = new Effects(host.loop, (peer) => this.#wake(peer))
     this.values = new Values(host.store)
     this.later = new Later(this.values, host.store)
-    this.attempts = new Attempts(host, this)
     this.#deaths = new Deaths(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
     this.#resume(host)
@@ -201,7 +247,7 @@ export class Turns {
   /** Runs a transaction that a caller asked for. @throws what the transaction throws */
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
-    const error = this.attempts.attempt(draft, null, null, (tx) => {
+    const error = this.#attempt(draft, null, null, (tx) => {
       result = atOnce(what, act(tx))
     })
     if (error) throw error
@@ -239,6 +285,19 @@ export class Turns {
     this.#effects.drop(id)
     this.#wake(id)
     return peer.heard
+  }
+
+  /** Tells of a letter to somebody who was never seen, and is not expected: a name may be wrong. */
+  meets({ events }: Draft, peer: string): void {
+    const known = this.box.peers.get(peer)
+    const isSeen = known && (known.heard > 0 || known.acked > 0 || known.key !== null)
+    if (isSeen || this.box.listed?.has(peer) || this.#host.expects(peer)) return
+    events.push({ kind: 'unseen', peer })
+  }
+
+  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
+    return toLetter(this.#host.date?.() ?? null, body, options, trace)
   }
 
   /** Makes pending work durable, and does nothing more. */
@@ -473,13 +532,55 @@ export class Turns {
     const begun = loop.now()
     watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
     const blame = isReleased ? null : { peer, n }
-    const error = this.attempts.attempt(draft, blame, info.trace, (tx) => {
+    const error = this.#attempt(draft, blame, info.trace, (tx) => {
       handlers.handle(tx, peer, found, info)
     })
     watchdog?.end()
     const ms = loop.now() - begun
     if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
     return error
+  }
+
+  /** @returns the error it threw, or null; then its effects are in the draft @throws Ended */
+  #attempt(
+    draft: Draft,
+    letter: Ended['letter'],
+    trace: string | null,
+    act: (tx: Transaction) => void,
+  ): Error | null {
+    const tx = new LetterTransaction(this.#desk(trace))
+    let error: Error | null = null
+    try {
+      act(tx)
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    }
+    const ended = this.#host.store.sql?.ended
+    if (ended) throw new Ended(ended, letter)
+    if (error) {
+      tx.undo()
+      return error
+    }
+    tx.keep()
+    for (const post of tx.posts) this.#post(draft, post)
+    return null
+  }
+
+  // Letters of handlers have room of their own, which was checked when they were posted.
+  #post(draft: Draft, { to, body, due }: Posted): void {
+    this.meets(draft, to)
+    if (due === null) mailbox.add(this.box, to, body, draft.out)
+    else this.later.add(due, { kind: 'post', peer: to, body })
+  }
+
+  #desk(trace: string | null): Desk {
+    return {
+      seal: (body, options) => this.seal(body, options, trace),
+      store: this.#host.store,
+      values: this.values,
+      checkRoom: (to, letters, bytes) => checkRoom(this.box, to, letters, bytes, RESERVE),
+      checkLater: (letters) => checkLater(this.later, letters),
+    }
   }
 
   #infoOf(peer: string, { n, body }: Letter): LetterInfo {
