@@ -25,7 +25,6 @@ import { doorOf, type DoorOptions } from './mail-door.ts'
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
-export { letter, type LetterTypeOptions } from './letter.ts'
 export { was } from '../../holdfast/src/api/migrations.ts'
 export {
   angle,
@@ -51,6 +50,7 @@ export {
   vec3,
 } from '../../holdfast/src/wire/schema.ts'
 export type { Field, FieldKind, Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
+export { letter, type LetterTypeOptions } from './runtime/letter-types.ts'
 export type { LetterDefinition, LetterType } from './runtime/letter-types.ts'
 export type { DoorOptions } from './mail-door.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'

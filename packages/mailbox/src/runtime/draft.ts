@@ -2,8 +2,10 @@
  * The draft of a turn before it is durable: all that the turn would change, and who waits for it.
  */
 
+import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import type { DeadLetter, MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import type { MailEvent, MailOut } from '../machine/mailbox.ts'
-import type { MailChange } from '../../../holdfast/src/ports.ts'
+import type { Later } from './later.ts'
 
 /** An event of a turn, to be reported once the turn is durable. */
 export type TurnEvent =
@@ -52,24 +54,61 @@ export function begin(): Draft {
   return { changes, events, out, buried: new Set(), promises: [], handled: 0 }
 }
 
+/** Peers whose numbers a turn changes. */
+export function peersOf(changes: readonly MailChange[]): Set<string> {
+  return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
+}
+
+/** Peers whose letters, or letters to whom, were processed in a turn. */
+export function movedIn(changes: readonly MailChange[]): Set<string> {
+  const isMove = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
+  return peersOf(changes.filter(isMove))
+}
+
 /** Takes a dead letter out. */
 export function bury({ buried, changes }: Draft, peer: string, n: number): void {
   buried.add(`${peer} ${n}`)
   changes.push({ kind: 'buried', peer, n })
 }
 
-/** Peers whose numbers a turn changes. */
-export function peersOf(changes: readonly MailChange[]): Set<string> {
-  const peers = new Set<string>()
-  for (const change of changes) if (change.kind !== 'set') peers.add(change.peer)
-  return peers
+/** Limits of dead letters. */
+export interface DeadBounds {
+  deadMax: number
+  /** Null for no limit. */
+  deadMs: number | null
 }
 
-/** Peers whose letters, or letters to whom, were processed in a turn. */
-export function movedIn(changes: readonly MailChange[]): Set<string> {
-  const peers = new Set<string>()
-  for (const change of changes) {
-    if (change.kind === 'acked' || change.kind === 'heard') peers.add(change.peer)
+/** Drops the oldest dead letters over the limit, so that they do not fill the disk. */
+export function boundDead(
+  draft: Draft,
+  store: MailStore,
+  { deadMax, deadMs }: DeadBounds,
+  later: Later,
+  date: number | null,
+): void {
+  const { changes, buried } = draft
+  const died = changes.filter((change) => change.kind === 'dead')
+  if (died.length === 0) return
+  if (deadMs !== null && date !== null) {
+    for (const { peer, n } of died) later.add(date + deadMs, { kind: 'bury', peer, n })
   }
-  return peers
+  const over = store.deadCount() + died.length - buried.size - deadMax
+  if (over <= 0) return
+  for (const { peer, n } of store.dead(0, over + buried.size).slice(0, over)) {
+    dropDead(draft, store, peer, n)
+  }
+}
+
+/** Drops a dead letter whose time is over, if nobody has taken it out before. */
+export function dropDead(draft: Draft, store: MailStore, peer: string, n: number): void {
+  if (draft.buried.has(`${peer} ${n}`) || !store.deadOne(peer, n)) return
+  bury(draft, peer, n)
+  draft.events.push({ kind: 'dropped', peer, n })
+}
+
+/** Finds a dead letter that this turn has not taken out. @throws HoldfastError `not-found` */
+export function findDead({ buried }: Draft, store: MailStore, peer: string, n: number): DeadLetter {
+  const found = buried.has(`${peer} ${n}`) ? null : store.deadOne(peer, n)
+  if (found) return found
+  throw new HoldfastError('not-found', `no letter ${n} of ${peer} was set aside`)
 }

@@ -5,7 +5,7 @@ import { fitGrown } from '../../../holdfast/src/wire/fit.ts'
 import { shown } from '../../../holdfast/src/wire/schema.ts'
 import { isThenable } from '../../../holdfast/src/api/reports.ts'
 import type { LetterInfo } from './letters.ts'
-import { type LetterDefinition, type LetterType, typesBefore, typesByName } from './letter-types.ts'
+import { isLetterType, type LetterDefinition, type LetterType } from './letter-types.ts'
 import type { EffectHandler, LetterHandler } from './options.ts'
 import type { Transaction } from './transaction.ts'
 import { toValue, typeNameOf } from './values.ts'
@@ -49,16 +49,24 @@ export interface Found {
 
 /** See the head of this file. */
 export class Handlers {
-  readonly #types: ReadonlyMap<string, LetterType>
+  readonly #types = new Map<string, LetterType>()
   // By what they were called in builds before.
-  readonly #before: ReadonlyMap<string, LetterType>
+  readonly #before = new Map<string, LetterType>()
   // By the name of a type; null for letters that are of none.
   readonly #handlers = new Map<string | null, Handling>()
 
   /** @throws HoldfastError `bad-value` for what are no types of letters */
   constructor(types: unknown) {
-    this.#types = typesByName(types)
-    this.#before = typesBefore([...this.#types.values()])
+    if (!Array.isArray(types)) throw badValue(`types is a list: ${shown(types)}`)
+    for (const [i, type] of (types as unknown[]).entries()) {
+      if (!isLetterType(type)) throw badValue(`types[${i}] is made by letter(): ${shown(type)}`)
+      const { name, was } = type
+      if (this.#types.has(name)) throw badValue(`two types of letters are called "${name}"`)
+      this.#types.set(name, type)
+      if (was === '') continue
+      if (this.#before.has(was)) throw badValue(`two types of letters were called "${was}"`)
+      this.#before.set(was, type)
+    }
   }
 
   /** Whether there is any. */
@@ -71,7 +79,7 @@ export class Handlers {
    * @throws HoldfastError `bad-value` for a second handler, `not-found` for a type that is not here
    */
   add(type: LetterDefinition | null, handling: Handling): void {
-    const what = named(type?.name ?? null)
+    const what = named(type)
     if (type && this.#types.get(type.name) !== type) {
       throw new HoldfastError(
         'not-found',
@@ -99,39 +107,25 @@ export class Handlers {
 
   /** The handler of a letter, or why there is none. */
   find(bytes: Uint8Array): Found | Unhandled {
-    try {
-      return this.#find(bytes)
-    } catch (error) {
-      if (error instanceof Unhandled) return error
-      throw error
-    }
-  }
-
-  #find(bytes: Uint8Array): Found {
     const name = typeNameOf(bytes)
-    const type = name === null ? null : this.#typeOf(name)
-    const body = type ? fitting(type, toValue(bytes)) : toValue(bytes)
+    const type = name === null ? null : (this.#types.get(name) ?? this.#before.get(name))
+    if (type === undefined) {
+      const has = [...this.#types.keys()].join(', ') || 'none'
+      const why = `no type of letters is called ${shown(name)} here: there is ${has}`
+      return new Unhandled(true, why)
+    }
+    let body = toValue(bytes)
+    if (type) {
+      // It may have waited for days, or come from a build that is older or newer than this one.
+      const fitted = fitGrown(type.schema, body)
+      if (!fitted.ok) return new Unhandled(true, `the letter "${type.name}": ${fitted.why}`)
+      body = fitted.value
+    }
     const how = this.#handlers.get(type?.name ?? null)
-    if (!how) throw new Unhandled(false, NO_HANDLER)
-    return { how, body, what: named(type?.name ?? null) }
-  }
-
-  /** The type that is called so, or was in builds before. @throws Unhandled */
-  #typeOf(name: string): LetterType {
-    const type = this.#types.get(name) ?? this.#before.get(name)
-    if (type) return type
-    const has = [...this.#types.keys()].join(', ') || 'none'
-    throw new Unhandled(true, `no type of letters is called ${shown(name)} here: there is ${has}`)
+    return how ? { how, body, what: named(type) } : new Unhandled(false, NO_HANDLER)
   }
 }
 
-function named(type: string | null): string {
-  return type === null ? 'letters' : `letters of the type "${type}"`
-}
-
-// A letter may have waited for days, or come from a build that is older or newer than this one.
-function fitting({ name, schema }: LetterType, value: unknown): unknown {
-  const fitted = fitGrown(schema, value)
-  if (fitted.ok) return fitted.value
-  throw new Unhandled(true, `the letter "${name}": ${fitted.why}`)
+function named(type: LetterDefinition | null): string {
+  return type === null ? 'letters' : `letters of the type "${type.name}"`
 }

@@ -2,7 +2,9 @@
 
 import { badValue } from '../../../holdfast/src/machine.ts'
 import { fit } from '../../../holdfast/src/wire/fit.ts'
-import { type Fields, type Schema, shown, type StateOf } from '../../../holdfast/src/wire/schema.ts'
+import type { Fields, Schema, StateOf } from '../../../holdfast/src/wire/schema.ts'
+import { checkName, checkOptions } from '../../../holdfast/src/api/options.ts'
+import { signatureOf } from '../../../holdfast/src/api/arguments.ts'
 
 /** By which what `letter` makes is known: no body of a letter has it. */
 export const LETTER: { readonly word: 'letter' } = Object.freeze({ word: 'letter' })
@@ -35,25 +37,39 @@ export function givenBody({ name, schema }: LetterType, body: unknown): StateOf<
   throw badValue(`the letter "${name}": ${fitted.why}`)
 }
 
-/** By name. @throws HoldfastError `bad-value` for what is no type, or a name used twice */
-export function typesByName(given: unknown): ReadonlyMap<string, LetterType> {
-  if (!Array.isArray(given)) throw badValue(`types is a list: ${shown(given)}`)
-  const types = new Map<string, LetterType>()
-  for (const [i, type] of (given as unknown[]).entries()) {
-    if (!isLetterType(type)) throw badValue(`types[${i}] is made by letter(): ${shown(type)}`)
-    if (types.has(type.name)) throw badValue(`two types of letters are called "${type.name}"`)
-    types.set(type.name, type)
-  }
-  return types
+/** What `letter` takes about other builds. */
+export interface LetterTypeOptions {
+  /** What the type was called in builds before: letters of that name are of this type now. */
+  readonly was?: string
 }
 
-/** By what they were called. @throws HoldfastError `bad-value` for two that were called the same */
-export function typesBefore(types: readonly LetterType[]): ReadonlyMap<string, LetterType> {
-  const before = new Map<string, LetterType>()
-  for (const type of types) {
-    if (type.was === '') continue
-    if (before.has(type.was)) throw badValue(`two types of letters were called "${type.was}"`)
-    before.set(type.was, type)
-  }
-  return before
+/**
+ * A type of letters. Who posts one gives its fields; the mailbox that receives it, where it is
+ * among the `types` of `openMailbox`, hands it to the handler of that type if it fits, and else
+ * sets it aside with a sentence.
+ *
+ *     const Gift = letter('gift', { hat: text(40), count: u8 })
+ *     await alice.to('bob').post(Gift, { hat: 'top', count: 2 })
+ *     bob.on(Gift, (tx, from, { hat, count }) => tx.set(hat, count))
+ *
+ * A letter of a build with other fields is taken as a kept room is: by name or `was`, new fields
+ * have their initial value, others fall away.
+ *
+ * Numbers outside their range are clamped where they are posted, as in a state. A letter is JSON,
+ * so it has no fields of bytes; such letters go without a type.
+ *
+ * @param name  1 to 32 characters; a mailbox has one type of that name
+ * @throws HoldfastError code `bad-value` for the name, for what is no field, for fields of bytes
+ */
+export function letter<F extends Fields>(
+  name: string,
+  fields: F,
+  options: LetterTypeOptions = {},
+): LetterType<F> {
+  checkName(name)
+  checkOptions(`the letter "${name}"`, options, ['was'])
+  const { was = '' } = options
+  if (was !== '') checkName(was)
+  const { fields: schema } = signatureOf(`the letter "${name}"`, fields, {})
+  return { kind: LETTER, name, schema: schema as unknown as Schema<F>, was }
 }

@@ -2,12 +2,22 @@
  * Lines of letters that stand, because the first one fails: a bad program is likelier than a bad
  * letter, and whoever handles the next ones first breaks their order. So it is tried again, less
  * and less often, until it works, its owner sets it aside, or `onPoison` does.
+ *
+ * A handler that ends its process cannot report that it failed; the next process does, so deaths
+ * are remembered durably.
  */
 
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import * as mailbox from '../machine/mailbox.ts'
 import type { Draft, Stopped } from './draft.ts'
 import { AsyncHandler } from './handlers.ts'
+import { toBytes, toValue, type Values } from './values.ts'
+
+/** A key of the library's own: keys of users have no NUL. */
+const DIED = '\0died'
+
+/** For each peer: in which letter processes died, and how often. */
+type Deaths = { [peer: string]: { n: number; times: number } }
 
 /** The process died in that letter so often that it waits before it is handled once more. */
 export class Died extends Error {
@@ -26,6 +36,11 @@ export class Lines {
   readonly #stopped = new Map<string, Stopped>()
   /** Letters in which a process died, that have waited in this one. */
   readonly #waited = new Map<string, number>()
+  readonly #values: Values
+
+  constructor(values: Values) {
+    this.#values = values
+  }
 
   /** Why letters of a peer wait, a sentence; null if they do not. */
   why(peer: string): string | null {
@@ -39,12 +54,37 @@ export class Lines {
     this.#waited.delete(peer)
   }
 
-  /**
-   * A letter in which processes died.
-   *
-   * @returns how that counts; null if it is to be handled: another process may die of it then
-   */
-  afterDeaths(box: mailbox.Mailbox, peer: string, n: number, deaths: number): Error | null {
+  /** A process died while it handled letter n of that peer. */
+  died(peer: string, n: number): void {
+    this.#write({ ...this.#read(), [peer]: { n, times: this.deaths(peer, n) + 1 } })
+  }
+
+  /** How often processes died while they handled letter n of that peer. */
+  deaths(peer: string, n: number): number {
+    const death = this.#read()?.[peer]
+    return death?.n === n ? death.times : 0
+  }
+
+  /** Forgets deaths in letters of that peer that have taken effect since. */
+  forget(peer: string, heard: number): void {
+    const known = this.#read()
+    if (!known?.[peer] || known[peer].n > heard) return
+    const { [peer]: _gone, ...others } = known
+    this.#write(Object.keys(others).length > 0 ? others : null)
+  }
+
+  #read(): Deaths | null {
+    const bytes = this.#values.get(DIED)
+    return bytes && (toValue(bytes) as Deaths)
+  }
+
+  #write(deaths: Deaths | null): void {
+    this.#values.set(DIED, deaths && toBytes(deaths))
+  }
+
+  /** @returns how deaths in it count; null if it is handled: another process may die of it then */
+  afterDeaths(box: mailbox.Mailbox, peer: string, n: number): Error | null {
+    const deaths = this.deaths(peer, n)
     const tries = mailbox.peerOf(box, peer).tries + deaths
     const { triesMax, onPoison } = box.limits
     if (deaths === 0 || tries < triesMax) return null
@@ -55,16 +95,11 @@ export class Lines {
     return died
   }
 
-  /**
-   * A letter failed.
-   *
-   * @param deaths  how often processes died in it, beside its tries
-   */
   failed(
     draft: Draft,
     box: mailbox.Mailbox,
     now: Millis,
-    { peer, n, deaths }: { peer: string; n: number; deaths: number },
+    { peer, n }: { peer: string; n: number },
     error: Error,
   ): void {
     const { message: why } = error
@@ -75,6 +110,7 @@ export class Lines {
     }
     draft.events.push({ kind: 'threw', peer, n, why })
     const known = mailbox.peerOf(box, peer)
+    const deaths = this.deaths(peer, n)
     const tries = 1 + known.tries + deaths
     if (error instanceof AsyncHandler) {
       known.retryAt = Infinity

@@ -38,11 +38,17 @@ import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import { type Desk, LetterTransaction, type Posted, type Transaction } from './transaction.ts'
 import { Values } from './values.ts'
-import { boundDead, dropDead } from './dead.ts'
-import { Deaths } from './deaths.ts'
 import { type Effect, Effects } from './effects.ts'
 import { checkLater, checkRoom, Ended, Later, RESERVE } from './later.ts'
-import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './draft.ts'
+import {
+  begin,
+  boundDead,
+  type Draft,
+  dropDead,
+  movedIn,
+  peersOf,
+  type TurnEvent,
+} from './draft.ts'
 import { Lines } from './lines.ts'
 import {
   type Dated,
@@ -112,11 +118,10 @@ export class Turns {
   readonly #id: string
   readonly #isReplica: boolean
   readonly #alarm: Alarm
-  readonly #deaths: Deaths
   readonly #keyLetters: KeyLetters
   readonly #effects: Effects
   /** Which lines stand, and why. */
-  readonly lines = new Lines()
+  readonly lines: Lines
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
@@ -140,7 +145,7 @@ export class Turns {
     this.#effects = new Effects(host.loop, (peer) => this.#wake(peer))
     this.values = new Values(host.store)
     this.later = new Later(this.values, host.store)
-    this.#deaths = new Deaths(this.values)
+    this.lines = new Lines(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
     this.#resume(host)
     this.#sleep(host.loop.now())
@@ -316,7 +321,7 @@ export class Turns {
     const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
     if (peer === undefined) return
     this.input((draft) => {
-      this.#deaths.add(peer, Number(n))
+      this.lines.died(peer, Number(n))
       // The death must be durable before the letter is handled once more.
       draft.handled = TURN_LETTERS_MAX
     })
@@ -473,13 +478,13 @@ export class Turns {
         this.lines.goesOn(peer)
       } else this.#threw(draft, now, peer, n, error)
     }
-    this.#deaths.forget(peer, known.heard)
+    this.lines.forget(peer, known.heard)
     if (mailbox.waits(known)) this.#late.add(peer)
     else this.#late.delete(peer)
   }
 
   #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
-    const died = this.lines.afterDeaths(this.box, peer, n, this.#deaths.of(peer, n))
+    const died = this.lines.afterDeaths(this.box, peer, n)
     if (died) return died
     if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
@@ -489,8 +494,7 @@ export class Turns {
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
     if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
-    const deaths = this.#deaths.of(peer, n)
-    this.lines.failed(draft, this.box, now, { peer, n, deaths }, error)
+    this.lines.failed(draft, this.box, now, { peer, n }, error)
   }
 
   // What does not fit never will; what has no handler waits for it.
@@ -585,7 +589,7 @@ export class Turns {
 
   #infoOf(peer: string, { n, body }: Letter): LetterInfo {
     const { at, trace } = unseal(body)
-    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.lines.deaths(peer, n)
     return { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
   }
 
