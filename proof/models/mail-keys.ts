@@ -310,7 +310,7 @@ function join(scope: KeyScope, side: Side, { key, proof }: Known): void {
   const next = keys.afterProof(side.box, other(side), proof, newest, side.told)
   if (next === 'tell' && scope.bug !== 'the new key before the letters about it') {
     turn(scope, side, (out) => {
-      side.told = keys.tell(side.box, other(side), letterOf(side), out)
+      side.told = mailbox.add(side.box, other(side), letterOf(side), out)
     })
   }
   mailbox.connected(side.box, 0, other(side), key)

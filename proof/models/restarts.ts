@@ -135,7 +135,7 @@ function restart(state: Replicas): void {
 
 // The question is a read, and what the client has of ours comes as an ack in the log alone.
 function ask({ told }: RestartScope, one: Replica): void {
-  const heard = mailbox.query(one.box, 'client')
+  const heard = one.box.peers.get('client')?.heard ?? 0
   if (told) one.log.push(`asked ${heard}`)
 }
 

@@ -104,7 +104,7 @@ export function commit(kernel: Kernel): void {
  * it above `after`. Both are read from what is durable, and make no event (S21).
  */
 export function ask({ box, store }: Kernel, peer: string, after: number): [number, Batch] {
-  return [mailbox.query(box, peer), mailbox.batchFor(box, peer, after, store) as Batch]
+  return [box.peers.get(peer)?.heard ?? 0, mailbox.batchFor(box, peer, after, store) as Batch]
 }
 
 /** Planted: what a hello says is made an event at once, instead of coming by the log. */

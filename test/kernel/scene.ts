@@ -69,7 +69,7 @@ function boxOf(store: MailStore, policy: ClientPolicy): Mailbox {
 function exchange(stage: Stage, ...bodies: string[]): void {
   post(stage, ...bodies)
   land(stage)
-  const [, batch] = ask(stage.chain, 'client', mailbox.query(stage.client.box, 'chain'))
+  const [, batch] = ask(stage.chain, 'client', stage.client.box.peers.get('chain')?.heard ?? 0)
   take(stage.client, batch)
   send(stage)
   land(stage)

@@ -42,8 +42,7 @@ import { Handlers } from './runtime/handlers.ts'
 import { isLetterType, type LetterDefinition, type LetterType } from './runtime/letter-types.ts'
 import { PostKeys } from './runtime/keys.ts'
 import { checkTrace, type Dated, type PostOptions, givenLetter, unseal } from './runtime/letters.ts'
-import * as peers from './runtime/peers.ts'
-import type { MailPeer, PeerDesk } from './runtime/peers.ts'
+import { KnownPeer, type MailPeer, strange } from './runtime/peers.ts'
 import { type MailValue, readLetter, toValue } from './runtime/values.ts'
 import { checkFunction, checkOptions } from '../../holdfast/src/api/options.ts'
 
@@ -179,23 +178,20 @@ export class RunningMailbox implements Mailbox {
   }
 
   peer(id: string): MailPeer {
-    checkId(id)
-    const desk = this.#desk()
-    return {
-      key: peers.keyOf(desk, id),
-      trust: (key) => peers.trust(desk, id, key),
-      adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
-      forget: () => peers.forget(desk, id),
-      outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
-      setAside: () => peers.setAside(desk, id),
-      redirect: async (to) => peers.redirect(desk, id, checkId(to)),
-    }
+    return new KnownPeer(
+      {
+        turns: this.#turns,
+        store: this.#place.store,
+        ask: (run) => this.#ask(run),
+        hangUp: (peer, why) => this.#lines.hangUp(peer, why),
+      },
+      id,
+    )
   }
 
   async transact<Result>(run: (tx: Transaction) => Result): Promise<Result> {
     checkFunction('a transaction', run)
-    this.#checkOpen()
-    return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
+    return this.#ask((draft) => this.#turns.run(draft, 'a transaction', run))
   }
 
   get key(): string {
@@ -370,15 +366,6 @@ export class RunningMailbox implements Mailbox {
     return this.#turns.ask(run)
   }
 
-  #desk(): PeerDesk {
-    return {
-      turns: this.#turns,
-      store: this.#place.store,
-      ask: (run) => this.#ask(run),
-      hangUp: (peer, why) => this.#lines.hangUp(peer, why),
-    }
-  }
-
   #onEvent(event: TurnEvent): void {
     const { peer } = event
     if (event.kind === 'gap') {
@@ -396,7 +383,7 @@ export class RunningMailbox implements Mailbox {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
       formerKey: (key) => this.#own.formerKey(key),
-      strange: (id, key) => peers.strange(this.#turns.box, id, key),
+      strange: (id, key) => strange(this.#turns.box, id, key),
       connected: (peer, key, proof) => {
         this.#publishSoon()
         this.#turns.input((draft) => this.#connected(draft, peer, key, proof))
@@ -421,7 +408,7 @@ export class RunningMailbox implements Mailbox {
     if (!this.#lines.has(peer)) return
     if (!mailbox.pins.fitsKey(box, peer, key)) {
       box.counters.otherKey++
-      this.#lines.hangUp(peer, peers.strange(box, peer, key))
+      this.#lines.hangUp(peer, strange(box, peer, key))
     } else if (this.#own.proved(draft, box, peer, proof)) {
       mailbox.connected(box, this.#place.loop.now(), peer, key)
     } else this.#lines.hangUp(peer, 'this mailbox has another key')

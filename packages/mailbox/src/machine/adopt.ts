@@ -4,7 +4,7 @@
  * need do it.
  */
 
-import type { Letter, MailShelf } from '../../../holdfast/src/ports.ts'
+import type { Letter, MailHead, MailShelf } from '../../../holdfast/src/ports.ts'
 import { NO_DIGEST } from '../../../holdfast/src/wire/history.ts'
 import { BATCH_BYTES_MAX, type Hello } from './messages.ts'
 import { add, commonFrom, commonTo } from './outbox.ts'
@@ -58,14 +58,9 @@ export function adopt(
     missed: range(from ?? hello.acked, hello.acked),
   }
   emptyInbox(box, peer)
-  Object.assign(peer, headOf(peer, hello, from), { retryAt: 0 })
-  peer.gone = peer.heard
-  const { posted, acked, bytes, heard, tries, postedDigest, ackedDigest, heardDigest } = peer
-  const { ourLives, theirLives, key, root } = peer
-  const numbers = { peer: id, posted, acked, bytes, heard, tries }
-  const digests = { postedDigest, ackedDigest, heardDigest }
-  const head = { ...numbers, ...digests, ourLives, theirLives, key, root }
-  out.record({ kind: 'begun', peer: id, head })
+  const head = headOf(peer, hello, from)
+  Object.assign(peer, head, { gone: head.heard, retryAt: 0 })
+  out.record({ kind: 'begun', peer: id, head: { peer: id, ...head } })
   for (const { body } of kept) add(box, id, body, out)
   return result
 }
@@ -79,7 +74,7 @@ export function forget(box: Mailbox, id: string, out: MailOut): number {
   return peer.posted - peer.acked
 }
 
-function headOf(peer: Peer, hello: Hello, from: number | null): Partial<Peer> {
+function headOf(peer: Peer, hello: Hello, from: number | null): Omit<MailHead, 'peer'> {
   const heard = Math.min(Math.max(from ?? hello.acked, hello.acked), hello.posted)
   return {
     posted: hello.heard,
@@ -92,6 +87,8 @@ function headOf(peer: Peer, hello: Hello, from: number | null): Partial<Peer> {
     heard,
     heardDigest: digestAt(peer, hello, heard),
     theirLives: hello.ourLives.filter(({ first }) => first <= heard),
+    key: peer.key,
+    root: peer.root,
   }
 }
 

@@ -2,9 +2,8 @@
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { Letter, MailShelf } from '../../../holdfast/src/ports.ts'
-import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { digestOf, fits, isSame, livesWith, NO_DIGEST } from '../../../holdfast/src/wire/history.ts'
-import { type Batch, type Hello, type MailMessage, mailLayout } from './messages.ts'
+import type { Batch, Hello, MailMessage } from './messages.ts'
 import { fault, judge, sizeOf, takeAck, receiveFault } from './outbox.ts'
 import { bind, fitsKey } from './pins.ts'
 import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
@@ -27,22 +26,8 @@ export const POSTPONE_MS: Millis = 200
 /** Longest reason that is kept with a dead letter, in characters. */
 export const WHY_MAX = 500
 
-/** Takes a message of a peer, which is hostile. */
-export function receive(
-  box: Mailbox,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  shelf: MailShelf,
-  out: MailOut,
-): void {
-  const message = decode(mailLayout, bytes)
-  if (message) hear(box, now, from, message, shelf, out)
-  else box.counters.malformed++
-}
-
 /**
- * Takes a decoded message: letters in order first, then the ack (S24). Digests that are all zero
+ * Takes a message, which is hostile: letters in order first, then the ack (S24). Digests that are all zero
  * are not compared: then the carrier is trusted.
  *
  * @param key  that the peer proved on its connection; null for a carrier without a greeting

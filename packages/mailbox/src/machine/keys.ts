@@ -92,12 +92,7 @@ export function readKeyLetter(body: Uint8Array): KeyLetter | null {
 /** Posts a letter about our new key to all who may know an older one. @returns its numbers */
 export function announce(box: Mailbox, letter: Uint8Array, out: MailOut): Map<string, number> {
   const ids = [...box.peers.keys()].filter((id) => isKept(box, id))
-  return new Map(ids.map((id) => [id, tell(box, id, letter, out)]))
-}
-
-/** Posts such a letter to one peer. @returns its number */
-export function tell(box: Mailbox, id: string, letter: Uint8Array, out: MailOut): number {
-  return add(box, id, letter, out)
+  return new Map(ids.map((id) => [id, add(box, id, letter, out)]))
 }
 
 // Whoever took that letter, and still asks for an old key, lost what it knew.

@@ -22,9 +22,9 @@
  */
 
 export { adopt, type Adopted, forget, lettersAbove, type Range } from './adopt.ts'
-export { done, failed, hear, next, postpone, receive, setAside, waitAfter } from './inbox.ts'
-export { add, hasRoom, post, rest, sizeOf } from './outbox.ts'
-export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
+export { done, failed, hear, next, postpone, setAside, waitAfter } from './inbox.ts'
+export { add, fault, hasRoom, post, sizeOf } from './outbox.ts'
+export { batchFor, connected, deadline, disconnected, pump } from './pump.ts'
 export { create, emptyInbox, LIMITS, peerOf, rewind, settle, waits } from './state.ts'
 export * as pins from './pins.ts'
 export type { Counters, Limits, Listed, Mailbox, MailEvent, MailOut } from './state.ts'

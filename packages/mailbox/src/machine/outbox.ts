@@ -193,8 +193,3 @@ function tell(id: string, peer: Peer, why: string, out: MailOut): void {
   peer.fault = why
   out.emit({ kind: 'fault', peer: id, why })
 }
-
-/** Stops letters to and from that peer, because they cannot be read. */
-export function rest(box: Mailbox, id: string, why: string, out: MailOut): void {
-  fault(id, peerOf(box, id), why, out)
-}

@@ -162,17 +162,11 @@ export function deadline(box: Mailbox): Millis {
 
 /**
  * One batch for a carrier that is no connection (S19): letters above those that the other side is
- * known to have, as many as fit, with the ack. The caller learns what the other side has by its
- * `query`.
+ * known to have, as many as fit, with the ack.
  */
 export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
-  const after = Math.max(heard, box.peers.get(id)?.acked ?? 0)
-  const span = spanOf(shelf, id, after)
-  const ackDigest = box.peers.get(id)?.heardDigest ?? NO_DIGEST
-  return { kind: 'batch', ...span, ack: query(box, id), ackDigest }
-}
-
-/** The last letter of that peer that took effect here: a read, which causes no event (S21). */
-export function query(box: Mailbox, id: string): number {
-  return box.peers.get(id)?.heard ?? 0
+  const peer = box.peers.get(id)
+  const span = spanOf(shelf, id, Math.max(heard, peer?.acked ?? 0))
+  const { heard: ack = 0, heardDigest: ackDigest = NO_DIGEST } = peer ?? {}
+  return { kind: 'batch', ...span, ack, ackDigest }
 }

@@ -3,7 +3,7 @@
 import type { Self } from '../machine/greeting.ts'
 import * as keys from '../machine/keys.ts'
 import { keyText } from '../machine/messages.ts'
-import type { Mailbox } from '../machine/mailbox.ts'
+import { add, type Mailbox } from '../machine/mailbox.ts'
 import {
   type Curves,
   KEY_BYTES,
@@ -171,7 +171,7 @@ export class OwnKeys {
     const next = keys.afterProof(box, peer, proof, own[0]!.key, this.#told.get(peer))
     if (next !== 'tell') return next === 'go on'
     const letters = keys.leading(proof.own, letter!, (key) => this.#letterAbout(key))
-    const numbers = letters.map((one) => keys.tell(box, peer, one, draft.out))
+    const numbers = letters.map((one) => add(box, peer, one, draft.out))
     const n = numbers.at(-1)!
     draft.promises.push({ keep: () => void this.#told.set(peer, n), break: () => {} })
     return true

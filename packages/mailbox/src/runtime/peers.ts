@@ -7,7 +7,7 @@ import { isSame } from '../../../holdfast/src/wire/history.ts'
 import { plain, plainJson } from '../../../holdfast/src/wire/plain.ts'
 import type { Draft } from './draft.ts'
 import { unseal } from './letters.ts'
-import { checkKey } from './options.ts'
+import { checkId, checkKey } from './options.ts'
 import { checkRoom } from './later.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
@@ -74,7 +74,7 @@ export interface MailPeer {
   redirect(to: string): Promise<{ moved: number }>
 }
 
-/** Everything that these functions work on. */
+/** What the operations work on. */
 export interface PeerDesk {
   readonly turns: Turns
   readonly store: MailStore
@@ -83,33 +83,106 @@ export interface PeerDesk {
 }
 
 /** See MailPeer. */
-export async function adopt(
-  { turns, store, ask, hangUp }: PeerDesk,
-  id: string,
-  common: number | null,
-): Promise<mailbox.Adopted> {
-  const adopted = await ask(({ out }) => {
-    const hello = turns.box.peers.get(id)?.link?.theirs
-    if (!hello) {
-      throw new HoldfastError(
-        'unreachable',
-        `${id} is not connected, so what it has is not known; adopt needs that`,
-      )
-    }
-    const result = mailbox.adopt(turns.box, id, hello, common, store, out)
-    if (result) return result
-    throw badValue(
-      `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
-    )
-  })
-  hangUp(id, `the history of ${id} was adopted`)
-  return adopted
-}
+export class KnownPeer implements MailPeer {
+  readonly #desk: PeerDesk
+  readonly #id: string
 
-/** The key by which a peer is known, as text. */
-export function keyOf({ turns }: PeerDesk, id: string): string | null {
-  const key = mailbox.pins.keyOf(turns.box, id)
-  return key && toHex(key)
+  constructor(desk: PeerDesk, id: string) {
+    this.#desk = desk
+    this.#id = checkId(id)
+  }
+
+  get key(): string | null {
+    const key = mailbox.pins.keyOf(this.#desk.turns.box, this.#id)
+    return key && toHex(key)
+  }
+
+  async trust(text: string): Promise<void> {
+    const { turns, ask, hangUp } = this.#desk
+    const id = this.#id
+    const key = checkKey(`the key of ${id}`, text)
+    const listed = turns.box.listed?.get(id) ?? null
+    if (listed && !isSame(listed, key)) {
+      throw badValue(`accept lists ${id} with another key: write the new one there`)
+    }
+    await ask(({ out }) => mailbox.pins.trust(turns.box, id, key, out))
+    hangUp(id, `${id} is known by the key that its owner trusts now`)
+  }
+
+  async adopt({ common }: { common?: number } = {}): Promise<mailbox.Adopted> {
+    const { turns, store, ask, hangUp } = this.#desk
+    const id = this.#id
+    const adopted = await ask(({ out }) => {
+      const hello = turns.box.peers.get(id)?.link?.theirs
+      if (!hello) {
+        throw new HoldfastError(
+          'unreachable',
+          `${id} is not connected, so what it has is not known; adopt needs that`,
+        )
+      }
+      const result = mailbox.adopt(turns.box, id, hello, common ?? null, store, out)
+      if (result) return result
+      throw badValue(
+        `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
+      )
+    })
+    hangUp(id, `the history of ${id} was adopted`)
+    return adopted
+  }
+
+  async forget(): Promise<{ dropped: number }> {
+    const { turns, ask, hangUp } = this.#desk
+    const id = this.#id
+    const dropped = await ask(({ out }) => {
+      return mailbox.forget(turns.box, id, out) + turns.later.move(id, null)
+    })
+    hangUp(id, `${id} was forgotten`)
+    return { dropped }
+  }
+
+  outbox({ after = 0, most = 100 }: { after?: number; most?: number } = {}): WaitingLetter[] {
+    const { turns, store } = this.#desk
+    const found: WaitingLetter[] = []
+    let from = Math.max(after, turns.box.peers.get(this.#id)?.acked ?? 0)
+    while (found.length < most) {
+      const { letters } = store.letters(this.#id, from, READ_BYTES)
+      if (letters.length === 0) break
+      for (const { n, body } of letters.slice(0, most - found.length)) {
+        const { at, trace, body: plain } = unseal(body)
+        found.push({ n, at, trace, ...readLetter(plain) })
+      }
+      from = letters.at(-1)!.n
+    }
+    return found
+  }
+
+  setAside(): Promise<number> {
+    const { turns, ask } = this.#desk
+    return ask((draft) => {
+      const n = turns.setAside(draft, this.#id)
+      if (n !== null) return n
+      throw new HoldfastError('not-found', `no letter of ${this.#id} waits here to be handled`)
+    })
+  }
+
+  async redirect(to: string): Promise<{ moved: number }> {
+    const { turns, store, ask, hangUp } = this.#desk
+    const id = this.#id
+    if (id === checkId(to)) throw badValue(`letters to ${id} go there already`)
+    const moved = await ask(({ out }) => {
+      const { bytes, acked } = mailbox.peerOf(turns.box, id)
+      if (bytes > REDIRECT_BYTES_MAX) {
+        throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
+      }
+      const letters = mailbox.lettersAbove(store, id, acked)
+      checkRoom(turns.box, to, letters.length, bytes)
+      mailbox.forget(turns.box, id, out)
+      for (const { body } of letters) mailbox.add(turns.box, to, body, out)
+      return letters.length + turns.later.move(id, to)
+    })
+    hangUp(id, `letters to ${id} go to ${to} now`)
+    return { moved }
+  }
 }
 
 /** Why somebody who comes with another key is refused, and what its owner may do. */
@@ -122,83 +195,4 @@ export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array
     `${who} is known here by another key than the one that it comes with, ${text}: ` +
     `if that is its own, as its owner can say, ${cure}`
   )
-}
-
-/** See MailPeer. */
-export async function trust(
-  { turns, ask, hangUp }: PeerDesk,
-  id: string,
-  text: string,
-): Promise<void> {
-  const key = checkKey(`the key of ${id}`, text)
-  const listed = turns.box.listed?.get(id) ?? null
-  if (listed && !isSame(listed, key)) {
-    throw badValue(`accept lists ${id} with another key: write the new one there`)
-  }
-  await ask(({ out }) => mailbox.pins.trust(turns.box, id, key, out))
-  hangUp(id, `${id} is known by the key that its owner trusts now`)
-}
-
-/** See MailPeer. */
-export async function forget(
-  { turns, ask, hangUp }: PeerDesk,
-  id: string,
-): Promise<{ dropped: number }> {
-  const dropped = await ask(({ out }) => {
-    return mailbox.forget(turns.box, id, out) + turns.later.move(id, null)
-  })
-  hangUp(id, `${id} was forgotten`)
-  return { dropped }
-}
-
-/** See MailPeer. */
-export function outbox(
-  { turns, store }: PeerDesk,
-  id: string,
-  after: number,
-  most: number,
-): WaitingLetter[] {
-  const found: WaitingLetter[] = []
-  let from = Math.max(after, turns.box.peers.get(id)?.acked ?? 0)
-  while (found.length < most) {
-    const { letters } = store.letters(id, from, READ_BYTES)
-    if (letters.length === 0) break
-    for (const { n, body } of letters.slice(0, most - found.length)) {
-      const { at, trace, body: plain } = unseal(body)
-      found.push({ n, at, trace, ...readLetter(plain) })
-    }
-    from = letters.at(-1)!.n
-  }
-  return found
-}
-
-/** See MailPeer. */
-export async function setAside({ turns, ask }: PeerDesk, id: string): Promise<number> {
-  return ask((draft) => {
-    const n = turns.setAside(draft, id)
-    if (n !== null) return n
-    throw new HoldfastError('not-found', `no letter of ${id} waits here to be handled`)
-  })
-}
-
-/** See MailPeer. */
-export async function redirect(
-  { turns, store, ask, hangUp }: PeerDesk,
-  id: string,
-  to: string,
-): Promise<{ moved: number }> {
-  if (id === to) throw badValue(`letters to ${id} go there already`)
-  const moved = await ask(({ out }) => {
-    const { bytes, acked } = mailbox.peerOf(turns.box, id)
-    if (bytes > REDIRECT_BYTES_MAX) {
-      throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
-    }
-    const letters = mailbox.lettersAbove(store, id, acked)
-    checkRoom(turns.box, to, letters.length, bytes)
-    mailbox.forget(turns.box, id, out)
-    for (const { body } of letters) mailbox.add(turns.box, to, body, out)
-    return letters.length + turns.later.move(id, to)
-  })
-  hangUp(id, `letters to ${id} go to ${to} now`)
-  return { moved }
 }

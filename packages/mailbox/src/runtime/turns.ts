@@ -220,7 +220,7 @@ export class Turns {
       mailbox.hear(box, loop.now(), peer, message, store, draft.out, key)
     } catch (error) {
       // The data in the store for that peer cannot be read.
-      mailbox.rest(box, peer, (error as Error).message, draft.out)
+      mailbox.fault(peer, mailbox.peerOf(box, peer), (error as Error).message, draft.out)
     }
     // Replicas have no time of their own: a waiting letter is handled when it is brought again.
     if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
