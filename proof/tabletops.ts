@@ -8,7 +8,7 @@
  * them once.
  */
 
-import { keeps } from '../packages/holdfast/src/actions/protocol/keeping.ts'
+import { keeps } from '../packages/holdfast/src/actions/protocol/own-rows.ts'
 import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/protocol/actions.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
 import type { Running as Session } from '../packages/holdfast/src/join/live.ts'

@@ -98,7 +98,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('A1', 'actions/protocol/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
   fixed(
     'A2',
-    'actions/protocol/keeping.ts startingWith',
+    'actions/protocol/own-rows.ts startingWith',
     " && typeof current(key) === 'string'",
     '',
   ),

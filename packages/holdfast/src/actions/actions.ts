@@ -2,6 +2,7 @@
 
 import * as actions from './protocol/actions.ts'
 import type { Actor, Run, Table } from './protocol/actions.ts'
+import { find } from './protocol/timers.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { checkAtOnce, checkName } from '../api/options.ts'
 import {
@@ -227,7 +228,7 @@ export class Decisions implements Face {
   // What is not asked for, or has no answer, is due still: we are told of it again.
   #fire(id: number): void {
     this.#falling.add(id)
-    const { name } = actions.timerOf(this.#state, id) ?? {}
+    const { name } = find(this.#state.kept, id) ?? {}
     const body = (): Uint8Array => actions.encodeFire(id)
     const settled = (bytes: Uint8Array): void => {
       this.#falling.delete(id)

@@ -2,8 +2,8 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from './protocol/pieces.ts'
-import { between, byLevel, GONE, HELD, lastFromOthers } from './protocol/pieces.ts'
-import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
+import { between, byLevel, GONE, HELD, lastFromOthers, setFields } from './protocol/pieces.ts'
+import { differing, type Fields, type StateOf } from '../wire/schema.ts'
 import type { Stop } from '../api/emitter.ts'
 import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'
@@ -180,7 +180,7 @@ export class Piece implements PieceHandle<Fields> {
     let row = told
     for (const { op } of this.#queue) {
       const fields = [...row.fields]
-      takeOver(this.type, fields, op)
+      setFields(this.type.schema, fields, op.fields, op.mask)
       const heldBy = op.hold === 'release' ? 0 : op.hold === 'keep' ? row.heldBy : this.#host.player
       row = { ...row, fields, z: op.z ?? row.z, heldBy }
     }
@@ -311,7 +311,8 @@ export class Piece implements PieceHandle<Fields> {
     if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
       later.op = merged(this.type, later.op, op)
     } else {
-      const { promise, resolve: settle } = withResolvers<PieceOutcome>()
+      let settle!: Later['settle']
+      const promise = new Promise<PieceOutcome>((resolve) => (settle = resolve))
       later = { op, gripped, promise, settle }
       this.#queue.push(later)
     }
@@ -427,27 +428,11 @@ function looksSame({ schema }: PieceType, one: Row, other: Row): boolean {
 }
 
 // The later one wins, field by field.
-function merged(type: PieceType, before: Op, after: Op): Op {
+function merged({ schema }: PieceType, before: Op, after: Op): Op {
   const fields = [...before.fields]
-  takeOver(type, fields, after)
+  setFields(schema, fields, after.fields, after.mask)
   const hold = after.hold === 'keep' ? before.hold : after.hold
   return { hold, mask: (before.mask | after.mask) >>> 0, fields, z: after.z ?? before.z }
-}
-
-function takeOver({ schema }: PieceType, into: Quantised, { mask, fields }: Op): void {
-  for (const [i, { at, end }] of schema.columns.entries()) {
-    if ((mask & (1 << i)) === 0) continue
-    for (let place = at; place < end; place++) into[place] = fields[place]!
-  }
-}
-
-function withResolvers<Value>(): {
-  promise: Promise<Value>
-  resolve: (value: Value | PromiseLike<Value>) => void
-} {
-  let resolve!: (value: Value | PromiseLike<Value>) => void
-  const promise = new Promise<Value>((settle) => (resolve = settle))
-  return { promise, resolve }
 }
 
 function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {

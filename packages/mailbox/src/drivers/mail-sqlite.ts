@@ -59,23 +59,8 @@ import {
 import { walTrouble } from './wal-tail.ts'
 import { resolve } from 'node:path'
 
-// Figures of an open mailbox, in a file beside its store, for a program that cannot open the store
+// Figures of an open mailbox are in a file beside its store, for a program that cannot open the store
 // too. They are not part of the durable data: not synced, and removed when the mailbox is closed.
-
-/** Replaces the figures. A disk without room for them is no reason to stop. */
-export function writeFigures(store: string, text: string): void {
-  try {
-    writeFileSync(`${store}-figures-new`, text)
-    renameSync(`${store}-figures-new`, pathOf(store))
-  } catch {
-    // Then there are no figures, or older ones.
-  }
-}
-
-/** Removes the figures. */
-export function removeFigures(store: string): void {
-  rmSync(pathOf(store), { force: true })
-}
 
 /** The figures that were written last; null for none. */
 export function readFigures(store: string): string | null {
@@ -237,7 +222,13 @@ class MailSqlite implements MailStore {
   }
 
   publish(figures: string): void {
-    if (this.#open) writeFigures(this.name, figures)
+    if (!this.#open) return
+    try {
+      writeFileSync(`${this.name}-figures-new`, figures)
+      renameSync(`${this.name}-figures-new`, pathOf(this.name))
+    } catch {
+      // A disk without room for them is no reason to stop: then there are none, or older ones.
+    }
   }
 
   keys(prefix: string, most = Infinity): string[] {
@@ -318,7 +309,7 @@ class MailSqlite implements MailStore {
     if (!this.#open) return
     this.#open = false
     this.#note.remove()
-    removeFigures(this.name)
+    rmSync(pathOf(this.name), { force: true })
     sqlite.closeFile(this.#file)
   }
 
@@ -332,13 +323,9 @@ class MailSqlite implements MailStore {
 
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
-    const known = this.#ends.part(peer, n)
-    if (known !== null) return known
-    let bytes = 0
-    for (const letter of this.#runBehind(peer, n)?.letters ?? []) {
-      if (letter.n <= n) bytes += letter.body.length + LETTER_OVERHEAD
-    }
-    return bytes
+    const letters = this.#runBehind(peer, n)?.letters ?? []
+    const before = letters.filter((letter) => letter.n <= n)
+    return before.reduce((sum, { body }) => sum + body.length + LETTER_OVERHEAD, 0)
   }
 
   #unpack(peer: string, row: RunRow): Span {

@@ -14,8 +14,8 @@ import type { Draft, Effected, Part, PartOut, PartView } from '../../kind/protoc
 import { shown } from '../../wire/fields.ts'
 import { isJson, toJson } from '../../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../../wire/layout.ts'
-import * as keeping from './keeping.ts'
-import { isGames, type Rows, startingWith } from './keeping.ts'
+import * as own from './own-rows.ts'
+import { isGames, type Rows, startingWith } from './own-rows.ts'
 import * as timers from './timers.ts'
 import type { Timers, TimersDue } from './timers.ts'
 
@@ -159,11 +159,6 @@ export function read(actions: Actions, key: string): Value | undefined {
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
 }
 
-/** A timer that waits; null if it has run, or was cancelled. */
-export function timerOf({ kept }: Actions, id: number): timers.Timer | null {
-  return timers.find(kept, id)
-}
-
 /** Keys of the published table, sorted. */
 export function keys(actions: Actions, prefix = ''): string[] {
   return [...actions.published.keys()]
@@ -191,8 +186,7 @@ export function actionsPart(
     perform: (state, now, body, inc, player) =>
       perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
     apply,
-    keeps: ({ kept, published }, player) =>
-      keeping.keeps(kept, player) || keeping.keeps(published, player),
+    keeps: ({ kept, published }, player) => own.keeps(kept, player) || own.keeps(published, player),
     ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
     reset,
@@ -337,8 +331,8 @@ function draft(
     },
     cancel: (timer) => timers.cancel(setting, timer),
     here: [...here],
-    keep: (player, keeps = true) => keeping.keep(rows, player, keeps),
-    kept: () => keeping.all(rows),
+    keep: (player, keeps = true) => own.keep(rows, player, keeps),
+    kept: () => own.all(rows),
   }
 }
 

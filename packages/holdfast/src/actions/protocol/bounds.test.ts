@@ -3,8 +3,8 @@
 // Method: the verbs on rows in a map.
 import { describe, expect, test } from 'vitest'
 import * as actions from './actions.ts'
-import * as keeping from './keeping.ts'
-import type { Rows } from './keeping.ts'
+import * as keeping from './own-rows.ts'
+import type { Rows } from './own-rows.ts'
 import * as timers from './timers.ts'
 
 const DAY = 24 * 60 * 60 * 1_000

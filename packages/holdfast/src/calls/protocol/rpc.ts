@@ -6,7 +6,7 @@
  * Calls go on the reliable streams of the links, each once and never again. So a procedure runs at
  * most once for a call; and when a link on the way, or a member, is lost, the caller is notified
  * that the fate of its call is unknown. In a mesh a call takes the link between its two ends; in a
- * star it goes to the primary, which passes it on (relay.ts).
+ * star it goes to the primary, which passes it on.
  *
  * What must happen exactly once is an action. State that all shall see is an object: it costs less,
  * and nobody can miss it (B7).
@@ -16,17 +16,17 @@ import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { isJson } from '../../wire/json.ts'
 import { decode } from '../../wire/layout.ts'
-import { landed, send } from './flight.ts'
+import { forgetRoute, landed, send } from './flight.ts'
 import {
   CALLS_BURST_TAKEN,
   CALLS_MAX,
   CALLS_PER_SECOND,
+  ROUTES_MAX,
   RPC_CHANNEL,
   type RpcMessage,
   rpcLayout,
   WHY_MAX,
 } from './messages.ts'
-import { passOn, sever } from './relay.ts'
 import { keyOf, refuse, reply, type Rpc, type RpcOut, settle, spend, viaOf } from './state.ts'
 
 const LINK_LOST = 'a link on the way was lost: it may have run or not'
@@ -154,6 +154,56 @@ function leave(rpc: Rpc, why: string): void {
   rpc.me = 0
   rpc.outbox.length = 0
   for (const kept of [rpc.here, rpc.marks, rpc.routes, rpc.buckets, rpc.flights]) kept.clear()
+}
+
+// The primary of a star passes calls on, by the numbers of their ends and without a look at their
+// contents (B9). It remembers which are open: when the link to the called member is lost, the caller
+// cannot see that, and is notified.
+function passOn(rpc: Rpc, message: RpcMessage): void {
+  switch (message.kind) {
+    case 'call':
+      return passCall(rpc, message)
+    case 'result':
+      // A result counts only from the member that was called.
+      if (rpc.routes.get(message.to)?.get(message.id) !== message.from)
+        return void rpc.counters.late++
+      forgetRoute(rpc, message.to, message.id)
+      rpc.outbox.push({ to: message.to, message })
+      return
+    case 'note':
+      for (const to of message.to === 0 ? rpc.here : [message.to]) {
+        const passes = to !== rpc.me && to !== message.from && rpc.here.has(to)
+        // The note names that member alone: one that wrongly thinks it leads would otherwise pass
+        // it on again.
+        if (passes) rpc.outbox.push({ to, message: { ...message, to } })
+      }
+      return
+    default:
+      message satisfies never
+  }
+}
+
+function passCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
+  const { from, to, id } = call
+  const routes = rpc.routes.get(from) ?? new Map<number, PeerId>()
+  rpc.routes.set(from, routes)
+  if (routes.has(id)) return void rpc.counters.stale++
+  if (!rpc.here.has(to)) return refuse(rpc, call, 'not-found', `member ${to} is not here`)
+  routes.set(id, to)
+  if (routes.size > ROUTES_MAX) routes.delete(routes.keys().next().value!)
+  rpc.outbox.push({ to, message: call })
+}
+
+// The link to a peer is lost, or the peer left: calls to it will have no answer.
+function sever(rpc: Rpc, peer: PeerId, why: string): void {
+  rpc.routes.delete(peer)
+  for (const [from, routes] of rpc.routes) {
+    for (const [id, to] of routes) {
+      if (to !== peer) continue
+      routes.delete(id)
+      refuse(rpc, { from, to, id }, 'unknown', why)
+    }
+  }
 }
 
 function flush(rpc: Rpc, now: Millis, out: RpcOut): void {

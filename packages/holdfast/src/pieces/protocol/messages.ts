@@ -30,7 +30,9 @@ import {
 } from '../../wire/bytes.ts'
 import {
   allFields,
+  type Fields,
   type Quantised,
+  type Schema,
   readFields,
   writeFields,
   initialState,
@@ -66,14 +68,23 @@ export function initialFields(rules: PieceRules): Quantised {
   return fields.slice()
 }
 
-/** Sets the masked fields; hidden ones among them are known from then on. */
-export function take(rules: PieceRules, row: Row, from: Quantised, mask: number): void {
-  const { columns } = rules.schema
+/** Sets the masked fields. */
+export function setFields(
+  { columns }: Schema<Fields>,
+  into: Quantised,
+  from: Quantised,
+  mask: number,
+): void {
   for (let i = 0; i < columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
     const { at, end } = columns[i]!
-    for (let place = at; place < end; place++) row.fields[place] = from[place]!
+    for (let place = at; place < end; place++) into[place] = from[place]!
   }
+}
+
+/** Sets the masked fields of a row; hidden ones among them are known from then on. */
+export function take({ schema }: PieceRules, row: Row, from: Quantised, mask: number): void {
+  setFields(schema, row.fields, from, mask)
   row.hidden = (row.hidden & ~mask) >>> 0
 }
 

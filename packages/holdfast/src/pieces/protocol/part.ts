@@ -2,14 +2,14 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
+import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
 import { receive as receiveNews, takeTable } from './pending.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'
 import * as losses from './losses.ts'
 import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
-import { reread } from './rereading.ts'
 import { create } from './rules.ts'
-import type { PieceEvent, Pieces, PieceTypes, Row } from './state.ts'
+import type { PieceEvent, PieceRules, Pieces, PieceTypes, Row } from './state.ts'
 
 /** The channel of pieces. */
 export const PIECES_CHANNEL = 7
@@ -69,6 +69,37 @@ function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   Object.assign(state, { ...create(kept.seed, rules), nextSeq, counters })
   for (const id of pending.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
   for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
+}
+
+// What another build kept is read by that build's types, and made pieces of ours. If one does not
+// fit, nothing is changed, and whoever has the right build finds all of it.
+function reread(
+  types: PieceTypes,
+  said: string,
+  bytes: Uint8Array,
+  behind: readonly Uint8Array[],
+): Uint8Array | string {
+  const theirs = typesOf(said)
+  if (!theirs) return 'its types of pieces are in no form that this build reads'
+  const rules = theirs.map((one): PieceRules => {
+    return { ...one, hides: () => one.secret, decide: null, mustHold: false, kept: null }
+  })
+  const pieces = create(new Uint8Array(0))
+  if (!changes.restore(pieces, rules, bytes)) return 'its pieces cannot be read by its types'
+  for (const change of behind) changes.apply(pieces.kept, rules, change)
+  try {
+    const rows = Array.from(pieces.kept.rows.values(), (row) => ours(types, theirs, row))
+    pieces.kept.rows = new Map(rows.map((row) => [row.id, row]))
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  return changes.snapshot(pieces, types)
+}
+
+function ours(types: PieceTypes, theirs: readonly Theirs[], row: Row): Row {
+  const from = theirs[row.type]!
+  const type = placeOf(types, from)
+  return { ...row, type, ...converted(types[type]!, from, row) }
 }
 
 function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {

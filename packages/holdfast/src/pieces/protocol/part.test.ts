@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { calmly } from '../../../../../test/calmly.ts'
 import { schema, text, u16, u8 } from '../../wire/schema.ts'
 import * as changes from './changes.ts'
-import { reread } from './rereading.ts'
+import { piecesPart } from './part.ts'
 import { create } from './rules.ts'
 import { NOBODY, type PieceRules, type Row } from './state.ts'
 
@@ -14,6 +14,7 @@ const rules = (fields: Parameters<typeof schema>[0]): PieceRules => ({
 })
 const OLD = rules({ rank: u8, name: text(8) })
 const NEW = rules({ name: text(8), rank: u16 })
+const reread = piecesPart([NEW]).reread!
 const SAID = 'card { rank: u8, name: text 8 } piece'
 
 const row = (id: number, rank: number): Row => ({
@@ -34,7 +35,7 @@ function kept(): { bytes: Uint8Array; behind: Uint8Array[] } {
 
 test('all of a piece but its fields is as it was, and so is the rest of the state', () => {
   const { bytes, behind } = kept()
-  const made = reread([NEW], SAID, bytes, behind)
+  const made = reread(SAID, bytes, behind)
   const pieces = create(new Uint8Array(0))
   expect(changes.restore(pieces, [NEW], made as Uint8Array)).toBe(true)
   const { rows, nextId, gen, draws, seed } = pieces.kept
@@ -48,7 +49,7 @@ test('all of a piece but its fields is as it was, and so is the rest of the stat
 test('bytes and types of anybody are refused by a sentence', () => {
   const { bytes, behind } = kept()
   const refused = (said: string, from: Uint8Array): void => {
-    const made = calmly(() => reread([NEW], said, from, behind))
+    const made = calmly(() => reread(said, from, behind))
     if (typeof made !== 'string') {
       expect(changes.restore(create(new Uint8Array(0)), [NEW], made)).toBe(true)
     }
@@ -62,8 +63,6 @@ test('bytes and types of anybody are refused by a sentence', () => {
     refused(SAID, bytes.slice(0, at))
   }
   for (let at = 0; at < SAID.length; at++) refused(SAID.slice(0, at), bytes)
-  expect(reread([NEW], 'card', bytes, [])).toBe(
-    'its types of pieces are in no form that this build reads',
-  )
-  expect(reread([NEW], SAID, bytes.slice(1), [])).toBe('its pieces cannot be read by its types')
+  expect(reread('card', bytes, [])).toBe('its types of pieces are in no form that this build reads')
+  expect(reread(SAID, bytes.slice(1), [])).toBe('its pieces cannot be read by its types')
 })
