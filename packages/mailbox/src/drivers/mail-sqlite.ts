@@ -59,7 +59,7 @@ import {
 import { walTrouble } from './wal-tail.ts'
 import { resolve } from 'node:path'
 
-// Figures of an open mailbox are in a file beside its store, for a program that cannot open the store
+// Figures of an open mailbox are in a file beside its store, for a program that cannot open that
 // too. They are not part of the durable data: not synced, and removed when the mailbox is closed.
 
 /** The figures that were written last; null for none. */

@@ -27,8 +27,8 @@ export const POSTPONE_MS: Millis = 200
 export const WHY_MAX = 500
 
 /**
- * Takes a message, which is hostile: letters in order first, then the ack (S24). Digests that are all zero
- * are not compared: then the carrier is trusted.
+ * Takes a message, which is hostile: letters in order first, then the ack (S24). Digests that are
+ * all zero are not compared: then the carrier is trusted.
  *
  * @param key  that the peer proved on its connection; null for a carrier without a greeting
  */

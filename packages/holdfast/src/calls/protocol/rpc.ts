@@ -157,8 +157,8 @@ function leave(rpc: Rpc, why: string): void {
 }
 
 // The primary of a star passes calls on, by the numbers of their ends and without a look at their
-// contents (B9). It remembers which are open: when the link to the called member is lost, the caller
-// cannot see that, and is notified.
+// contents (B9). It remembers which are open: when the link to the called member is lost, the
+// caller cannot see that, and is notified.
 function passOn(rpc: Rpc, message: RpcMessage): void {
   switch (message.kind) {
     case 'call':

@@ -14,7 +14,9 @@ const rules = (fields: Parameters<typeof schema>[0]): PieceRules => ({
 })
 const OLD = rules({ rank: u8, name: text(8) })
 const NEW = rules({ name: text(8), rank: u16 })
-const reread = piecesPart([NEW]).reread!
+const PART = piecesPart([NEW])
+const reread = (said: string, bytes: Uint8Array, behind: Uint8Array[]): Uint8Array | string =>
+  PART.reread!(said, bytes, behind)
 const SAID = 'card { rank: u8, name: text 8 } piece'
 
 const row = (id: number, rank: number): Row => ({
