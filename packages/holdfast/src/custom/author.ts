@@ -4,9 +4,7 @@ import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
 import { atOnce, type Report, type Reports, ruled } from '../api/reports.ts'
 import { shown } from '../wire/fields.ts'
-import type { PartPlan, Performance } from './types.ts'
-
-type AnyPlan = PartPlan<unknown, object, unknown>
+import type { AnyPlan, Performance } from './types.ts'
 
 class Refusal extends Error {}
 

@@ -8,18 +8,21 @@ import { Listeners } from '../api/emitter.ts'
 import type { Face, Host, MemberInfo } from '../kind/kind.ts'
 import { bounded } from './author.ts'
 import { refused, unfit } from '../kind/outcomes.ts'
-import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './types.ts'
+import type { AnyPlan, OperationOutcome, PartEvents, PartHost } from './types.ts'
 
 /** A definition as its author gave it. */
 interface Given {
-  readonly plan: PartPlan<unknown, object, unknown>
+  readonly plan: AnyPlan
   readonly name: string
   readonly options: unknown
 }
 
-const NOBODY: MemberInfo = Object.freeze({
-  ...{ player: 0, inc: 0, name: '' },
-  ...({ kind: 'guest', watches: false } as const),
+const NOBODY = Object.freeze<MemberInfo>({
+  player: 0,
+  inc: 0,
+  name: '',
+  kind: 'guest',
+  watches: false,
 })
 
 /** See the head of this file. */

@@ -8,12 +8,10 @@ import { shown } from '../wire/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'
 import { authorOf } from './author.ts'
 import { Brought } from './face.ts'
-import type { PartPlan, PartType } from './types.ts'
+import type { AnyPlan, PartPlan, PartType } from './types.ts'
 
 /** The lowest and the highest channel of parts by others. */
 export const CHANNELS: readonly [number, number] = [64, 255]
-
-type AnyPlan = PartPlan<unknown, object, unknown>
 
 /** A definition with what its author gave. */
 interface Brings extends PartType {

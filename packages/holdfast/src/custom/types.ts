@@ -107,3 +107,6 @@ export interface PartPlan<Options, State, Face> {
    */
   receive?(face: Face, from: MemberInfo, message: Uint8Array): void
 }
+
+/** A plan of whatever options, state and face. */
+export type AnyPlan = PartPlan<unknown, object, unknown>

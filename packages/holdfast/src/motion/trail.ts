@@ -15,7 +15,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import * as bends from './bends.ts'
+import { turned } from './rotation.ts'
 
 /**
  * The kinds of tracks: a place in the plane, in space or on a line, an angle in radians, or an
@@ -137,10 +137,10 @@ function measure(trail: Trail, seconds: number): void {
   const place = { at: 0, bendAt: 0 }
   for (const { kind } of trail.tracks) {
     const { at, bendAt } = place
-    if (kind === 'plane') bends.measurePlane(trail, place, seconds)
-    else if (kind === 'space') bends.measureSpace(trail, place, seconds)
-    else if (kind === 'rotation') bends.measureRotation(trail, place, seconds)
-    else bends.agree(trail, bendAt, (velocity[at]! - basis[at]!) / seconds)
+    if (kind === 'plane') measurePlane(trail, place, seconds)
+    else if (kind === 'space') measureSpace(trail, place, seconds)
+    else if (kind === 'rotation') measureRotation(trail, place, seconds)
+    else agree(trail, bendAt, (velocity[at]! - basis[at]!) / seconds)
     place.at += WIDTHS[kind]
     place.bendAt += CHANGES[kind]
   }
@@ -160,10 +160,10 @@ export function aim(trail: Trail, now: Millis): void {
   const place = { at: 0, bendAt: 0 }
   for (const track of trail.tracks) {
     const { kind } = track
-    if (kind === 'plane') bends.aimPlane(trail, place, seconds, rate)
-    else if (kind === 'space') bends.aimSpace(trail, place, seconds, rate)
-    else if (kind === 'rotation') bends.aimRotation(trail, place, seconds, rate)
-    else bends.aimLine(trail, place, seconds, rate)
+    if (kind === 'plane') aimPlane(trail, place, seconds, rate)
+    else if (kind === 'space') aimSpace(trail, place, seconds, rate)
+    else if (kind === 'rotation') aimRotation(trail, place, seconds, rate)
+    else aimLine(trail, place, seconds, rate)
     const end = place.at + WIDTHS[kind]
     const ranged = kind !== 'turn' && kind !== 'rotation'
     if (ranged) for (let at = place.at; at < end; at++) keepWithin(trail, at, track)
@@ -176,4 +176,154 @@ function keepWithin({ goal, pace }: Trail, at: number, { min, max }: Track): voi
   if (goal[at]! >= min && goal[at]! <= max) return
   goal[at] = Math.min(max, Math.max(min, goal[at]!))
   pace[at] = 0
+}
+
+// How a velocity changes, and where a thing moves by that: on a line, in the plane, in space, in
+// orientation.
+
+// Where the numbers of a track begin: in the rows of places, and in those of changes.
+interface At {
+  readonly at: number
+  readonly bendAt: number
+}
+
+// A velocity that is slower than this has no direction.
+const SLOW = 1e-6
+// The newer of two changes counts for at most so many times the older.
+const GAIN = 1.5
+
+// Two changes of a number in a row agree on the smaller, and on none if they are opposite. */
+function agree({ bend, change }: Trail, at: number, newest: number): void {
+  const before = change[at]!
+  change[at] = newest
+  const least = Math.min(Math.abs(newest), GAIN * Math.abs(before))
+  bend[at] = newest * before > 0 ? Math.sign(newest) * least : 0
+}
+
+// Three numbers that are one vector agree on the direction of the newer change.
+function agreeTogether(trail: Trail, at: number, x: number, y: number, z: number): void {
+  const { bend, change } = trail
+  const before = Math.hypot(change[at]!, change[at + 1]!, change[at + 2]!)
+  const same = x * change[at]! + y * change[at + 1]! + z * change[at + 2]!
+  const newest = Math.hypot(x, y, z)
+  const share = same > 0 ? Math.min(1, (GAIN * before) / newest) : 0
+  change[at] = x
+  change[at + 1] = y
+  change[at + 2] = z
+  bend[at] = x * share
+  bend[at + 1] = y * share
+  bend[at + 2] = z * share
+}
+
+// Measures how a velocity in the plane turned, and how its speed changed, per second.
+function measurePlane(trail: Trail, { at, bendAt }: At, seconds: number): void {
+  const { basis, velocity } = trail
+  const from = basis[at]!
+  const to = velocity[at]!
+  const fromY = basis[at + 1]!
+  const toY = velocity[at + 1]!
+  // A thing at rest has no direction. Its dot product may be -0, whose angle from 0 is half a turn.
+  const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY + 0)
+  agree(trail, bendAt, turn / seconds)
+  agree(trail, bendAt + 1, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)
+}
+
+// The same in space: the turn is a vector along its axis.
+function measureSpace(trail: Trail, { at, bendAt }: At, seconds: number): void {
+  const { basis, velocity } = trail
+  const [a, b, c] = [basis[at]!, basis[at + 1]!, basis[at + 2]!]
+  const [d, e, f] = [velocity[at]!, velocity[at + 1]!, velocity[at + 2]!]
+  const [x, y, z] = [b * f - c * e, c * d - a * f, a * e - b * d]
+  const sine = Math.hypot(x, y, z)
+  const angle = Math.atan2(sine, a * d + b * e + c * f)
+  // A reversal is no bend: it has no axis.
+  const share = sine < SLOW * SLOW ? 0 : angle / sine / seconds
+  agreeTogether(trail, bendAt, x * share, y * share, z * share)
+  agree(trail, bendAt + 3, (Math.hypot(d, e, f) - Math.hypot(a, b, c)) / seconds)
+}
+
+// Measures how the three numbers of an angular velocity changed, per second.
+function measureRotation(trail: Trail, { at, bendAt }: At, seconds: number): void {
+  const by = (i: number): number => (trail.velocity[at + i]! - trail.basis[at + i]!) / seconds
+  agreeTogether(trail, bendAt, by(0), by(1), by(2))
+}
+
+// Extrapolates along a line, with the change of speed.
+function aimLine(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+  const { position, velocity, bend, goal, pace } = trail
+  const gained = bend[bendAt]! * seconds
+  goal[at] = position[at]! + (velocity[at]! + gained / 2) * seconds
+  pace[at] = (velocity[at]! + gained) * rate
+}
+
+// How far along its path a thing comes, and what share of its velocity is left then.
+interface Way {
+  readonly scale: number
+  readonly left: number
+}
+
+// Speed may change, but not reverse: a thing that brakes comes to rest.
+function wayOf(speed: number, gain: number, seconds: number, rate: number): Way {
+  if (!(speed > SLOW)) return { scale: 0, left: 0 }
+  const moving = gain * seconds < -speed ? -speed / gain : seconds
+  const length = (speed + (gain * moving) / 2) * moving
+  return { scale: length / speed, left: (rate * Math.max(0, speed + gain * moving)) / speed }
+}
+
+// Extrapolates along an arc in the plane.
+function aimPlane(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+  const { position, velocity, bend, goal, pace } = trail
+  const x = velocity[at]!
+  const y = velocity[at + 1]!
+  if (bend[bendAt] === 0 && bend[bendAt + 1] === 0) return goStraight(trail, at, 2, seconds, rate)
+  const { scale, left } = wayOf(Math.hypot(x, y), bend[bendAt + 1]!, seconds, rate)
+  const angle = bend[bendAt]! * seconds
+  const ahead = Math.abs(angle) < 1e-6 ? 1 : Math.sin(angle) / angle
+  const aside = Math.abs(angle) < 1e-6 ? angle / 2 : (1 - Math.cos(angle)) / angle
+  goal[at] = position[at]! + (x * ahead - y * aside) * scale
+  goal[at + 1] = position[at + 1]! + (y * ahead + x * aside) * scale
+  pace[at] = (x * Math.cos(angle) - y * Math.sin(angle)) * left
+  pace[at + 1] = (y * Math.cos(angle) + x * Math.sin(angle)) * left
+}
+
+function goStraight(trail: Trail, at: number, width: number, seconds: number, rate: number): void {
+  const { position, velocity, goal, pace } = trail
+  for (let i = at; i < at + width; i++) {
+    goal[i] = position[i]! + velocity[i]! * seconds
+    pace[i] = velocity[i]! * rate
+  }
+}
+
+// Extrapolates along an arc in space: the velocity's component along the axis stays straight.
+function aimSpace(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+  const { position, velocity, bend, goal, pace } = trail
+  const turning = Math.hypot(bend[bendAt]!, bend[bendAt + 1]!, bend[bendAt + 2]!)
+  const gain = bend[bendAt + 3]!
+  if (turning === 0 && gain === 0) return goStraight(trail, at, 3, seconds, rate)
+  const [x, y, z] = [velocity[at]!, velocity[at + 1]!, velocity[at + 2]!]
+  const { scale, left } = wayOf(Math.hypot(x, y, z), gain, seconds, rate)
+  const unit = turning === 0 ? 0 : 1 / turning
+  const [i, j, k] = [bend[bendAt]! * unit, bend[bendAt + 1]! * unit, bend[bendAt + 2]! * unit]
+  const along = i * x + j * y + k * z
+  const side = [j * z - k * y, k * x - i * z, i * y - j * x]
+  const axis = [i * along, j * along, k * along]
+  const angle = turning * seconds
+  const ahead = angle < 1e-6 ? 1 : Math.sin(angle) / angle
+  const aside = angle < 1e-6 ? angle / 2 : (1 - Math.cos(angle)) / angle
+  for (let n = 0; n < 3; n++) {
+    const across = velocity[at + n]! - axis[n]!
+    goal[at + n] = position[at + n]! + scale * (axis[n]! + across * ahead + side[n]! * aside)
+    pace[at + n] = left * (axis[n]! + across * Math.cos(angle) + side[n]! * Math.sin(angle))
+  }
+}
+
+// Extrapolates an orientation by an angular velocity, which may itself change.
+function aimRotation(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+  const { position, velocity, bend, goal, pace } = trail
+  const by = (i: number): number => {
+    return (velocity[at + i]! + (bend[bendAt + i]! * seconds) / 2) * seconds
+  }
+  turned(position, at, by(0), by(1), by(2), goal, at)
+  for (let i = 0; i < 3; i++)
+    pace[at + i] = (velocity[at + i]! + bend[bendAt + i]! * seconds) * rate
 }

@@ -63,25 +63,6 @@ export interface Copy {
   state: unknown
 }
 
-/** The part at one member. */
-export interface Custom {
-  me: PeerId
-  primary: PeerId
-  mesh: boolean
-  here: Set<PeerId>
-  /** Session time minus the own clock. */
-  offset: Millis
-  /** The durable copy, at primary and backup. */
-  kept: Copy
-  /** The copy that was published to this member. */
-  published: Copy
-  /** The pieces of a snapshot that have come so far. */
-  incoming: chunks.Incoming | null
-  /** How much may still be passed on for each member. */
-  rates: Map<PeerId, Bucket>
-  counters: { malformed: number; refused: number; gaps: number; again: number; dropped: number }
-}
-
 /** Events for the application's face of the part. */
 export type CustomEvent =
   | { kind: 'custom-changed' }
@@ -89,13 +70,29 @@ export type CustomEvent =
 
 type Events = PartOut<CustomEvent>
 
-/** The state of a session in which nothing happened yet. */
-export function create(author: Author): Custom {
-  const counters = { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 }
-  const own = { me: 0, primary: 0, mesh: false, here: new Set<PeerId>(), offset: NaN }
-  const copies = { kept: fresh(author), published: fresh(author), incoming: null }
-  return { ...own, ...copies, rates: new Map(), counters }
+/** The part at one member, in a session in which nothing happened yet. */
+export function create(author: Author) {
+  return {
+    me: 0,
+    primary: 0,
+    mesh: false,
+    here: new Set<PeerId>(),
+    /** Session time minus the own clock. */
+    offset: NaN,
+    /** The durable copy, at primary and backup. */
+    kept: fresh(author),
+    /** The copy that was published to this member. */
+    published: fresh(author),
+    /** The pieces of a snapshot that have come so far. */
+    incoming: null as chunks.Incoming | null,
+    /** How much may still be passed on for each member. */
+    rates: new Map<PeerId, Bucket>(),
+    counters: { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 },
+  }
 }
+
+/** See `create`. */
+export type Custom = ReturnType<typeof create>
 
 function fresh(author: Author): Copy {
   return { made: 0, state: author.create() }
@@ -105,7 +102,9 @@ function fresh(author: Author): Copy {
 export function customPart(channel: number, author: Author): Part<Custom> {
   return {
     channel,
-    receive: (part, now, from, bytes, out) => receive(part, author, now, from, bytes, out),
+    receive: (part, now, from, bytes, out) => {
+      receive({ part, author, now, out: out as Events }, from, bytes)
+    },
     view,
     clock: (part, offset) => void (part.offset = offset),
     perform: (part, now, body, inc, player) => {
@@ -169,32 +168,27 @@ function view(part: Custom, _now: Millis, seen: PartView): void {
   Object.assign(part, { me, primary, mesh, here })
 }
 
-function receive(
-  part: Custom,
-  author: Author,
-  now: Millis,
-  from: PeerId,
-  bytes: Uint8Array,
-  out: PartOut,
-): void {
-  const message = decode(customMessage, bytes)
-  if (!message) return void part.counters.malformed++
-  if (message.kind === 'say') return takeSaid(part, now, from, message, out as Events)
-  // All other messages are valid only from the primary.
-  if (from !== part.primary) return void part.counters.dropped++
-  switch (message.kind) {
-    case 'state':
-      return takeState(part, author, message, out as Events)
-    case 'changes':
-      return takeChanges(part, author, message, out as Events)
-    case 'said':
-      return hear(part, message.from, message.bytes, out as Events)
-    default:
-      message satisfies never
-  }
+/** One call into the part. */
+interface Turn {
+  readonly part: Custom
+  readonly author: Author
+  readonly now: Millis
+  readonly out: Events
 }
 
-function takeState(part: Custom, author: Author, piece: chunks.Piece, out: Events): void {
+function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+  const { part, out } = turn
+  const message = decode(customMessage, bytes)
+  if (!message) return void part.counters.malformed++
+  if (message.kind === 'say') return takeSaid(turn, from, message)
+  // All other messages are valid only from the primary.
+  if (from !== part.primary) return void part.counters.dropped++
+  if (message.kind === 'state') takeState(turn, message)
+  else if (message.kind === 'changes') takeChanges(turn, message)
+  else hear(part, message.from, message.bytes, out)
+}
+
+function takeState({ part, author, out }: Turn, piece: chunks.Piece): void {
   if (piece.of > PIECES_MAX) return void part.counters.malformed++
   part.incoming = chunks.take(part.incoming, piece)
   const bytes = part.incoming && chunks.whole(part.incoming)
@@ -207,10 +201,8 @@ function takeState(part: Custom, author: Author, piece: chunks.Piece, out: Event
 }
 
 function takeChanges(
-  { published, counters }: Custom,
-  author: Author,
+  { part: { published, counters }, author, out }: Turn,
   { before, changes }: { before: number; changes: Uint8Array[] },
-  out: Events,
 ): void {
   if (before > published.made) return void counters.gaps++
   if (before < published.made) return void counters.again++
@@ -245,11 +237,9 @@ function sayDirectly({ primary }: Custom, to: PeerId, bytes: Uint8Array, out: Pa
 }
 
 function takeSaid(
-  part: Custom,
-  now: Millis,
+  { part, now, out }: Turn,
   from: PeerId,
   { to, bytes }: { to: PeerId; bytes: Uint8Array },
-  out: Events,
 ): void {
   const { me, primary, here, counters } = part
   if (!here.has(from)) return void counters.dropped++

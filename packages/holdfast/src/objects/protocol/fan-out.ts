@@ -10,8 +10,8 @@
  * message up to that one has arrived (B55). An acked packet never opens it.
  */
 
-import type { PeerId } from '../../machine.ts'
-import { type ByteWriter, finish } from '../../wire/bytes.ts'
+import type { Millis, PeerId } from '../../machine.ts'
+import { finish } from '../../wire/bytes.ts'
 import {
   BATCH_BYTES,
   begin,
@@ -29,7 +29,6 @@ import {
   type Replica,
   type Subscriber,
   type Turn,
-  type Types,
 } from './state.ts'
 import { enqueue, spread } from './sharing.ts'
 
@@ -112,21 +111,18 @@ export function owe(turn: Turn, subscriber: Subscriber, replica: Replica): void 
   const { objects } = turn
   const { slot } = replica
   if (!mayTell(turn, subscriber, replica)) {
-    // Nothing is kept about a peer to whom we do not send the object: in a star, all but the
-    // primary.
+    // Nothing is kept about a peer to whom we do not send the object.
     if (slot < subscriber.barrier.length) subscriber.barrier[slot] = BARRIER.none
     return
   }
   reach(subscriber, slot)
   const gate = subscriber.barrier[slot]!
-  const knows = gate !== BARRIER.none
   const hides = !replica.dead && !mayKnow(turn, subscriber, replica)
   // In a mesh the peer may know the object from an earlier owner.
-  const heard =
-    knows || subscriber.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
+  const heard = gate !== BARRIER.none || (objects.mesh && replica.version.count > 0)
   // A peer that sent us an older version ignored our HIDE, because it owned the object then.
-  const isOver = gate === BARRIER.hidden && !subscriber.outdated.has(slot)
-  if (hides && (!heard || isOver)) return
+  const isOutdated = subscriber.outdated.has(slot)
+  if (hides && !isOutdated && (!heard || gate === BARRIER.hidden)) return
   subscriber.outdated.delete(slot)
   const listed = gate === BARRIER.owed || gate === BARRIER.hiding
   subscriber.barrier[slot] = hides ? BARRIER.hiding : BARRIER.owed
@@ -134,8 +130,7 @@ export function owe(turn: Turn, subscriber: Subscriber, replica: Replica): void 
   objects.owing.add(subscriber.peer)
 }
 
-// In a star a member listens only to its primary: what we send before it knows that we lead is
-// lost.
+// In a star a member listens only to its primary: what we send before it follows us is lost.
 function mayTell({ objects }: Turn, subscriber: Subscriber, replica: Replica): boolean {
   const { peer, linked, follows } = subscriber
   if (!linked || !objects.here.has(peer)) return false
@@ -160,22 +155,17 @@ export function countFor(turn: Turn, subscriber: Subscriber): number {
 export function flush(turn: Turn): void {
   const { objects, out } = turn
   spread(objects, turn.now)
-  for (const peer of objects.owing) tell(turn, peer)
+  for (const peer of objects.owing) {
+    const subscriber = objects.subscribers.get(peer)
+    while (subscriber && mayTakeMore(subscriber) && sendBatch(turn, subscriber));
+  }
   // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
   for (const peer of objects.owing) count(turn, peer)
 }
 
-function tell(turn: Turn, peer: PeerId): void {
-  const subscriber = turn.objects.subscribers.get(peer)
-  if (!subscriber) return
-  while (
-    subscriber.linked &&
-    subscriber.owed.length > 0 &&
-    subscriber.awaited.length < BATCHES_MAX
-  ) {
-    if (!sendBatch(turn, subscriber)) return
-  }
+function mayTakeMore({ linked, owed, awaited }: Subscriber): boolean {
+  return linked && owed.length > 0 && awaited.length < BATCHES_MAX
 }
 
 // A peer that was sent all that is owed to it is asked what it has (RESYNC).
@@ -198,7 +188,8 @@ function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boole
   for (const slot of subscriber.owed) {
     const replica = at(objects, slot)
     if (replica && subscriber.barrier[slot] === BARRIER.owed) {
-      if (!fits(tell, types, replica, entries.length)) break
+      const room = types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD
+      if (entries.length > 0 && tell.length + room > BATCH_BYTES) break
       writeEntry(tell, types, replica)
       subscriber.barrier[slot] = BARRIER.sent
       entries.push(slot, replica.serial, replica.oseq)
@@ -214,7 +205,7 @@ function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boole
   if (hidden.length > 1 && out.send(peer, finish(hidden)) === 0) subscriber.linked = false
   if (entries.length === 0 || !subscriber.linked) return subscriber.linked
   const message = out.send(peer, finish(tell))
-  if (message > 0) subscriber.awaited.push({ message, entries: entries })
+  if (message > 0) subscriber.awaited.push({ message, entries })
   else subscriber.linked = false
   return subscriber.linked
 }
@@ -227,13 +218,8 @@ function unawait({ awaited }: Subscriber, slot: number): void {
   }
 }
 
-function fits(writer: ByteWriter, types: Types, replica: Replica, taken: number): boolean {
-  if (taken === 0) return true
-  return writer.length + types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD <= BATCH_BYTES
-}
-
 /** All messages up to that one have arrived: updates of their objects may follow (L3, B14, B40). */
-export function delivered(objects: Objects, now: number, peer: PeerId, upTo: number): void {
+export function delivered(objects: Objects, now: Millis, peer: PeerId, upTo: number): void {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
   while (subscriber.awaited.length > 0 && subscriber.awaited[0]!.message <= upTo) {
@@ -241,13 +227,8 @@ export function delivered(objects: Objects, now: number, peer: PeerId, upTo: num
   }
 }
 
-/** Opens the barrier of each object in a message that arrived, if its version is the same still. */
-export function open(
-  objects: Objects,
-  now: number,
-  subscriber: Subscriber,
-  entries: readonly number[],
-): void {
+// Opens the barrier of each object in a message that arrived, if its version is the same still.
+function open(objects: Objects, now: Millis, subscriber: Subscriber, entries: number[]): void {
   for (let i = 0; i < entries.length; i += 3) {
     const slot = entries[i]!
     const replica = at(objects, slot)

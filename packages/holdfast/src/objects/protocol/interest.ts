@@ -69,11 +69,8 @@ function speaks({ mesh, me }: Objects, replica: Replica): boolean {
 // Adds the object to the eyes of a member, or removes it.
 function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void {
   const { eyes } = turn.objects
-  const known = eyes.get(peer) ?? new Set()
-  eyes.set(peer, known)
-  if (sees) known.add(slot)
-  else known.delete(slot)
-  if (known.size === 0) eyes.delete(peer)
+  if (sees) put(eyes, peer, slot)
+  else drop(eyes, peer, slot)
   lookAround(turn, peer)
 }
 
@@ -82,17 +79,26 @@ function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
   const isThere = !replica.dead && !replica.hidden
   const cell = isThere ? cellOf(rule, types, replica, rule.column) : -1
   if (cell === replica.cell) return false
-  let grid = objects.cells.get(replica.type)
-  if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
-  const left = grid.get(replica.cell)
-  left?.delete(replica.slot)
-  if (left?.size === 0) grid.delete(replica.cell)
+  const grid: Sets = objects.cells.get(replica.type) ?? new Map()
+  objects.cells.set(replica.type, grid)
+  drop(grid, replica.cell, replica.slot)
   replica.cell = cell
-  if (cell < 0) return true
-  const entered = grid.get(cell)
-  if (entered) entered.add(replica.slot)
-  else grid.set(cell, new Set([replica.slot]))
+  if (cell >= 0) put(grid, cell, replica.slot)
   return true
+}
+
+type Sets = Map<number, Set<number>>
+
+function put(sets: Sets, at: number, one: number): void {
+  const known = sets.get(at)
+  if (known) known.add(one)
+  else sets.set(at, new Set([one]))
+}
+
+function drop(sets: Sets, at: number, one: number): void {
+  const known = sets.get(at)
+  known?.delete(one)
+  if (known?.size === 0) sets.delete(at)
 }
 
 // The cell in the rule's grid that holds an object's vec2 in that column.
@@ -114,9 +120,8 @@ const grids = new WeakMap<Near, Grid>()
 function gridOf(rule: Near, types: Types): Grid {
   const known = grids.get(rule)
   if (known) return known
-  const { field } = types.find(({ visibility: subscriber }) => subscriber === rule)!.schema.columns[
-    rule.column
-  ]!
+  const { schema } = types.find(({ visibility }) => visibility === rule)!
+  const { field } = schema.columns[rule.column]!
   const furthest = Math.max(-field.axes!.min, field.axes!.max)
   const width = Math.max(rule.radius / CELLS_PER_RADIUS, furthest / 2 ** 24)
   const isShort = furthest / width < ROW / 2 - 2 * REACH - 2
@@ -130,17 +135,11 @@ function cross(turn: Turn, replica: Replica, left: number): void {
   const { objects } = turn
   const watchers = objects.watchers.get(replica.type)
   const [before, after] = [watchers?.get(left), watchers?.get(replica.cell)]
-  for (const peer of before ?? []) {
-    if (!after?.has(peer)) show(turn, peer, replica, peer === replica.owner)
+  for (const peer of new Set([...(before ?? []), ...(after ?? [])])) {
+    const subscriber = objects.subscribers.get(peer)
+    if (!subscriber || before?.has(peer) === after?.has(peer)) continue
+    setSeen(turn, subscriber, replica, after?.has(peer) === true || peer === replica.owner)
   }
-  for (const peer of after ?? []) {
-    if (!before?.has(peer)) show(turn, peer, replica, true)
-  }
-}
-
-function show(turn: Turn, peer: PeerId, replica: Replica, sees: boolean): void {
-  const subscriber = turn.objects.subscribers.get(peer)
-  if (subscriber) setSeen(turn, subscriber, replica, sees)
 }
 
 function judgeAll(turn: Turn, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
@@ -260,20 +259,10 @@ function watch(
   before: ReadonlySet<number> | undefined,
   next: ReadonlySet<number> | null,
 ): void {
-  let cells = watchers.get(type)
-  if (!cells) watchers.set(type, (cells = new Map<number, Set<PeerId>>()))
-  for (const cell of before ?? []) {
-    if (next?.has(cell)) continue
-    const watching = cells.get(cell)
-    watching?.delete(peer)
-    if (watching?.size === 0) cells.delete(cell)
-  }
-  for (const cell of next ?? []) {
-    if (before?.has(cell)) continue
-    const watching = cells.get(cell)
-    if (watching) watching.add(peer)
-    else cells.set(cell, new Set([peer]))
-  }
+  const cells: Sets = watchers.get(type) ?? new Map()
+  watchers.set(type, cells)
+  for (const cell of before ?? []) if (!next?.has(cell)) drop(cells, cell, peer)
+  for (const cell of next ?? []) if (!before?.has(cell)) put(cells, cell, peer)
 }
 
 /** A peer left: no cell counts it as a viewer any more. */
@@ -335,9 +324,7 @@ export function beginToShow(turn: Turn): void {
     const { visibility: rule, eyes } = types[replica.type]!
     if (rule?.kind === 'near') sort(turn, replica, rule)
     if (eyes < 0 || replica.dead || replica.hidden) continue
-    const known = objects.eyes.get(replica.owner)
-    if (known) known.add(replica.slot)
-    else objects.eyes.set(replica.owner, new Set([replica.slot]))
+    put(objects.eyes, replica.owner, replica.slot)
   }
   for (const subscriber of objects.subscribers.values()) beginToSee(turn, subscriber)
 }

@@ -17,6 +17,7 @@ import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messa
 import { seek, yieldTo } from './opening.ts'
 import { lookAround, referenceOf } from './reference.ts'
 import {
+  type Call,
   createPeer,
   createState,
   type Game,
@@ -44,13 +45,14 @@ export function slotsPart(box: GameBox): Part<Slots> {
   return {
     channel: SLOTS_CHANNEL,
     receive: (slots, now, from, bytes, out) => {
-      receive(slots, box.game, now, from, bytes, out as SlotsOut)
+      receive({ slots, game: box.game, now, out: out as SlotsOut }, from, bytes)
     },
     // Who watches asks for the world, and says which rounds it has; the rest is not taken.
     hearsWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
     readsWatchers: true,
     read: (slots, now, from, bytes, out) => {
-      if (box.game) read(slots, box.game, now, from, bytes, out as SlotsOut)
+      const { game } = box
+      if (game) read({ slots, game, now, out: out as SlotsOut }, from, bytes)
     },
     write,
     waits: isDueTo,
@@ -170,8 +172,7 @@ function flush(slots: Slots, out: SlotsOut): void {
       print,
       says: says.slice(0, SAYS_MAX / 3),
     } as const
-    const said = out.send(inc, encode(slotsLayout, message))
-    if (said > 0) peer.announced = standing
+    if (out.send(inc, encode(slotsLayout, message)) > 0) peer.announced = standing
   }
   for (const failure of slots.failures.splice(0)) out.emit({ kind: 'slots-failed', ...failure })
   if (!slots.changed) return
@@ -180,14 +181,8 @@ function flush(slots: Slots, out: SlotsOut): void {
 }
 
 // Input is hostile: malformed messages are counted.
-function receive(
-  slots: Slots,
-  game: Game | null,
-  now: Millis,
-  from: PeerId,
-  bytes: Uint8Array,
-  out: SlotsOut,
-): void {
+function receive(call: Call<Game | null>, from: PeerId, bytes: Uint8Array): void {
+  const { slots, game, now, out } = call
   const message = decode(slotsLayout, bytes)
   const peer = slots.peers.get(from)
   if (!message) return void slots.counters.malformed++
@@ -201,17 +196,10 @@ function receive(
     peer.claims = message.standing
     if (!fits && !slots.watchers.has(from)) yieldTo(slots, from, out)
     slots.changed = true
-  } else if (game) answer(slots, game, now, from, message, out)
+  } else if (game) answer({ slots, game, now, out }, from, message)
 }
 
-function answer(
-  slots: Slots,
-  game: Game,
-  now: Millis,
-  from: PeerId,
-  message: SlotsMessage,
-  out: SlotsOut,
-): void {
+function answer({ slots, game, now, out }: Call, from: PeerId, message: SlotsMessage): void {
   const peer = slots.peers.get(from)!
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
@@ -231,14 +219,8 @@ function answer(
   }
 }
 
-function read(
-  slots: Slots,
-  game: Game,
-  now: Millis,
-  from: PeerId,
-  bytes: Uint8Array,
-  out: SlotsOut,
-): void {
+function read(call: Call, from: PeerId, bytes: Uint8Array): void {
+  const { slots, now } = call
   const peer = slots.peers.get(from)
   const player = slots.players.get(from)
   if (!peer || player === undefined || Number.isNaN(slots.slot)) return
@@ -250,12 +232,12 @@ function read(
   peer.apart = frame.apart
   if (slots.watchers.has(from)) return
   for (const told of frame.events) {
-    const event = take(slots, game, now, from, told)
+    const event = take(call, from, told)
     if (event) forward(slots, now, event)
   }
   if (slots.standing !== 'live') return
   compareEvents(slots, from, frame)
-  compareWorlds(slots, now, from, frame, out)
+  compareWorlds(call, from, frame)
 }
 
 // Digests differ, so one of us lacks an event: each sends all that the other may not have.
@@ -268,7 +250,7 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
   }
 }
 
-function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out: SlotsOut): void {
+function compareWorlds({ slots, now, out }: Call, inc: PeerId, frame: Frame): void {
   const word = toCompare(slots, slots.peers.get(inc)!, frame)
   const mine = word && slots.settled.get(word.slot)
   if (!mine) return

@@ -184,6 +184,14 @@ export type SlotsEvent =
 /** The sink of slots. */
 export type SlotsOut = PartOut<SlotsEvent>
 
+/** One call into the part. */
+export interface Call<Known = Game> {
+  readonly slots: Slots
+  readonly game: Known
+  readonly now: Millis
+  readonly out: SlotsOut
+}
+
 /** Decisions on which equal worlds rest: RULES of rules.ts, or a test's own. */
 export interface SlotsRules {
   /** An event with the slot that it counts in. */

@@ -8,6 +8,7 @@ import { hears } from './reference.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
+  type Call,
   type Game,
   type SlotEvent,
   type Slots,
@@ -19,18 +20,19 @@ import { eventOf } from './worlds.ts'
 const STRANGERS_MAX = 4
 
 /** Takes an event from a peer. @returns the event if it is new */
-export function take(
-  slots: Slots,
-  game: Game,
-  now: Millis,
-  from: PeerId,
-  said: WireEvent,
-): SlotEvent | null {
+export function take(call: Call, from: PeerId, said: WireEvent): SlotEvent | null {
+  const { slots } = call
   const told = slots.rules.counted(slots, said)
   const known = find(slots, told.slot, told.inc, told.id)
-  if (known) return again(slots, game, from, told, known)
-  if (slots.rules.isLate(slots, told.slot)) return late(slots)
-  const event = isAllowed(slots, now, from, told) ? eventOf(game, told, told.inc === from) : null
+  if (known) again(call, from, told, known)
+  else if (slots.rules.isLate(slots, told.slot)) slots.counters.late++
+  else return takeNew(call, from, told)
+  return null
+}
+
+function takeNew(call: Call, from: PeerId, told: WireEvent): SlotEvent | null {
+  const { slots, game } = call
+  const event = isAllowed(call, from, told) ? eventOf(game, told, told.inc === from) : null
   if (!event) {
     slots.counters.refused++
     return null
@@ -40,27 +42,20 @@ export function take(
   return event
 }
 
-function late(slots: Slots): null {
-  slots.counters.late++
-  return null
-}
-
 // The member that made an event knows best what is in it.
-function again(slots: Slots, game: Game, from: PeerId, told: WireEvent, known: SlotEvent): null {
+function again({ slots, game }: Call, from: PeerId, told: WireEvent, known: SlotEvent): void {
   if (told.inc !== from) {
     if (!known.held.includes(from)) known.held.push(from)
-    return null
+    return
   }
-  if (known.direct) return null
-  const said = eventOf(game, told, true)
-  if (!said) return null
+  const said = known.direct ? null : eventOf(game, told, true)
+  if (!said) return
   said.held = known.held
   if (said.mark !== known.mark) insert(slots, said)
   known.direct = true
-  return null
 }
 
-function isAllowed(slots: Slots, now: Millis, from: PeerId, told: WireEvent): boolean {
+function isAllowed({ slots, now }: Call, from: PeerId, told: WireEvent): boolean {
   const { inc, player, slot, gone } = told
   // An event of our own that we do not know cannot be genuine.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
