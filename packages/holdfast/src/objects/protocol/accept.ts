@@ -209,7 +209,7 @@ export const LOOK_MS: Millis = 1_000
 function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
   const { objects } = turn
   if (known) speakUp(turn, from, said, known)
-  if (!objects.rules.creates(said) && !isAlive(known)) return
+  if (!objects.rules.creates(said) && (!known || known.dead)) return
   const isNew = !known || known.dead
   const lack = isNew && leads(objects) ? lackOf(objects, said.creator) : null
   if (lack) return turnAway(turn, from, said, lack)
@@ -225,10 +225,6 @@ function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | unde
 export function turnAway({ objects }: Turn, to: PeerId, said: Said, why: Lack): void {
   objects.counters.full++
   objects.outbox.push({ to, bytes: plain(KIND.full, ...nameOf(said), LACKS.indexOf(why)) })
-}
-
-function isAlive(known: Replica | undefined): boolean {
-  return known !== undefined && !known.dead
 }
 
 // The object's owner left, and the primary adopted it in an older state than ours: we report ours.

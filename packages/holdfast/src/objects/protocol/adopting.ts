@@ -90,7 +90,9 @@ export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
   const order = known ? compare(said.version, known.version) : 1
   const other = known !== undefined && known.type !== said.type
   if (known && !other && hidTaken(turn, said, known)) {
-    retake(turn, known)
+    // What the grantee did came to nobody: who owned it before has it, in a version of its own.
+    if (objects.here.has(known.owner)) give(turn, known, known.owner)
+    else adopt(turn, known, objects.went.get(known.owner) ?? 0)
   } else if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
     objects.counters.ignored++
   } else if (order > 0 || (order === 0 && known && isUnclaimed(known))) {
@@ -107,12 +109,6 @@ function hidTaken({ objects }: Turn, said: Said, known: Replica): boolean {
   return (objects.grants.get(said.key) ?? []).some(({ version, to }) => {
     return !objects.here.has(to) && compare(version, said.version) === 0
   })
-}
-
-// What the grantee did with it came to nobody: who owned it before has it, in a version of its own.
-function retake(turn: Turn, known: Replica): void {
-  if (turn.objects.here.has(known.owner)) give(turn, known, known.owner)
-  else adopt(turn, known, turn.objects.went.get(known.owner) ?? 0)
 }
 
 // A version of our own epoch counts only if we granted it, for we know all our grants.

@@ -250,17 +250,11 @@ export function demand(turn: Turn, asked: Asked): void {
   const { objects, now } = turn
   const { pending } = objects
   const again = pending.findIndex((one) => one.from === asked.from && one.number === asked.number)
+  const theirs = (): number => pending.filter(({ from }) => from === asked.from).length
   if (again >= 0) pending[again] = { ...pending[again]!, ...asked, at: pending[again]!.at }
-  else if (isFull(pending, asked)) return refuse(turn, asked, 'overloaded')
-  else pending.push(asked)
+  else if (pending.length < WAITING_MAX || theirs() < WAITING_MAX) pending.push(asked)
+  else return refuse(turn, asked, 'overloaded')
   objects.pendingAt = now
-}
-
-function isFull(pending: readonly Asked[], { from }: Asked): boolean {
-  return (
-    pending.length >= WAITING_MAX &&
-    pending.filter((one) => one.from === from).length >= WAITING_MAX
-  )
 }
 
 /** As primary: decides all requests that can be decided by now. */

@@ -9,8 +9,15 @@
  * back (adopting.ts).
  */
 
-import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
-import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
+import {
+  type ByteWriter,
+  createReader,
+  createWriter,
+  finish,
+  isDone,
+  reset,
+} from '../../wire/bytes.ts'
+import { converted, placeOf, typesOf } from '../../wire/converting.ts'
 import { stand } from './accept.ts'
 import { giveBack } from './adopting.ts'
 import { readEntry, writeEntry } from './messages.ts'
@@ -85,7 +92,7 @@ function* living({ replicas }: Objects, types: Types): Iterable<Replica> {
 }
 
 function write(
-  writer: ReturnType<typeof createWriter>,
+  writer: ByteWriter,
   objects: Objects,
   types: Types,
   kept: readonly KeptType[],
@@ -171,7 +178,11 @@ function reread(
 ): Uint8Array | string {
   const theirs = typesOf(lines)
   if (!theirs) return 'its types of objects are in no form that this build reads'
-  const rules = theirs.map((one) => ({ ...PLAIN, schema: one.schema, timed: isTimed(one) }))
+  const rules = theirs.map((one) => ({
+    ...PLAIN,
+    schema: one.schema,
+    timed: one.rest.startsWith('timed '),
+  }))
   const said = read(rules, [bytes, ...behind])
   if (!said) return 'its objects cannot be read by its types'
   const kept = keptTypes(types)
@@ -192,28 +203,18 @@ function reread(
   return finish(writer)
 }
 
-function isTimed({ rest }: Theirs): boolean {
-  return rest.startsWith('timed ')
-}
-
 const PLAIN = {
-  ...({ take: 'fixed', unanswered: 'refuse', onOwnerLeave: 'keep' } as const),
-  ...{ balance: false, weight: 1, visibility: null, eyes: -1 },
-}
+  take: 'fixed',
+  unanswered: 'refuse',
+  onOwnerLeave: 'keep',
+  balance: false,
+  weight: 1,
+  visibility: null,
+  eyes: -1,
+} as const
 
 /** What keeps objects; games without it do not carry it. */
-export const keeper: Keeper = { wholeOf, changesOf, find, bringBack, reread }
+export const keeper = { wholeOf, changesOf, find, bringBack, reread }
 
 /** See `keeper`. */
-export interface Keeper {
-  wholeOf(objects: Objects, types: Types): Uint8Array
-  changesOf(objects: Objects, types: Types): Uint8Array[]
-  find(objects: Objects, types: Types, all: readonly Uint8Array[]): void
-  bringBack(turn: Turn): void
-  reread(
-    types: Types,
-    lines: string,
-    bytes: Uint8Array,
-    behind: readonly Uint8Array[],
-  ): Uint8Array | string
-}
+export type Keeper = typeof keeper

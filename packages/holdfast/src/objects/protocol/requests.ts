@@ -15,7 +15,6 @@ import { encodeRequest } from './messages.ts'
 import {
   type Answer,
   leads,
-  type Objects,
   place,
   type Replica,
   REPLICAS_MAX,
@@ -84,13 +83,12 @@ export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId)
   if (!asked) return
   objects.requests.delete(number)
   const replica = objects.replicas.get(asked.key)
-  if (replica?.giving) replica.giving = isGiven(objects, asked.key)
+  if (replica?.giving) {
+    const others = [...objects.requests.values()].filter(({ key }) => key === asked.key)
+    replica.giving = others.some(({ what }) => what !== 'take')
+  }
   // A `yes` has no answer of its own: the object's new owner shows what came of it.
   if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
-}
-
-function isGiven({ requests }: Objects, key: number): boolean {
-  return [...requests.values()].some((other) => other.key === key && other.what !== 'take')
 }
 
 /** Ends requests that are too old for an answer to come. */

@@ -42,7 +42,6 @@ import {
   noteUpdate,
   sharedFrame,
   type SharedFrame,
-  type SharedUpdate,
 } from './sharing.ts'
 import {
   agesAt,
@@ -54,6 +53,7 @@ import {
   readVersion,
   type Version,
   writeVersion,
+  compare,
 } from './stamp.ts'
 import {
   at,
@@ -163,7 +163,9 @@ function fill(filling: Filling): number[] {
       carry(filling, like, next, run)
       taken += run
       next += run
-      before = beforeOf(like.updates[next - 1]!)
+      const { replica, madeAt } = like.updates[next - 1]!
+      const { creator, count, version, type } = replica
+      before = { creator, count, version, type, madeAt }
       continue
     }
     const slot = todo[taken]!
@@ -240,11 +242,6 @@ function writeNext(filling: Filling, slot: number, before: Before): number {
   return writer.length - start
 }
 
-function beforeOf({ replica, madeAt }: SharedUpdate): Before {
-  const { creator, count, version, type } = replica
-  return { creator, count, version, type, madeAt }
-}
-
 // The slot that waited longest goes first, and the heavier of two that waited as long.
 function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
   const urgency = (slot: number): number => {
@@ -295,7 +292,7 @@ function writeUpdate(filling: Filling, replica: Replica, mask: number, before: B
   const { objects, types, now, writer } = filling
   const { creator, count, version, type } = replica
   const step = count - before.count
-  const strange = creator !== before.creator || !same(version, before.version)
+  const strange = creator !== before.creator || compare(version, before.version) !== 0
   const zigzag = step < 0 ? -step * 2 - 1 : step * 2
   writeVarint(writer, zigzag * 4 + (type === before.type ? 0 : 2) + (strange ? 1 : 0))
   if (type !== before.type) writeU8(writer, type)
@@ -311,10 +308,6 @@ function writeUpdate(filling: Filling, replica: Replica, mask: number, before: B
   if (!types[type]!.timed) return
   const ages = agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX)
   before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
-}
-
-function same(a: Version, b: Version): boolean {
-  return a === b || (a.epoch === b.epoch && a.count === b.count)
 }
 
 const scratch = createWriter(1024)

@@ -41,18 +41,15 @@ export function reset({ objects, out }: Turn): void {
   Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
-// Within a term we see each epoch: where one is missing another member led, though we lead again.
-function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
-  return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
-}
-
 /** Takes a new view of the session. */
 export function viewed(turn: Turn, view: PartView): void {
   const { objects, now } = turn
   const { found } = objects.kept
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
   objects.kept.found = found
-  const other = objects.primary !== view.primary || ledBetween(objects, view)
+  // Within a term we see each epoch: where one is missing another led, though we lead again.
+  const isMissed = objects.epoch !== 0 && view.epoch > objects.epoch + 1
+  const other = objects.primary !== view.primary || (view.me === view.primary && isMissed)
   const later = objects.epoch !== view.epoch
   const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
@@ -62,6 +59,12 @@ export function viewed(turn: Turn, view: PartView): void {
     objects.asked.clear()
     objects.pending.length = 0
     objects.term = { from: view.epoch, at: now }
+    for (const subscriber of objects.subscribers.values()) {
+      subscriber.follows = false
+      subscriber.outdated.clear()
+      // In a star no peer is known any more to have what we sent it.
+      if (!objects.mesh) forgetAll(subscriber)
+    }
   }
   objects.ended = view.ended ?? new Map()
   const { came, gone } = compareMembers(objects, view)
@@ -69,12 +72,13 @@ export function viewed(turn: Turn, view: PartView): void {
     unwatch(objects, peer)
     objects.subscribers.delete(peer)
   }
-  if (other) for (const subscriber of objects.subscribers.values()) leave(objects, subscriber)
-  for (const peer of came) if (peer !== objects.me) meet(turn, peer)
-  if (other && leads(objects) && !objects.mesh) beginToShow(turn)
-  if (other && objects.mesh) showTo(turn, [before, view.primary])
-  if (other && !leads(objects)) askThose(objects)
-  if (other) objects.rules.follow(turn)
+  for (const peer of came) {
+    if (peer === objects.me) continue
+    const subscriber = sightOf(objects, peer)
+    beginToSee(turn, subscriber)
+    oweAll(turn, subscriber)
+  }
+  if (other) beginTerm(turn, before)
   else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
@@ -88,14 +92,20 @@ export function viewed(turn: Turn, view: PartView): void {
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
 }
 
-// Peers that knew of the next primary before we did sent us entries while we led, and we rejected
-// them; those peers believe that we have them.
-function askThose(objects: Objects): void {
-  for (const peer of objects.early) {
-    if (objects.here.has(peer))
-      objects.outbox.push({ to: peer, bytes: plain(KIND.follow, objects.epoch) })
+// Another member leads than `before`, or the same anew.
+function beginTerm(turn: Turn, before: PeerId): void {
+  const { objects } = turn
+  const { early, mesh, primary, epoch } = objects
+  if (mesh) showTo(turn, [before, primary])
+  else if (leads(objects)) beginToShow(turn)
+  // Peers that knew of the next primary before we did sent us entries while we led, and we rejected
+  // them; those peers believe that we have them.
+  if (!leads(objects)) {
+    const here = [...early].filter((peer) => objects.here.has(peer))
+    for (const to of here) objects.outbox.push({ to, bytes: plain(KIND.follow, epoch) })
+    early.clear()
   }
-  objects.early.clear()
+  objects.rules.follow(turn)
 }
 
 // Somebody left: the others report what they have of that member's objects.
@@ -121,13 +131,6 @@ function showTo(turn: Turn, peers: readonly PeerId[]): void {
   }
 }
 
-// Another primary: in a star no peer is known any more to have what we sent it.
-function leave({ mesh }: Objects, subscriber: Subscriber): void {
-  subscriber.follows = false
-  subscriber.outdated.clear()
-  if (!mesh) forgetAll(subscriber)
-}
-
 function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
   const here = new Map(view.members.map(({ inc, player }) => [inc, player]))
   const came = [...here.keys()].filter((inc) => !objects.here.has(inc))
@@ -144,13 +147,6 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
   objects.watching = new Set(watching.map(({ inc }) => inc))
   objects.quota = quotaOf(view.terms ?? '')
   return { came, gone }
-}
-
-function meet(turn: Turn, peer: PeerId): void {
-  const { objects } = turn
-  const subscriber = sightOf(objects, peer)
-  beginToSee(turn, subscriber)
-  oweAll(turn, subscriber)
 }
 
 function sightOf(objects: Objects, peer: PeerId): Subscriber {
@@ -214,7 +210,10 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   const subscriber = objects.subscribers.get(from)
   const since = Math.min(epoch, objects.epoch)
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
-    return retell(turn, subscriber, since)
+    // A peer that led until now rejected what we sent. Once in an epoch we send it again.
+    subscriber.resyncedIn = since
+    forgetAll(subscriber, true)
+    return oweAll(turn, subscriber)
   }
   // FOLLOW counts once on one link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
@@ -226,29 +225,18 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   subscriber.resyncDue = true
   objects.owing.add(from)
   if (!objects.mesh) objects.rules.oweAll(turn, subscriber)
-  sayTotal(turn, subscriber)
+  // Whoever shows how far a join is wants to know how much is to come; less is there at once.
+  const total = countFor(turn, subscriber)
+  if (total >= TOTAL_MIN) turn.out.send(from, plain(KIND.total, total))
   grantAgain(turn, from)
   asksAgain(turn, from)
   objects.pendingAt = turn.now
-}
-
-// Whoever shows how far a join is wants to know how much is to come; less is there at once.
-function sayTotal(turn: Turn, subscriber: Subscriber): void {
-  const total = countFor(turn, subscriber)
-  if (total >= TOTAL_MIN) turn.out.send(subscriber.peer, plain(KIND.total, total))
 }
 
 /** TOTAL: our primary is about to send us so many objects; it says so for displays alone. */
 export function expected({ objects, out }: Turn, from: PeerId, total: number): void {
   if (from !== objects.primary || total > OBJECTS_MAX) objects.counters.ignored++
   else out.emit({ kind: 'objects-total', total })
-}
-
-// In a mesh a peer that led until now rejected what we sent. Once in an epoch we send it again.
-function retell(turn: Turn, subscriber: Subscriber, epoch: number): void {
-  subscriber.resyncedIn = epoch
-  forgetAll(subscriber, true)
-  oweAll(turn, subscriber)
 }
 
 /** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */

@@ -109,11 +109,6 @@ export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
 export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed
-  tellVoid(slots, agreed, out)
-}
-
-// Reports which of our own acts up to a slot are not in our world.
-function tellVoid(slots: Slots, upTo: number, out: SlotsOut): void {
-  const left = takeVoid(slots, upTo)
+  const left = takeVoid(slots, agreed)
   if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })
 }

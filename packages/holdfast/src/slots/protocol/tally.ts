@@ -72,7 +72,9 @@ const SESSIONS: number = 2 ** 20
 /** What the next session keeps; `slots` is the state of the session that is lost. */
 export function leave(slots: Slots): Pick<Slots, 'worlds' | 'sound' | 'tallies' | 'unsure'> {
   const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
-  const unsure = slots.unsure.map((event) => renamed(slots, event))
+  const unsure = slots.unsure.map((event) => {
+    return { ...event, inc: nameOf(slots, event.inc), slot: BEFORE }
+  })
   return { worlds, sound: worlds.length, tallies: folded(slots), unsure }
 }
 
@@ -83,16 +85,9 @@ function folded(slots: Slots): Map<PeerId, Tally> {
   for (const number of numbers.toSorted((one, other) => one - other)) {
     for (const event of slots.bySlot.get(number)!.events.values()) tally(slots, event)
   }
-  const own = [...slots.tallies].filter(([inc]) => inc < NAMES || isOwed(slots, inc))
+  const owed = new Set(slots.unsure.map(({ inc }) => inc))
+  const own = [...slots.tallies].filter(([inc]) => inc < NAMES || owed.has(inc))
   return new Map(own.map(([inc, known]) => [nameOf(slots, inc), known]))
-}
-
-function isOwed({ unsure }: Slots, inc: PeerId): boolean {
-  return unsure.some((event) => event.inc === inc)
-}
-
-function renamed(slots: Slots, event: SlotEvent): SlotEvent {
-  return { ...event, inc: nameOf(slots, event.inc), slot: BEFORE }
 }
 
 function nameOf({ seed }: Slots, inc: PeerId): number {

@@ -84,7 +84,8 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   const { slot } = message
   const read = readWorld(message.text)
   if (!read || !isOfLate(slots, slot, at)) return false
-  const open = openEvents(slots, slot)
+  // Open events stay: they were sent to the others, or are on their way.
+  const open = [...slots.bySlot].filter(([number]) => number > slot)
   slots.bySlot.clear()
   slots.settled.clear()
   slots.present = new Set(message.present)
@@ -93,7 +94,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   slots.acted = Math.max(slots.acted, slot)
   // A clock behind the sender's catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
-  for (const event of open) insert(slots, event)
+  for (const [, { events }] of open) for (const event of events.values()) insert(slots, event)
   for (const told of message.events) {
     const event =
       told.slot > slot && told.slot <= slots.slot + AHEAD_SLOTS && eventOf(game, told, false)
@@ -118,11 +119,4 @@ function readWorld(text: string): Sealed | null {
 function isOfLate({ ms, horizon }: Slots, slot: number, at: number): boolean {
   const age = Math.max(LEAP_SLOTS, Math.ceil(WORLD_AGE_MS / ms)) + horizon
   return slot >= at - age && slot <= at + AHEAD_SLOTS
-}
-
-// Open events stay: they were sent to the others, or are on their way.
-function openEvents(slots: Slots, base: number): SlotEvent[] {
-  const open: SlotEvent[] = []
-  for (const [number, { events }] of slots.bySlot) if (number > base) open.push(...events.values())
-  return open
 }
