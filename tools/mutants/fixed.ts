@@ -122,7 +122,7 @@ export const FIXED: readonly Fixed[] = [
   fixed(
     'duty:169',
     'objects/protocol/fan-out.ts mayTell',
-    'if (!objects.mesh && leads(objects) && !subscriber.follows) return false',
+    'if (!objects.mesh && leads(objects) && !follows) return false',
     '',
   ),
   fixed(

@@ -105,12 +105,9 @@ export function look(motion: Motion, now: Millis, factor: number): void {
 // The error leads from the goal to the shown place.
 function compare({ trail, shown, error }: Motion): void {
   const { goal, tracks } = trail
-  let at = 0
-  for (const { kind } of tracks) {
-    const end = at + trails.widthOf(kind)
+  for (const { kind, at, end } of tracks) {
     if (kind === 'rotation') turnBetween(goal, at, shown, at, error, at)
     else for (let i = at; i < end; i++) error[i] = shown[i]! - goal[i]!
-    at = end
   }
 }
 
@@ -118,15 +115,12 @@ const orientation = new Float64Array(4)
 
 function compose({ trail, shown, error }: Motion): void {
   const { goal, tracks } = trail
-  let at = 0
-  for (const { kind } of tracks) {
-    const end = at + trails.widthOf(kind)
+  for (const { kind, at, end } of tracks) {
     if (kind === 'rotation') {
       turned(goal, at, error[at]!, error[at + 1]!, error[at + 2]!, orientation, 0)
       keepNear(shown, at, orientation, 0)
       shown.set(orientation, at)
     } else for (let i = at; i < end; i++) shown[i] = goal[i]! + error[i]!
-    at = end
   }
 }
 
@@ -147,20 +141,13 @@ function decay({ error, drift }: Motion, seconds: number, factor: number): void 
 // Wraps angles into one turn from `first`, so that an error is the short arc.
 function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
   const turn = 2 * Math.PI
-  let at = 0
-  for (const { kind } of tracks) {
+  for (const { kind, at } of tracks) {
     if (kind === 'turn') row[at]! -= turn * Math.floor((row[at]! - first) / turn)
-    at += trails.widthOf(kind)
   }
 }
 
 function isBeyond({ trail, error }: Motion, snap: number): boolean {
-  let at = 0
-  for (const { kind } of trail.tracks) {
-    const end = at + trails.widthOf(kind)
-    let squares = 0
-    for (; at < end; at++) squares += error[at]! ** 2
-    if (kind !== 'turn' && kind !== 'rotation' && Math.sqrt(squares) > snap) return true
-  }
-  return false
+  return trail.tracks.some(({ kind, at, end }) => {
+    return kind !== 'turn' && kind !== 'rotation' && Math.hypot(...error.subarray(at, end)) > snap
+  })
 }

@@ -23,7 +23,7 @@ const many = (count: number): fc.Arbitrary<number[]> =>
   fc.array(speed, { minLength: count, maxLength: count })
 
 function samplesOf(kind: TrackKind): fc.Arbitrary<Sample> {
-  const width = trails.widthOf(kind)
+  const width = trails.laid([{ kind, ...OPEN }])[0]!.end
   if (kind !== 'rotation') return fc.record({ position: many(width), velocity: many(width) })
   const unit = many(4)
     .filter((four) => Math.hypot(...four) > 0.1)

@@ -30,6 +30,24 @@ export interface Track {
   readonly max: number
 }
 
+/** Where the numbers of a track stand: among the places from `at` to `end`, and among changes. */
+export interface Place {
+  readonly at: number
+  readonly end: number
+  readonly bendAt: number
+}
+
+/** The same tracks one behind the other. */
+export function laid<Kind extends Track>(tracks: readonly Kind[]): (Kind & Place)[] {
+  let [end, bendAt] = [0, 0]
+  return tracks.map((track) => {
+    const place = { at: end, end: end + WIDTHS[track.kind], bendAt }
+    end = place.end
+    bendAt += CHANGES[track.kind]
+    return { ...track, ...place }
+  })
+}
+
 /** No sample is extrapolated further than this. */
 export const REACH_MS: Millis = 250
 // The stop begins so long before the reach and is complete so long after it.
@@ -41,7 +59,7 @@ const SPAN_MAX: Millis = 500
 
 /** The state of one object's motion. */
 export interface Trail {
-  readonly tracks: readonly Track[]
+  readonly tracks: readonly (Track & Place)[]
   readonly reach: Millis
   /** Whether samples may agree on a bend. */
   readonly bends: boolean
@@ -80,7 +98,7 @@ export function create(
   const row = (): Float64Array => new Float64Array(sumOf(tracks, WIDTHS))
   const changes = (): Float64Array => new Float64Array(sumOf(tracks, CHANGES))
   return {
-    tracks,
+    tracks: laid(tracks),
     reach,
     bends,
     sampledAt: NaN,
@@ -103,11 +121,6 @@ type Counts = Readonly<Record<TrackKind, number>>
 
 function sumOf(tracks: readonly Track[], counts: Counts): number {
   return tracks.reduce((sum, { kind }) => sum + counts[kind], 0)
-}
-
-/** How many numbers a track has. */
-export function widthOf(kind: TrackKind): number {
-  return WIDTHS[kind]
 }
 
 /** A newer sample came. */
@@ -133,16 +146,13 @@ export function append(
 }
 
 function measure(trail: Trail, seconds: number): void {
-  const { basis, velocity } = trail
-  const place = { at: 0, bendAt: 0 }
-  for (const { kind } of trail.tracks) {
-    const { at, bendAt } = place
-    if (kind === 'plane') measurePlane(trail, place, seconds)
-    else if (kind === 'space') measureSpace(trail, place, seconds)
-    else if (kind === 'rotation') measureRotation(trail, place, seconds)
+  const { tracks, basis, velocity } = trail
+  for (const track of tracks) {
+    const { kind, at, bendAt } = track
+    if (kind === 'plane') measurePlane(trail, track, seconds)
+    else if (kind === 'space') measureSpace(trail, track, seconds)
+    else if (kind === 'rotation') measureRotation(trail, track, seconds)
     else agree(trail, bendAt, (velocity[at]! - basis[at]!) / seconds)
-    place.at += WIDTHS[kind]
-    place.bendAt += CHANGES[kind]
   }
 }
 
@@ -157,18 +167,14 @@ export function aim(trail: Trail, now: Millis): void {
     rate = Math.max(0, 1 - spent / (2 * STOP_MS))
     seconds = (trail.reach - STOP_MS * rate * rate) / 1000
   }
-  const place = { at: 0, bendAt: 0 }
   for (const track of trail.tracks) {
-    const { kind } = track
-    if (kind === 'plane') aimPlane(trail, place, seconds, rate)
-    else if (kind === 'space') aimSpace(trail, place, seconds, rate)
-    else if (kind === 'rotation') aimRotation(trail, place, seconds, rate)
-    else aimLine(trail, place, seconds, rate)
-    const end = place.at + WIDTHS[kind]
-    const ranged = kind !== 'turn' && kind !== 'rotation'
-    if (ranged) for (let at = place.at; at < end; at++) keepWithin(trail, at, track)
-    place.at = end
-    place.bendAt += CHANGES[kind]
+    const { kind, end } = track
+    if (kind === 'plane') aimPlane(trail, track, seconds, rate)
+    else if (kind === 'space') aimSpace(trail, track, seconds, rate)
+    else if (kind === 'rotation') aimRotation(trail, track, seconds, rate)
+    else aimLine(trail, track, seconds, rate)
+    if (kind === 'turn' || kind === 'rotation') continue
+    for (let at = track.at; at < end; at++) keepWithin(trail, at, track)
   }
 }
 
@@ -180,12 +186,6 @@ function keepWithin({ goal, pace }: Trail, at: number, { min, max }: Track): voi
 
 // How a velocity changes, and where a thing moves by that: on a line, in the plane, in space, in
 // orientation.
-
-// Where the numbers of a track begin: in the rows of places, and in those of changes.
-interface At {
-  readonly at: number
-  readonly bendAt: number
-}
 
 // A velocity that is slower than this has no direction.
 const SLOW = 1e-6
@@ -216,7 +216,7 @@ function agreeTogether(trail: Trail, at: number, x: number, y: number, z: number
 }
 
 // Measures how a velocity in the plane turned, and how its speed changed, per second.
-function measurePlane(trail: Trail, { at, bendAt }: At, seconds: number): void {
+function measurePlane(trail: Trail, { at, bendAt }: Place, seconds: number): void {
   const { basis, velocity } = trail
   const from = basis[at]!
   const to = velocity[at]!
@@ -229,7 +229,7 @@ function measurePlane(trail: Trail, { at, bendAt }: At, seconds: number): void {
 }
 
 // The same in space: the turn is a vector along its axis.
-function measureSpace(trail: Trail, { at, bendAt }: At, seconds: number): void {
+function measureSpace(trail: Trail, { at, bendAt }: Place, seconds: number): void {
   const { basis, velocity } = trail
   const [a, b, c] = [basis[at]!, basis[at + 1]!, basis[at + 2]!]
   const [d, e, f] = [velocity[at]!, velocity[at + 1]!, velocity[at + 2]!]
@@ -243,13 +243,13 @@ function measureSpace(trail: Trail, { at, bendAt }: At, seconds: number): void {
 }
 
 // Measures how the three numbers of an angular velocity changed, per second.
-function measureRotation(trail: Trail, { at, bendAt }: At, seconds: number): void {
+function measureRotation(trail: Trail, { at, bendAt }: Place, seconds: number): void {
   const by = (i: number): number => (trail.velocity[at + i]! - trail.basis[at + i]!) / seconds
   agreeTogether(trail, bendAt, by(0), by(1), by(2))
 }
 
 // Extrapolates along a line, with the change of speed.
-function aimLine(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+function aimLine(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const gained = bend[bendAt]! * seconds
   goal[at] = position[at]! + (velocity[at]! + gained / 2) * seconds
@@ -271,7 +271,7 @@ function wayOf(speed: number, gain: number, seconds: number, rate: number): Way 
 }
 
 // Extrapolates along an arc in the plane.
-function aimPlane(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+function aimPlane(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const x = velocity[at]!
   const y = velocity[at + 1]!
@@ -295,7 +295,7 @@ function goStraight(trail: Trail, at: number, width: number, seconds: number, ra
 }
 
 // Extrapolates along an arc in space: the velocity's component along the axis stays straight.
-function aimSpace(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+function aimSpace(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const turning = Math.hypot(bend[bendAt]!, bend[bendAt + 1]!, bend[bendAt + 2]!)
   const gain = bend[bendAt + 3]!
@@ -318,7 +318,7 @@ function aimSpace(trail: Trail, { at, bendAt }: At, seconds: number, rate: numbe
 }
 
 // Extrapolates an orientation by an angular velocity, which may itself change.
-function aimRotation(trail: Trail, { at, bendAt }: At, seconds: number, rate: number): void {
+function aimRotation(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const by = (i: number): number => {
     return (velocity[at + i]! + (bend[bendAt + i]! * seconds) / 2) * seconds

@@ -10,7 +10,7 @@ import { badValue, type Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
 import { turnBetween } from '../motion/rotation.ts'
 import * as trails from '../motion/trail.ts'
-import { REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
+import { laid, type Place, REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
 import { numberAt, type Scale } from '../wire/scale.ts'
 import type { Field, FieldKind, Fields, Quantised, Quaternion, StateOf } from '../wire/schema.ts'
 
@@ -67,7 +67,7 @@ export interface MotionOptions<F extends Fields> {
 }
 
 /** A field that is followed. */
-interface Followed extends Track {
+interface Followed extends Track, Place {
   readonly position: string
   readonly velocity: string
   /** Where both stand in a quantised state, and in what steps; an orientation has none. */
@@ -104,8 +104,10 @@ export function courseOf(
 ): Course | null {
   if (!options) return null
   const follow = options.follow as Readonly<Record<string, string>>
-  const followed = Object.entries(follow).map(([position, velocity]) =>
-    followedOf(type, fields, position, velocity),
+  const followed = laid(
+    Object.entries(follow).map(([position, velocity]) => {
+      return followedOf(type, fields, position, velocity)
+    }),
   )
   if (followed.length === 0) throw badValue(`${type}: motion follows no field: give \`follow\``)
   const snap = options.snap ?? Infinity
@@ -128,7 +130,12 @@ export function courseOf(
   }
 }
 
-function followedOf(type: string, fields: Fields, position: string, velocity: string): Followed {
+function followedOf(
+  type: string,
+  fields: Fields,
+  position: string,
+  velocity: string,
+): Omit<Followed, keyof Place> {
   const kind = TRACKS[fields[position]?.kind ?? ''] ?? null
   if (kind === null) {
     const kinds = 'a vec2, vec3, quaternion, ranged or angle'
@@ -182,21 +189,22 @@ export function foresees(
   trails.aim(trail, now)
   // It is filled anew before the next sample is taken.
   rowOf(course, 'position', fields, came.position)
-  let at = 0
-  for (const { kind } of followed) {
-    if (distance(kind, came.position, trail.goal, at) > within) return false
-    at += trails.widthOf(kind)
-  }
-  return true
+  return followed.every(({ kind, at, end }) => {
+    return distance(kind, came.position, trail.goal, at, end) <= within
+  })
 }
 
 const apart = [0, 0, 0]
 
-function distance(kind: TrackKind, one: Float64Array, other: Float64Array, at: number): number {
+function distance(
+  kind: TrackKind,
+  one: Float64Array,
+  other: Float64Array,
+  at: number,
+  end: number,
+): number {
   if (kind === 'rotation') turnBetween(one, at, other, at, apart, 0)
-  else
-    for (let i = 0; i < 3; i++)
-      apart[i] = i < trails.widthOf(kind) ? one[at + i]! - other[at + i]! : 0
+  else for (let i = 0; i < 3; i++) apart[i] = at + i < end ? one[at + i]! - other[at + i]! : 0
   const turn = 2 * Math.PI
   if (kind === 'turn') apart[0]! -= turn * Math.round(apart[0]! / turn)
   return Math.sqrt(apart[0]! ** 2 + apart[1]! ** 2 + apart[2]! ** 2)
@@ -209,13 +217,11 @@ export function rowOf(
   fields: Quantised,
   row: Float64Array,
 ): void {
-  let to = 0
-  for (const { from, kind } of course.followed) {
+  for (const { from, at: to } of course.followed) {
     const { at, field, scale } = from[what]
     if (scale === null) row.set(field.valueAt(fields, at) as Quaternion, to)
     // An angular velocity has three numbers, and a fourth place that stays 0.
     else for (let i = 0; i < field.size; i++) row[to + i] = numberAt(scale, Number(fields[at + i]))
-    to += trails.widthOf(kind)
   }
 }
 
@@ -234,16 +240,13 @@ export function viewOf(
   const view = (usable ? into : {}) as Record<string, unknown>
   for (const name of course.others) view[name] = state[name]
   const { shown } = motion
-  let at = 0
-  for (const { position, kind } of course.followed) {
-    const width = trails.widthOf(kind)
-    if (width === 1) view[position] = shown[at]
+  for (const { position, at, end } of course.followed) {
+    if (end === at + 1) view[position] = shown[at]
     else {
       const numbers = numbersOf(view[position])
-      for (let i = 0; i < width; i++) numbers[i] = shown[at + i]!
+      for (let i = at; i < end; i++) numbers[i - at] = shown[i]!
       view[position] = numbers
     }
-    at += width
   }
   return view as StateOf<Fields>
 }
