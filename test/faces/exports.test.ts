@@ -21,7 +21,7 @@ class Hand {
     },
     // Whether the whole room is here is asked without the time.
     do: (verb: (...given: unknown[]) => unknown) => {
-      if (verb.length === 2 && !String(verb).includes('holdsRoom')) this.asked++
+      if (verb.length === 2 && !String(verb).includes('holds')) this.asked++
       return undefined
     },
   } as unknown as Runner

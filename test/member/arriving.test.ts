@@ -339,9 +339,9 @@ describe('a member that is outside', () => {
   })
   test('S-5: for its player is elsewhere now, or nobody serves, is out for good (PR-2)', () => {
     const [other, gone] = [founded(), founded()]
-    entry.elsewhere(other.run)
+    other.run.out.emit({ kind: 'removed', why: 'returned' })
     expect(other.failure()).toEqual({ code: 'elsewhere', why: 'this player plays elsewhere now' })
-    entry.giveUp(gone.run)
+    gone.run.out.emit({ kind: 'abandoned' })
     expect(gone.failure()?.code).toBe('unreachable')
     expect([other.run.member.phase, gone.run.member.phase]).toEqual(['out', 'out'])
   })

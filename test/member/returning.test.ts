@@ -180,7 +180,7 @@ describe('a member that comes back', () => {
       until: 9,
     })
     own.named = { inc: 4, key: 'aa' }
-    own.loopback.push({ channel: 0, bytes: new Uint8Array(1) })
+    own.loopback.push(new Uint8Array(1))
     entry.comeBack(bare.run)
     const sizes = [own.peers.size, own.keys.size, own.callers.size, own.loopback.length]
     expect([sizes, own.named]).toEqual([[0, 0, 0, 0], null])

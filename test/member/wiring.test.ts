@@ -219,7 +219,7 @@ describe('a message', () => {
     const bare = primary()
     joined(bare)
     const sent: Uint8Array[] = []
-    bare.run.member.loopback.push = (one) => sent.push(one.bytes)
+    bare.run.member.loopback.push = (one) => sent.push(one)
     const message = { kind: 'leave' } as const
     for (const one of [message, message, { kind: 'resync' } as const, message])
       bare.run.out.send(1, one)

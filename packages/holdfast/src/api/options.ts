@@ -42,6 +42,13 @@ export function checkFlag(what: string, flag: unknown): boolean {
   throw badValue(`${what} is true or false: ${shown(flag)}`)
 }
 
+/** Returns a whole number within these bounds. @throws HoldfastError code `bad-value` */
+export function checkCount(what: string, value: unknown, least: number, most: number): number {
+  const count = Number.isInteger(value) ? (value as number) : NaN
+  if (count >= least && count <= most) return count
+  throw badValue(`${what} is ${least} to ${most}: ${shown(value)}`)
+}
+
 /** Refuses a value that is no function. @throws HoldfastError code `bad-value` */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw badValue(`${what} is a function: ${shown(value)}`)

@@ -1,13 +1,12 @@
 /** Invitations that a member makes, one after the other: the hub answers the newest of a stream. */
 
 import { INVITATION, INVITED_MAX, SECRET_BYTES, withKey } from '../hub-protocol/tickets.ts'
-import { badValue, HoldfastError, type Millis, RIGHTS } from '../machine.ts'
+import { HoldfastError, type Millis, RIGHTS } from '../machine.ts'
 import { invite } from '../member/member.ts'
 import { isSealed } from '../member/room-key.ts'
 import type { Runner } from '../runtime/runner.ts'
-import { checkFlag, checkOptions } from '../api/options.ts'
+import { checkCount, checkFlag, checkOptions } from '../api/options.ts'
 import { digest } from '../wire/digest.ts'
-import { shown } from '../wire/fields.ts'
 import { toHex } from '../wire/bytes.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
 
@@ -46,9 +45,7 @@ export class Invites {
     checkOptions('invite', options, ['uses', 'watch'])
     const { uses = 1, watch = false } = options
     checkFlag('watch', watch)
-    if (!Number.isInteger(uses) || uses < 1 || uses > INVITED_MAX) {
-      throw badValue(`uses is 1 to ${INVITED_MAX}: ${shown(uses)}`)
-    }
+    checkCount('uses', uses, 1, INVITED_MAX)
     const rights = watch ? RIGHTS.watch : RIGHTS.play
     const made = this.#last.then(() => this.#ask(runner, uses, rights))
     this.#last = made.catch(() => {})

@@ -7,18 +7,18 @@ import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../hub-protocol/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
-import { checkFlag, checkFunction, checkOptions, checkWord, checkNameOf } from '../api/options.ts'
+import { checkCount, checkFlag, checkFunction, checkNameOf } from '../api/options.ts'
+import { checkOptions, checkWord } from '../api/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/operations.ts'
 import { Runner, type RunnerOptions } from '../runtime/runner.ts'
 import type { Definition } from '../kind/kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
-import { type JoinProgress, type Loading, ProgressTeller } from './progress.ts'
+import { type JoinProgress, type Loading, tellProgress } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from '../hub-protocol/tickets.ts'
 import { parseToken } from './token.ts'
 import type { Reports } from '../api/reports.ts'
-import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from '../kind/definitions.ts'
 
 export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
@@ -220,13 +220,12 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
   const carried = ofTicket ?? came?.roomKey ?? null
   const hides = hasSecrets(definitions)
   const kept = keepingOf(options.keepRoom, { hides, carried })
-  const terms = [...termsOfKinds, termsOf(options.operationsPerSecond), ...kept.terms]
-  terms.push(...termsOfEntry(options))
+  const terms = [...termsOfKinds, ...termsOfRate(options), ...kept.terms, ...termsOfEntry(options)]
   return {
     game: checkNameOf('game', options.game),
     room: checkNameOf('room', options.room ?? 'main'),
     name: checkNameOf('name', options.name ?? 'player'),
-    playersMax: checkPlayers(options.playersMax ?? 16),
+    playersMax: checkCount('playersMax', options.playersMax ?? 16, 1, PLAYERS_MAX),
     keptTypes,
     types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,
     recovers: checkFlag('recover', recover),
@@ -244,6 +243,11 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
   }
 }
 
+function termsOfRate({ operationsPerSecond: most }: JoinOptions): string[] {
+  if (most === undefined) return []
+  return [`operations=${checkCount('operationsPerSecond', most, 1, OPERATIONS_PER_SECOND_MAX)}`]
+}
+
 // The terms of who comes in, who sees the room in lists, and who puts players out.
 function termsOfEntry(options: JoinOptions): string[] {
   const { entry = 'open', listed = true, expellers = 'founder', watchersMax } = options
@@ -253,19 +257,14 @@ function termsOfEntry(options: JoinOptions): string[] {
   if (entry === 'invite') terms.push('entry=invite')
   if (!checkFlag('listed', listed)) terms.push('listed=no')
   if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
-  if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
+  if (watchersMax !== undefined) {
+    terms.push(`watchers=${checkCount('watchersMax', watchersMax, 0, PLAYERS_MAX - 1)}`)
+  }
   return terms
 }
 
 function hasSecrets({ kinds }: Definitions): boolean {
   return [...kinds].some(([kind, own]) => own.some((one) => kind.hides?.(one) ?? false))
-}
-
-function termsOf(most: unknown): string {
-  if (most === undefined) return ''
-  const fits = Number.isInteger(most) && (most as number) >= 1
-  if (fits && (most as number) <= OPERATIONS_PER_SECOND_MAX) return `operations=${most as number}`
-  throw badValue(`operationsPerSecond is 1 to ${OPERATIONS_PER_SECOND_MAX}: ${shown(most)}`)
 }
 
 // Waits for the first view, and tells the session everything from then on.
@@ -334,14 +333,14 @@ class Door {
     return forget
   }
 
-  #telling(runner: Runner): ProgressTeller | null {
+  #tell(runner: Runner): (() => void) | undefined {
     const { onProgress } = this.#options
-    if (!onProgress) return null
+    if (!onProgress) return undefined
     const state = (): Loading => {
-      const { loaded, total } = this.#session
+      const { loaded, total } = this.#session.coming
       return { loaded, total, until: this.#lateAt }
     }
-    return new ProgressTeller(runner, this.#reports, onProgress, state)
+    return tellProgress(runner, this.#reports, onProgress, state)
   }
 
   async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
@@ -350,7 +349,7 @@ class Door {
       this.#isLate = true
       this.#look()
     })
-    const progress = this.#telling(runner)
+    const endProgress = this.#tell(runner)
     const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
     const forget = this.#endWith(environment)
     try {
@@ -370,7 +369,7 @@ class Door {
       throw error
     } finally {
       this.#patience.cancel()
-      progress?.end()
+      endProgress?.()
       this.#signal?.removeEventListener('abort', aborted)
     }
     forget.push(environment.onFreeze(() => this.#session.freeze()))
@@ -423,14 +422,4 @@ export function hubUrl(server: string | null): string {
   if (url.pathname.endsWith('/')) url.pathname += 'hub'
   url.hash = ''
   return url.href
-}
-
-function checkWatchers(count: number): number {
-  if (Number.isInteger(count) && count >= 0 && count < PLAYERS_MAX) return count
-  throw badValue(`watchersMax is 0 to ${PLAYERS_MAX - 1}: ${shown(count)}`)
-}
-
-function checkPlayers(count: number): number {
-  if (Number.isInteger(count) && count >= 1 && count <= PLAYERS_MAX) return count
-  throw badValue(`playersMax is 1 to ${PLAYERS_MAX}: ${shown(count)}`)
 }

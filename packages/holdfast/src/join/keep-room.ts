@@ -6,7 +6,6 @@ import { checkFlag, checkOptions } from '../api/options.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'
 import { fromHex } from '../wire/bytes.ts'
-import type { RolledBack } from './events.ts'
 
 /** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */
 export type KeepTime = `${number}${'m' | 'h' | 'd'}`
@@ -36,23 +35,6 @@ export interface LaidAside {
   readonly room: string | null
   /** Why it could not be read. */
   readonly why: string
-}
-
-/** What became of what was stored of a room. */
-export class Stored {
-  laidAside: LaidAside | null = null
-  rolledBack: RolledBack | null = null
-
-  /** It could not be read. @param as  as which room it is kept; '' if that is unknown */
-  layAside({ as, why }: { as: string; why: string }): void {
-    this.laidAside = { room: as === '' ? null : as, why }
-  }
-
-  /** What was there is not there any more. */
-  rollBack({ entries, imported }: RolledBack): RolledBack {
-    this.rolledBack = { entries, imported }
-    return this.rolledBack
-  }
 }
 
 /** What `join` takes: see `JoinOptions.keepRoom`. */

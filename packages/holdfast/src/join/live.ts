@@ -27,14 +27,14 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { Reports } from '../api/reports.ts'
 import type { Runner, RunnerOptions } from '../runtime/runner.ts'
-import type { ConductWish, View } from '../session/messages.ts'
+import type { ConductWish, Recovered, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping, type Listen, type Listeners } from '../api/emitter.ts'
 import * as conduct from './conduct.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
-import { type LaidAside, notKept, Stored } from './keep-room.ts'
+import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
 import { Coming } from './coming.ts'
 import type { HubReach, RolledBack, Safety, SessionEvents, Status, Healing } from './events.ts'
@@ -128,11 +128,12 @@ export class Live implements Running {
   #goodbye: Promise<void> | null = null
   // Session time as it was asked for last.
   #now: Millis = 0
-  #status: Status = 'live'
-  #safety: Safety = 'alone'
-  readonly #stored = new Stored()
+  status: Status = 'live'
+  safety: Safety = 'alone'
+  laidAside: LaidAside | null = null
+  rolledBack: RolledBack | null = null
   // It let us in a moment ago.
-  #hub: HubReach = 'up'
+  hub: HubReach = 'up'
   readonly debug: SessionDebug = {
     figures: () => figuresOf(this.#runner, this.#roster.view, this.#roster.inc),
     ages: () => this.#viewer.figures(),
@@ -146,9 +147,10 @@ export class Live implements Running {
       this.#ended('this process was killed')
     },
   }
-  readonly #coming = new Coming(() => this.#faceOf('object'))
-  #reason = ''
-  #code: ErrorCode | null = null
+  /** What of the room has come. */
+  readonly coming = new Coming(() => this.#faceOf('object'))
+  reason = ''
+  code: ErrorCode | null = null
   #token = ''
 
   /** @param options  what `join` was given */
@@ -186,17 +188,7 @@ export class Live implements Running {
   }
 
   get complete(): boolean {
-    return this.#coming.complete
-  }
-
-  /** Objects that have come so far. */
-  get loaded(): number {
-    return this.#coming.loaded
-  }
-
-  /** Objects that will have, as far as somebody said. */
-  get total(): number | null {
-    return this.#coming.total
+    return this.coming.complete
   }
 
   /** The member that this session is the face of. */
@@ -226,38 +218,10 @@ export class Live implements Running {
     return this.#roster.find(this.#roster.view.backup)
   }
 
-  get status(): Status {
-    return this.#status
-  }
-
-  get reason(): string {
-    return this.#reason
-  }
-
-  get code(): ErrorCode | null {
-    return this.#code
-  }
-
   get token(): string {
     const token = this.#runner?.token
     if (token) this.#token = formatToken(token)
     return this.#token
-  }
-
-  get laidAside(): LaidAside | null {
-    return this.#stored.laidAside
-  }
-
-  get rolledBack(): RolledBack | null {
-    return this.#stored.rolledBack
-  }
-
-  get hub(): HubReach {
-    return this.#hub
-  }
-
-  get safety(): Safety {
-    return this.#safety
   }
 
   now(): number {
@@ -380,7 +344,7 @@ export class Live implements Running {
     return {
       runner: () => (this.#isOver ? null : this.#runner),
       role: () => {
-        const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
+        const isOurs = this.status === 'live' && this.#roster.view.primary === this.#roster.inc
         if (!isOurs) return 'follows'
         return this.#runner && serves(this.#runner.member.session) ? 'serves' : 'hands'
       },
@@ -470,13 +434,14 @@ export class Live implements Running {
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
       case 'caught-up':
-        return void (this.#coming.caughtUp = true)
+        return void (this.coming.caughtUp = true)
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered':
-        return this.#emit('recovered', this.#roster.recoveryOf(event))
+        return this.#recovered(event)
       case 'rolledBack':
-        return this.#emit('rolledBack', this.#stored.rollBack(event))
+        this.rolledBack = { entries: event.entries, imported: event.imported }
+        return this.#emit('rolledBack', this.rolledBack)
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -501,7 +466,7 @@ export class Live implements Running {
       case 'file':
         return this.#exports.came(event, this.#runner)
       case 'aside':
-        return this.#stored.layAside(event)
+        return void (this.laidAside = { room: event.as || null, why: event.why })
       case 'quiet':
         return this.#setHub(event.isQuiet ? 'down' : 'up')
       case 'hub':
@@ -520,6 +485,10 @@ export class Live implements Running {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
     // The numbers of another session are others.
     Object.assign(this.#roster, { inc, player, away: new Set() })
+  }
+
+  #recovered({ epoch, witness, gone, silent }: Recovered): void {
+    this.#emit('recovered', { epoch, witness: this.#roster.find(witness), gone, silent })
   }
 
   #missed(members: ReadonlySet<PeerId>): void {
@@ -546,15 +515,15 @@ export class Live implements Running {
   /** All that one verb brought was told. */
   readonly onSettled = (): void => {
     for (const face of this.#faces.values()) face.settled?.()
-    if (this.#coming.look()) this.#emit('complete', undefined)
+    if (this.coming.look()) this.#emit('complete', undefined)
   }
 
   #updateSafety(): void {
     const state = this.#runner?.member
     if (!state) return
-    const safety = safetyOf(state.session, this.#roster.view, this.#status)
-    if (safety === this.#safety) return
-    this.#safety = safety
+    const safety = safetyOf(state.session, this.#roster.view, this.status)
+    if (safety === this.safety) return
+    this.safety = safety
     this.#emit('safety', safety)
   }
 
@@ -566,15 +535,15 @@ export class Live implements Running {
   }
 
   #setHub(hub: HubReach): void {
-    if (hub === this.#hub || this.#status === 'lost') return
-    this.#hub = hub
+    if (hub === this.hub || this.status === 'lost') return
+    this.hub = hub
     this.#emit('hub', hub)
   }
 
   #setStatus(status: Status): void {
-    if (status === this.#status || this.#status === 'lost') return
-    const before = this.#status
-    this.#status = status
+    if (status === this.status || this.status === 'lost') return
+    const before = this.status
+    this.status = status
     if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
     this.#emit('status', status)
     this.#updateSafety()
@@ -594,9 +563,9 @@ export class Live implements Running {
   }
 
   #lose(code: ErrorCode, why: string): void {
-    if (this.#status === 'lost') return
-    this.#reason = why
-    this.#code = code
+    if (this.status === 'lost') return
+    this.reason = why
+    this.code = code
     this.#setStatus('lost')
     this.#questions.end(why)
     this.#invites.end(why)
@@ -605,7 +574,7 @@ export class Live implements Running {
   }
 
   get #isOver(): boolean {
-    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
+    return this.status === 'lost' || this.#runner === null || this.#isLeaving
   }
 
   #checkOpen(verb: string): void {

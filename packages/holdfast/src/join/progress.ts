@@ -2,7 +2,6 @@
 
 import type { Millis } from '../machine.ts'
 import type { WaitingFor } from '../member/asking.ts'
-import type { Alarm } from '../ports.ts'
 import type { Runner } from '../runtime/runner.ts'
 import { guarded } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'
@@ -33,35 +32,27 @@ export interface Loading extends Pick<JoinProgress, 'loaded' | 'total'> {
 // How often it is looked whether something is another.
 const LOOK_MS: Millis = 250
 
-/** Tells it when it begins, and whenever something of it but the time is another. */
-export class ProgressTeller {
-  readonly #alarm: Alarm
-  #said = ''
-
-  constructor(
-    runner: Runner,
-    reports: Reports,
-    listener: (progress: JoinProgress) => void,
-    state: () => Loading,
-  ) {
-    const hear = guarded(reports, 'onProgress of join', listener)
-    const look = (): void => {
-      const { waitingFor, reason, until: end } = runner.waiting
-      const { loaded, total, until: late } = state()
-      const until = waitingFor === 'state' ? late : end
-      const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
-      const says = JSON.stringify([waitingFor, reason, loaded, total])
-      this.#alarm.set(runner.loop.now() + LOOK_MS)
-      if (says === this.#said) return
-      this.#said = says
-      hear({ waitingFor, reason, leftMs, loaded, total })
-    }
-    this.#alarm = runner.loop.alarm(look)
-    look()
+/** Tells it as it begins, and whenever something of it but the time is another. @returns ends it */
+export function tellProgress(
+  runner: Runner,
+  reports: Reports,
+  listener: (progress: JoinProgress) => void,
+  state: () => Loading,
+): () => void {
+  const hear = guarded(reports, 'onProgress of join', listener)
+  let said = ''
+  const look = (): void => {
+    const { waitingFor, reason, until: end } = runner.waiting
+    const { loaded, total, until: late } = state()
+    const until = waitingFor === 'state' ? late : end
+    const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
+    const says = JSON.stringify([waitingFor, reason, loaded, total])
+    alarm.set(runner.loop.now() + LOOK_MS)
+    if (says === said) return
+    said = says
+    hear({ waitingFor, reason, leftMs, loaded, total })
   }
-
-  /** The join is over. */
-  end(): void {
-    this.#alarm.cancel()
-  }
+  const alarm = runner.loop.alarm(look)
+  look()
+  return () => alarm.cancel()
 }

@@ -2,7 +2,7 @@
 
 import { named } from '../wire/plain.ts'
 import { HoldfastError, mayPlay, type PeerId } from '../machine.ts'
-import type { Recovered, View } from '../session/messages.ts'
+import type { View } from '../session/messages.ts'
 import { NO_VIEW } from '../session/state.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 
@@ -13,8 +13,6 @@ export interface Comings {
   /** Whether anything about the members is another than before. */
   readonly changed: boolean
 }
-
-type RecoveryRow = Pick<Recovered, 'epoch' | 'gone' | 'silent'> & { witness: MemberInfo | null }
 
 /** See the head of this file. */
 export class Roster {
@@ -43,11 +41,6 @@ export class Roster {
   /** A member that is here. */
   find(inc: PeerId): MemberInfo | null {
     return this.members.find((info) => info.inc === inc) ?? null
-  }
-
-  /** A recovery, as it is told. */
-  recoveryOf({ epoch, witness, gone, silent }: Recovered): RecoveryRow {
-    return { epoch, witness: this.find(witness), gone, silent }
   }
 
   /** The member that a player is just now. */

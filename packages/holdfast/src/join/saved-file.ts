@@ -3,6 +3,7 @@
 import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
 import { readSaved, type Saved, savedIn } from '../hub-protocol/saved-room.ts'
 import * as member from '../member/member.ts'
+import { holds } from '../member/saving.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Alarm } from '../ports.ts'
 import type { Runner } from '../runtime/runner.ts'
@@ -32,7 +33,7 @@ export class Exports {
    */
   async make(runner: Runner | null): Promise<Uint8Array> {
     if (!runner) throw refused('left', 'the session was left')
-    if (runner.do((_now, run) => member.holdsRoom(run))) {
+    if (runner.do((_now, run) => holds(run))) {
       const file = runner.do((now, run) => member.save(run, now))!
       if ('code' in file) throw refused(file.code, file.why)
       return file

@@ -1,7 +1,7 @@
 /** What a process asks on its way into a session, of the hub and of its primary. */
 
 import { HUB_VERSIONS, type ToHub, toHub, LATER } from '../hub-protocol/messages.ts'
-import { type Join, SESSION_VERSIONS } from '../session/messages.ts'
+import { SESSION_VERSIONS } from '../session/messages.ts'
 import { said } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
@@ -87,11 +87,6 @@ export function hello(): ToHub {
   return { kind: 'hello', version: said(HUB_VERSIONS) }
 }
 
-/** Asks the hub to take this stream for the member that we are. */
-export function attach(run: Runtime): void {
-  tellHub(run, attachOf(run))
-}
-
 /** Has a stream taken for the member that we are. */
 export function attachOf({ member: { session: own } }: Runtime): ToHub {
   return {
@@ -117,7 +112,7 @@ export function find(run: Runtime): void {
     recovers: wish.recovers,
     topology: wish.topology,
     terms: wish.terms,
-    hash: digest(proofOf(own.secret, 'register')),
+    hash: hashOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
     hosts: wish.hosts,
@@ -137,7 +132,7 @@ export function join(run: Runtime): void {
     kind: wish.kind,
     watches: wish.watches,
     addresses: wish.addresses,
-    ...hashesOf(own.secret),
+    registerHash: hashOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
     rights: member.admission.rights,
@@ -147,11 +142,9 @@ export function join(run: Runtime): void {
   entrance.ask(run, member.found, asked)
 }
 
-/** Of the secret of an incarnation. */
-export function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
-  return {
-    registerHash: digest(proofOf(secret, 'register')),
-  }
+/** By which the hub knows an incarnation, of its secret. */
+export function hashOf(secret: Uint8Array): Uint8Array {
+  return digest(proofOf(secret, 'register'))
 }
 
 /** The hub, a room to be opened or found, its server, or what there is in the room. */

@@ -178,7 +178,7 @@ function greeted(run: Runtime, version: number): void {
 function ask(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
-  if (member.phase === 'in') return asking.attach(run)
+  if (member.phase === 'in') return asking.tellHub(run, asking.attachOf(run))
   if (member.unwanted) return
   if (member.linkKey.point === null) return makeKey(run)
   if (member.phase === 'asking' && entrance.isSilent(run)) return lookAgain(run)
@@ -308,7 +308,7 @@ function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = nu
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
-    ...asking.hashesOf(own.secret),
+    registerHash: asking.hashOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
     rights: member.admission.rights,
@@ -469,22 +469,13 @@ export function comeBack(run: Runtime): void {
   if (member.hub !== 'closed') ask(run)
 }
 
-/** The same player came in from another place, and the newest wins (S-5). */
-export function elsewhere(run: Runtime): void {
-  fail(run, 'elsewhere', 'this player plays elsewhere now')
-}
-
-/** Nobody serves the session any more, and nobody will. */
-export function giveUp(run: Runtime): void {
-  fail(run, 'unreachable', 'the server and its backup are gone: what they held is lost')
-}
-
-/** Our state cannot be trusted any more. */
-export function breakDown(run: Runtime, why: string): void {
-  fail(run, 'broken', why)
-}
-
-function fail(run: Runtime, code: ErrorCode, why: string, opens: Millis | null = null): void {
+/** We are outside for good. @param opens  when another try may succeed, if somebody said */
+export function fail(
+  run: Runtime,
+  code: ErrorCode,
+  why: string,
+  opens: Millis | null = null,
+): void {
   run.member.phase = 'out'
   run.ports.emit({ kind: 'failed', code, why, opens })
 }

@@ -13,17 +13,11 @@ import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
 import type { ToHub } from '../hub-protocol/messages.ts'
-import type { PeerMessage, View } from '../session/messages.ts'
+import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
-import {
-  nextRequest,
-  type SessionEvent,
-  type SessionOut,
-  type Parts,
-  type Performed,
-} from '../session/state.ts'
+import { nextRequest, type SessionEvent, type SessionOut, type Parts } from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import * as dispatch from './dispatch.ts'
@@ -85,12 +79,13 @@ export function leaveBroken(run: Runtime): boolean {
     return true
   }
   const again = isServer ? 'this member served' : 'it happened again and again'
-  entry.breakDown(run, `an error in Holdfast ${broken}; ${again}, and gave up`)
+  entry.fail(run, 'broken', `an error in Holdfast ${broken}; ${again}, and gave up`)
   return true
 }
 
 /** How often links are looked over. */
 export const ROUND_MS: Millis = 250
+const GONE = 'the server and its backup are gone: what they held is lost'
 // One call may lead to so many messages to ourselves; more means an endless circle, which is a bug.
 const LOOPBACK_MAX = 100_000
 
@@ -144,7 +139,10 @@ function partsOf(run: Runtime): Parts {
       })
       if (!done) return null
       const { outcome, refused = false } = done
-      return { outcome, refused, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
+      const all: (Effects & { part: number })[] = [{ part, ...done }, ...(done.also ?? [])]
+      const changes = all.flatMap((one) => one.changes.map((bytes) => ({ part: one.part, bytes })))
+      const news = all.flatMap((one) => (one.news ? [{ part: one.part, bytes: one.news }] : []))
+      return { outcome, refused, changes, news }
     },
     news: (part, from, bytes) => takeNews(run, from, part, bytes),
     show: (part, news, player) => {
@@ -156,7 +154,10 @@ function partsOf(run: Runtime): Parts {
       slot?.part.apply?.(slot.state, bytes)
     },
     keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
-    collect: () => collect(member),
+    collect: () =>
+      member.slots.flatMap(({ part, state }) =>
+        part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
+      ),
     published: () =>
       member.slots.flatMap(({ part, state }) =>
         part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
@@ -170,12 +171,6 @@ function partsOf(run: Runtime): Parts {
       return isWhole
     },
   }
-}
-
-function collect({ slots }: Member): PartState[] {
-  return slots.flatMap(({ part, state }) =>
-    part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
-  )
 }
 
 // What a part keeps that is in no log.
@@ -214,20 +209,10 @@ function replace({ slots }: Member, parts: readonly PartState[], ofBuilds = fals
   return taken.length === durable.length && (ofBuilds || given.size === durable.length)
 }
 
-// Joins the effects of one operation, part by part.
-function gathered(
-  all: readonly (Effects & { part: number })[],
-): Pick<Performed, 'changes' | 'news'> {
-  return {
-    changes: all.flatMap(({ part, changes }) => changes.map((bytes) => ({ part, bytes }))),
-    news: all.flatMap(({ part, news: bytes }) => (bytes ? [{ part, bytes }] : [])),
-  }
-}
-
 function deliver(run: Runtime, to: number, bytes: Uint8Array): number {
   const { member } = run
   if (to !== member.session.me) return links.send(run, to, bytes)
-  member.loopback.push({ channel: bytes[0]!, bytes })
+  member.loopback.push(bytes)
   return 0
 }
 
@@ -251,9 +236,12 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'room':
       return saving.take(run, event)
     case 'removed':
-      return event.why === 'returned' ? entry.elsewhere(run) : entry.comeBack(run)
+      if (event.why !== 'returned') return entry.comeBack(run)
+      // The same player came in from another place, and the newest wins (S-5).
+      return entry.fail(run, 'elsewhere', 'this player plays elsewhere now')
     case 'abandoned':
-      return entry.giveUp(run)
+      // Nobody serves the session any more, and nobody will.
+      return entry.fail(run, 'unreachable', GONE)
     default:
       break
   }
@@ -265,7 +253,8 @@ function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   member.untended = true
   settings.follow(run, view, before)
   const { id, me, topology, terms } = member.session
-  member.watchers = watchersOf(view)
+  const watching = view.members.filter(({ rights }) => !mayPlay(rights))
+  member.watchers = new Set(watching.map(({ inc }) => inc))
   saving.forget(run, view)
   const left = why === 'left'
   const mesh = topology === 'mesh'
@@ -276,10 +265,6 @@ function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
     part.view?.(state, run.now, seen, partOut(run, part.channel))
   }
   member.session.steps--
-}
-
-function watchersOf({ members }: View): Set<PeerId> {
-  return new Set(members.filter(({ rights }) => !mayPlay(rights)).map(({ inc }) => inc))
 }
 
 // What the parts have to say to who is new to us.
@@ -493,11 +478,6 @@ export function save(run: Runtime, now: Millis): Uint8Array | Unsaved {
   return saving.fileOf(run, knownTime(run))
 }
 
-/** Whether the whole room is here. */
-export function holdsRoom(run: Runtime): boolean {
-  return saving.holds(run)
-}
-
 /** Asks whoever serves for the room as a file; the event `file` answers, or nothing does. */
 export function askRoom(run: Runtime, now: Millis, request: number): void {
   begin(run, now)
@@ -546,7 +526,7 @@ function hearOurselves(run: Runtime): void {
   const { member } = run
   for (let count = 0; member.loopback.length > 0; count++) {
     assert(count < LOOPBACK_MAX, 'messages to ourselves come to an end')
-    const { bytes } = member.loopback.shift()!
+    const bytes = member.loopback.shift()!
     guard(run, 'a message to ourselves', () => takeMessage(run, member.session.me, bytes))
   }
 }

@@ -23,7 +23,10 @@ export const RELAY_KEPT_MS: Millis = 5_000
 
 /** A packet came from there. */
 export function came(run: Runtime, peer: Peer, from: string): void {
-  if (from === peer.doubt?.address) reassured(run, peer)
+  if (from === peer.doubt?.address) {
+    peer.doubt = null
+    run.member.counters.doubted++
+  }
   if (from === peer.path) peer.pathAt = run.now
   else reroute(run, peer, from)
 }
@@ -61,11 +64,6 @@ export function refused(run: Runtime, address: string): void {
     peer.doubt = doubt.begin(run.now, address, peer.link.rtt.smoothed || 0)
     dispatch.knock(run, peer)
   }
-}
-
-function reassured(run: Runtime, peer: Peer): void {
-  peer.doubt = null
-  run.member.counters.doubted++
 }
 
 // A peer that does not answer either is gone: the path is closed (T32, T39).

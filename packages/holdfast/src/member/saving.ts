@@ -7,7 +7,7 @@ import { REASON_MAX } from '../hub-protocol/messages.ts'
 import { SAVED_MAX, type Saved, writeSaved } from '../hub-protocol/saved-room.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import * as keeping from '../session/keeping.ts'
-import { type PeerMessage, SNAPSHOT_PIECE_MAX, type View } from '../session/messages.ts'
+import { SNAPSHOT_PIECE_MAX, type View, type Said } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import * as chunks from '../wire/chunks.ts'
 import { plain } from '../wire/plain.ts'
@@ -134,7 +134,7 @@ function sendOn({ member, out, now }: Runtime, to: PeerId, made: Export): void {
 }
 
 /** A piece of the file that we asked for, or why there is none. */
-export function take(run: Runtime, message: PeerMessage & { kind: 'room' }): void {
+export function take(run: Runtime, message: Said<'room'>): void {
   const { member, ports } = run
   const { file } = member
   if (message.request !== file?.request) return

@@ -35,7 +35,6 @@ export interface Wish {
   addresses: string[]
   /** The hub's address, for error sentences. */
   hub: string
-  /** The game's types, as text. */
   types: string
   /** Those of which a kept room has state. */
   keptTypes: string
@@ -43,9 +42,7 @@ export interface Wish {
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
-  /** The game has secrets. */
   hides: boolean
-  /** We only want to watch. */
   watches: boolean
   /** What lets us in where not everybody may come; empty for none. */
   ticket: string
@@ -101,7 +98,6 @@ export interface Peer {
   key: PeerKey | null
   /** Null while the handshake is under way. */
   link: Link | null
-  /** We asked for the link. */
   initiator: boolean
   /** When we ask for the link; Infinity while we do. */
   askAt: Millis
@@ -111,7 +107,6 @@ export interface Peer {
   path: string
   /** When a valid packet last came from there; packets on other paths do not count. */
   pathAt: Millis
-  /** When the next path is tried. */
   probeAt: Millis
   /** Until this instant no direct path is taken while the one through the hub works. */
   relayUntil: Millis
@@ -218,7 +213,6 @@ export interface Member {
   linkKey: LinkKey
   /** Null before we ask to join a session. */
   seal: Seal | null
-  /** The session that its links are of. */
   sealed: string
   /** Which member a link key is, of all that we have or had to do with. */
   keys: Map<PeerKey, PeerId>
@@ -251,7 +245,7 @@ export interface Member {
   otherSeal: number
   slots: Slot[]
   /** Messages to ourselves: a primary is its own client. */
-  loopback: { channel: number; bytes: Uint8Array }[]
+  loopback: Uint8Array[]
   /** Peers to whom something was written since the last flush. */
   touched: Set<PeerId>
   /** No link has anything to do before this. */
@@ -276,7 +270,6 @@ export interface Member {
   greeted: boolean
   /** Why the hub did not open or find our session, when it was last asked. */
   unfound: string
-  /** As whom we come back. */
   resume: Resume | null
   /** The session to which the parts' states belong. */
   home: string

@@ -1,6 +1,7 @@
 /** Objects as a game names them, and what they bring to a session. */
 
 import { badValue } from '../machine.ts'
+import { checkCount } from '../api/options.ts'
 import * as objects from './protocol/objects.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { type Fields, shown } from '../wire/schema.ts'
@@ -44,9 +45,7 @@ function open(types: readonly ObjectType[], host: Host): Opened {
 
 function termsOf(most: unknown): string {
   if (most === undefined) return ''
-  const fits = Number.isInteger(most) && (most as number) >= 0
-  if (fits && (most as number) <= objects.OBJECTS_MAX) return `objects=${most as number}`
-  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
+  return `objects=${checkCount('objectsPerPlayer', most, 0, objects.OBJECTS_MAX)}`
 }
 
 function rateOf(rate: unknown = RATE_MAX): number {

@@ -8,16 +8,15 @@
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
-import type { PeerMessage, View } from './messages.ts'
+import type { View, Said } from './messages.ts'
 import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import * as presence from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
-import { serves, type Session, type SessionOut, type Turn } from './state.ts'
+import { serves, type Session, type SessionOut, type Turn, watchAnew } from './state.ts'
 import { mayLead } from './trust.ts'
-import * as watch from './failure-detector.ts'
 
 // More messages than the snapshot of any state needs: the largest table takes some 1,400.
 const COMING_MAX = 2_048
@@ -53,11 +52,7 @@ export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean 
 }
 
 /** One member came or left. If a change is missing before this one, asks for the full view. */
-export function takeChange(
-  turn: Turn,
-  from: PeerId,
-  change: PeerMessage & { kind: 'change' },
-): void {
+export function takeChange(turn: Turn, from: PeerId, change: Said<'change'>): void {
   const { session, out } = turn
   const { view } = session.client
   if (from !== view.primary || change.epoch < view.epoch) return
@@ -84,14 +79,10 @@ export function follow(turn: Turn, view: View, why: Gone | null): void {
   forgetOthers(session, out)
   rememberFormer(turn, before.members)
   if (view.primary !== before.primary) {
-    session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
+    watchAnew(session, now, view.primary)
     client.handedAt = -Infinity
     // A new primary sends a snapshot of what we may lack; updates before it could leave a gap.
-    if (before.primary !== 0) {
-      client.published.waiting = true
-      client.published.coming = []
-      client.published.askAt = now + TELL_AGAIN_MS
-    }
+    if (before.primary !== 0) awaitSnapshot(session, now)
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
     submitAgain(turn)
   }
@@ -99,10 +90,6 @@ export function follow(turn: Turn, view: View, why: Gone | null): void {
   // What we say ourselves of it may be on its way to us since before we began to lead.
   const isOwn = view.primary === session.me
   lineage.follow(session, isOwn ? session.lineage : view.lineage, out)
-}
-
-function isRelayed(session: Session, peer: PeerId): boolean {
-  return session.watches.get(peer)?.relayed ?? true
 }
 
 // The former members keep their players, should we have to recover the session.
@@ -138,7 +125,7 @@ export function endedPlayers({ client: { former } }: Session): Map<number, Milli
  * News of one operation, or (index 0) a part of a snapshot, which is applied once STANDING names
  * its instant. Behind a new link the first news may leave a gap, and are dropped until then.
  */
-export function takeNews(turn: Turn, from: PeerId, message: PeerMessage & { kind: 'news' }): void {
+export function takeNews(turn: Turn, from: PeerId, message: Said<'news'>): void {
   const { session, now, out } = turn
   const { view, published } = session.client
   if (from !== view.primary) return
@@ -164,11 +151,7 @@ function forgetOne({ client: { view, published } }: Session): void {
 }
 
 /** The snapshot is complete: all parts are brought up to date. */
-export function takeStanding(
-  turn: Turn,
-  from: PeerId,
-  { index, seqs }: PeerMessage & { kind: 'standing' },
-): void {
+export function takeStanding(turn: Turn, from: PeerId, { index, seqs }: Said<'standing'>): void {
   const { session, out } = turn
   const { client } = session
   if (from !== client.view.primary || index > RISEN_MAX) return
@@ -246,11 +229,7 @@ function isLost(session: Session, now: Millis): boolean {
   if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
-  return now >= seen.since + lostAfter(session)
-}
-
-function lostAfter(session: Session): Millis {
-  return isLeft(session) ? LEFT_MS : LOST_MS
+  return now >= seen.since + (isLeft(session) ? LEFT_MS : LOST_MS)
 }
 
 // How long we wait for a message of the member to whom we handed our role.
@@ -270,7 +249,8 @@ export function deadline(session: Session): Millis {
   }
   if (primary === 0) return ownAt
   const seen = session.watches.get(primary)
-  const lostAt = client.lost || !seen ? Infinity : seen.since + lostAfter(session)
+  const patience = isLeft(session) ? LEFT_MS : LOST_MS
+  const lostAt = client.lost || !seen ? Infinity : seen.since + patience
   const askAt = client.lost && session.hub.up ? client.askAt : Infinity
   return Math.min(ownAt, lostAt, askAt)
 }

@@ -167,7 +167,7 @@ export const peerLayout = message({
   persisted: [22, record({ epoch, index: varint, sheets: varint })],
 })
 /** The message to all members after a recovery. */
-export type Recovered = PeerMessage & { kind: 'recovered' }
+export type Recovered = Said<'recovered'>
 
 /** All of the durable state that was published to a member. */
 export const testimonyLayout = record({
@@ -180,6 +180,8 @@ export const testimonyLayout = record({
 
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
+/** Those of one kind. */
+export type Said<Kind extends PeerMessage['kind']> = PeerMessage & { kind: Kind }
 
 const wanted = {
   /** The versions that the sender speaks, in the form of wire/versions.ts. */

@@ -10,7 +10,7 @@ import * as commit from '../replication/log.ts'
 import { HoldfastError, mayPlay, type Millis, type PeerId, termOf } from '../machine.ts'
 import * as durable from '../replication/durable.ts'
 import { judge } from './expelling.ts'
-import { CONDUCT_PART, type PeerMessage } from './messages.ts'
+import { CONDUCT_PART, type Said } from './messages.ts'
 import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import {
@@ -140,7 +140,7 @@ export function submitAgain(turn: Turn): void {
 }
 
 /** As a client: the primary sent an outcome. One that was known before is ignored. */
-export function settle(turn: Turn, message: PeerMessage & { kind: 'done' }): void {
+export function settle(turn: Turn, message: Said<'done'>): void {
   const { session, out } = turn
   const { client } = session
   // The outcome would come before the operation's effects; sent again, it comes behind them.
@@ -188,11 +188,7 @@ function performedBy(turn: Turn, { part, body }: Asked, by: Member): Performed |
  * As the primary: performs the next operation of a player, and only that. One for which its player
  * has no tokens waits, and all behind it.
  */
-export function operate(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'operation' },
-): void {
+export function operate(turn: Turn, from: PeerId, message: Said<'operation'>): void {
   const { session, now } = turn
   if (!mayPerform(session)) return
   const { durable: own, lead } = session.server

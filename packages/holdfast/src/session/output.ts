@@ -10,7 +10,7 @@
 import * as commit from '../replication/log.ts'
 import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import * as leases from './lease.ts'
-import type { PeerMessage, Settings, View } from './messages.ts'
+import type { PeerMessage, Settings, View, Said } from './messages.ts'
 import {
   type Beginning,
   type Effect,
@@ -40,9 +40,10 @@ export function hold(turn: Turn, effect: Effect): void {
 /** Releases the effects that are safe by now. */
 export function releaseHeld(turn: Turn): void {
   const { session, now } = turn
-  const { log } = session.server
+  const { rules, server } = session
+  const { log } = server
   if (log.held.length === 0 || !mayTell(session, now)) return
-  release(turn, safeLength(session))
+  release(turn, Math.min(rules.safeLength(server.role, log), rules.keptLength(session)))
 }
 
 function release(turn: Turn, upTo: number): void {
@@ -67,11 +68,6 @@ export function mayTell(session: Session, now: Millis): boolean {
 export function releaseAll(turn: Turn): void {
   const { session } = turn
   release(turn, commit.lengthOf(session.server.log))
-}
-
-function safeLength(session: Session): number {
-  const { rules, server } = session
-  return Math.min(rules.safeLength(server.role, server.log), rules.keptLength(session))
 }
 
 /**
@@ -114,7 +110,7 @@ function leave(turn: Turn, effect: Effect): void {
 }
 
 // Sends the same message to all who may see all of it, so that it is encoded once.
-function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
+function broadcast(session: Session, news: Said<'news'>, out: SessionOut): void {
   for (const { inc, player } of session.server.published.values()) {
     const bytes = out.parts.show(news.part, news.bytes, player)
     out.send(inc, bytes === news.bytes ? news : { ...news, bytes })

@@ -23,10 +23,10 @@ import { type Conduct, putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import {
   type Judged,
-  type PeerMessage,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
+  type Said,
 } from './messages.ts'
 import {
   EXPELLED_MAX,
@@ -201,7 +201,7 @@ export function ask(session: Session, inc: PeerId, out: SessionOut): void {
 }
 
 /** As a member: reports how much was published to us, or sends all of it. */
-export function answer(turn: Turn, from: PeerId, message: PeerMessage & { kind: 'inquire' }): void {
+export function answer(turn: Turn, from: PeerId, message: Said<'inquire'>): void {
   const { session, out } = turn
   if (!mayLead(session, from)) return
   const { epoch } = message
@@ -245,11 +245,7 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
 }
 
 /** A member reports how much was published to it. */
-export function witnessed(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'witness' },
-): void {
+export function witnessed(turn: Turn, from: PeerId, message: Said<'witness'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || !server.published.has(from)) return
@@ -317,11 +313,7 @@ function choose(turn: Turn, gathering: ServerAs<'gathering'>): void {
 }
 
 /** A chunk of the witness's copy. */
-export function testified(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'testimony' },
-): void {
+export function testified(turn: Turn, from: PeerId, message: Said<'testimony'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || from !== server.witness) return

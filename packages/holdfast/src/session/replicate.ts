@@ -8,7 +8,7 @@ import { assert, INC_MAX, MEMBERS_MAX, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import * as durable from '../replication/durable.ts'
-import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
+import { SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX, type Said } from './messages.ts'
 import { type Delta, deltaLayout, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
 import * as keeping from './keeping.ts'
 import { become } from './output.ts'
@@ -86,11 +86,7 @@ export function sendAgain(server: Serving, out: SessionOut): void {
 }
 
 /** A chunk of a snapshot from a primary that wants us as its backup (T16, T38). */
-export function takeSnapshot(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'snapshot' },
-): void {
+export function takeSnapshot(turn: Turn, from: PeerId, message: Said<'snapshot'>): void {
   const { session, now, out } = turn
   if (!is(session, 'free')) return
   const { server } = session
@@ -124,11 +120,7 @@ export function takeSnapshot(
 }
 
 /** An entry of the primary's log, or its message that the register names us. */
-export function follow(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'replicate' | 'confirm' },
-): void {
+export function follow(turn: Turn, from: PeerId, message: Said<'replicate' | 'confirm'>): void {
   const { session, now, out } = turn
   if (!is(session, 'follows') || from !== session.server.primary) return
   const { server } = session

@@ -25,7 +25,7 @@ import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import * as lineage from './lineage.ts'
 import { gather } from './recovery.ts'
-import type { PeerMessage } from './messages.ts'
+import type { Said } from './messages.ts'
 import type { Gone, Member, Start } from '../replication/layouts.ts'
 import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
@@ -171,11 +171,7 @@ export function offer(turn: Turn, candidate: PeerId): void {
 }
 
 /** The follower holds so many entries. An ack of another epoch does not count in this one. */
-export function acknowledged(
-  turn: Turn,
-  from: PeerId,
-  message: PeerMessage & { kind: 'acknowledge' },
-): void {
+export function acknowledged(turn: Turn, from: PeerId, message: Said<'acknowledge'>): void {
   const { session, now } = turn
   if (!serves(session)) return
   const { server } = session
@@ -271,11 +267,7 @@ export function adopt(turn: Turn, register: Register): void {
 }
 
 /** STEP_DOWN of our primary: the register names us, even if the hub's message is still to come. */
-export function handed(
-  turn: Turn,
-  from: PeerId,
-  { epoch, grant }: PeerMessage & { kind: 'stepDown' },
-): void {
+export function handed(turn: Turn, from: PeerId, { epoch, grant }: Said<'stepDown'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'backup' || from !== server.primary || epoch !== server.epoch + 1) return

@@ -4,9 +4,8 @@
  */
 
 import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { ask, ATTEMPT_MS, retry, mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
+import { ask, ATTEMPT_MS, retry, mayTell, playersOf, releaseHeld } from './output.ts'
 import * as roles from './roles.ts'
-import { handOver, proceed } from './roles.ts'
 import * as keeping from './keeping.ts'
 import * as leases from './lease.ts'
 import { tell } from './lineage.ts'
@@ -63,7 +62,7 @@ type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   retry(turn)
-  proceed(turn)
+  roles.proceed(turn)
   watchPeer(turn)
   if (session.server.role === 'sync') askRegister(turn)
   recovery.wake(turn)
@@ -90,7 +89,7 @@ export function wake(turn: Turn): void {
 export function seeOff(turn: Turn): boolean {
   const { session } = turn
   const { leaving, rules } = session
-  if ((leaving || leadOf(session).yields) && handOver(turn)) return true
+  if ((leaving || leadOf(session).yields) && roles.handOver(turn)) return true
   rules.enforce(turn)
   return false
 }
@@ -99,8 +98,7 @@ export function seeOff(turn: Turn): boolean {
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
-  const peer = watched(session)
-  const seen = peer === 0 ? undefined : session.watches.get(peer)
+  const seen = session.watches.get(watched(session))
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
   if (serves(session)) {
     const { roundAt, waitingAt } = session.server.lead
@@ -128,7 +126,7 @@ export function patience(session: Session): Millis | null {
 function watchPeer(turn: Turn): void {
   const { session, now } = turn
   const peer = watched(session)
-  const seen = peer === 0 ? undefined : session.watches.get(peer)
+  const seen = session.watches.get(peer)
   if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 
@@ -265,7 +263,7 @@ export function stalled(turn: Turn, ms: Millis): void {
   const bad = now - stalls.since >= STALLS_MS
   if (!bad || !serves(session)) return
   const { slow, since } = session.server.lead
-  if (!slow && now - since >= KEEP_ROLE_MS) handOver(turn)
+  if (!slow && now - since >= KEEP_ROLE_MS) roles.handOver(turn)
 }
 
 /** YES_I_AM (T24). */
@@ -304,11 +302,6 @@ export function lookAtLease(turn: Turn): void {
   if (leased === lead.leased) return
   lead.leased = leased
   out.emit({ kind: 'leased', leased })
-}
-
-/** The hub may have missed changes of the members: sends it the whole list. */
-export function tellMembersAgain(session: Session, out: SessionOut): void {
-  tellHub(session, out)
 }
 
 /**

@@ -9,20 +9,16 @@
 import { type Millis, type PeerId, rulesOf } from '../machine.ts'
 import type { FromHub } from '../hub-protocol/messages.ts'
 import * as commit from '../replication/log.ts'
-import { retry, releaseHeld, tellOne } from './output.ts'
+import { retry, releaseHeld, tellHub, tellOne } from './output.ts'
 import * as client from './client.ts'
-import * as handover from './roles.ts'
 import * as roles from './roles.ts'
 import * as keeping from './keeping.ts'
 import * as lineage from './lineage.ts'
-import * as presence from './membership.ts'
-import { remove, comesBackAs, mayReturn } from './membership.ts'
+import * as membership from './membership.ts'
 import type { PeerMessage } from './messages.ts'
-import * as quotas from './operations.ts'
-import { operate, settle } from './operations.ts'
+import { COSTS, operate, settle } from './operations.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
-import { recalls } from './recovery.ts'
 import * as server from './server.ts'
 import {
   is,
@@ -45,6 +41,7 @@ export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
 export { stir } from './keeping.ts'
+export { handOver } from './roles.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
@@ -66,7 +63,7 @@ export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
     case 'done':
       return from === session.client.view.primary ? settle(turn, message) : undefined
     case 'leave':
-      return remove(turn, from, 'left')
+      return membership.remove(turn, from, 'left')
     case 'resync':
       return refresh(turn, from)
     case 'stepDown':
@@ -142,13 +139,13 @@ export function hubSaid(turn: Turn, message: FromHub): void {
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
-      presence.forget(session, message.present, out)
+      membership.forget(session, message.present, out)
       keepGrant(session, message)
       return roles.adopt(turn, message.register)
     case 'present': {
       const seen = session.watches.get(message.inc)
       if (seen) seen.gone = !message.here
-      return presence.present(turn, message.inc, message.here)
+      return membership.present(turn, message.inc, message.here)
     }
     case 'areYouAlive':
       return server.yes(turn, message)
@@ -180,7 +177,8 @@ export function hubUp(turn: Turn): void {
   const { session, now, out } = turn
   session.hub = { up: true, since: now }
   if (is(session, 'asks')) session.server.attempt.againAt = now
-  if (serves(session)) server.tellMembersAgain(session, out)
+  // The hub may have missed changes of the members.
+  if (serves(session)) tellHub(session, out)
   keeping.attached(session)
   session.client.askAt = now
   retry(turn)
@@ -189,7 +187,7 @@ export function hubUp(turn: Turn): void {
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
 export function hubDown(session: Session, out: SessionOut): void {
   session.hub.up = false
-  presence.detached(session, out)
+  membership.detached(session, out)
   keeping.detached(session)
 }
 
@@ -274,7 +272,7 @@ export function closed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void {
   const { session } = turn
   if (why === 'left' && isIn(session, peer)) session.client.ended.add(peer)
   roles.suspect(turn, peer)
-  if (serves(session)) remove(turn, peer, why)
+  if (serves(session)) membership.remove(turn, peer, why)
 }
 
 // Whoever asked to leave is on its way out, and stays away.
@@ -326,11 +324,6 @@ export function meshed(session: Session): PeerId[] {
   return members.map(({ inc }) => inc).filter((inc) => inc !== session.me)
 }
 
-/** As the primary: gives the role to the backup. @returns whether there is one to take it */
-export function handOver(turn: Turn, atOnce: boolean): boolean {
-  return handover.handOver(turn, atOnce)
-}
-
 /**
  * Leaves: the primary removes us. A primary hands over first, and the last one ends the session.
  */
@@ -339,7 +332,7 @@ export function leave(turn: Turn): void {
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  handover.handOver(turn)
+  roles.handOver(turn)
 }
 
 /**
@@ -388,12 +381,12 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   mayRemove: (role, follows) => role === 'alone' || !follows,
   enforce,
   hasVoice,
-  comesBackAs,
-  mayReturn,
-  recalls,
+  comesBackAs: membership.comesBackAs,
+  mayReturn: membership.mayReturn,
+  recalls: recovery.recalls,
   lacks: lineage.lacks,
   make: (own, delta) => durable.apply(own, delta),
   account: ({ player }) => player,
-  cost: (what) => quotas.COSTS[what],
+  cost: (what) => COSTS[what],
   seek: retry,
 })

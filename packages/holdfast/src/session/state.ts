@@ -18,7 +18,7 @@ import * as conduct from '../replication/conduct.ts'
 import type { Conduct } from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
-import type { Join, PeerMessage, View, Joined, Recovered } from './messages.ts'
+import type { Join, PeerMessage, View, Joined, Recovered, Said } from './messages.ts'
 import type {
   Change,
   Delta,
@@ -41,7 +41,7 @@ export type Effect =
   | { kind: 'came'; member: Member }
   | { kind: 'went'; inc: PeerId; why: Gone }
   | { kind: 'conduct'; conduct: Conduct }
-  | { kind: 'broadcast'; news: PeerMessage & { kind: 'news' } }
+  | { kind: 'broadcast'; news: Said<'news'> }
 
 /** A change of the register under way. */
 export interface Attempt {
@@ -55,7 +55,6 @@ export interface Attempt {
   sentAt: Millis
   /** The number of the newest request. */
   request: number
-  /** When the change is asked for again. */
   againAt: Millis
 }
 
@@ -94,7 +93,6 @@ export interface Lead {
   absent: Map<number, Millis>
   /** When the members are looked over next. */
   roundAt: Millis
-  /** Since when this process is the primary. */
   since: Millis
   /** Our own player has a newer incarnation: we hand our role over and leave. */
   yields: boolean
@@ -107,9 +105,7 @@ export interface Lead {
 /** The end of a session that its last member asked for. */
 interface Ending {
   request: number
-  /** When it is asked for again. */
   againAt: Millis
-  /** Whether the hub has it on disk. */
   done: boolean
 }
 
@@ -123,9 +119,7 @@ interface Snapshot {
 
 /** The state of a member that holds another's log. */
 interface Standby {
-  /** The primary whose log this is. */
   primary: PeerId
-  /** When the last ack was sent. */
   ackedAt: Millis
 }
 
@@ -176,7 +170,6 @@ interface Gathering {
   /** The member whose copy was asked for; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null
-  /** Primary and backup that are gone. */
   gone: Member[]
 }
 
@@ -200,7 +193,7 @@ export interface Pending {
 }
 
 /** One operation as it came to the primary. */
-export type Asked = PeerMessage & { kind: 'operation' }
+export type Asked = Said<'operation'>
 
 /** The state of the member as a client of its session. */
 export interface Client {
@@ -259,7 +252,6 @@ export interface Published {
   coming: Change[]
   /** The link to the primary is new: news count only behind the snapshot. */
   waiting: boolean
-  /** When the snapshot is asked for again. */
   askAt: Millis
 }
 
@@ -308,7 +300,7 @@ export interface Session {
   id: string
   me: PeerId
   player: number
-  /** 16 bytes; wire/digest makes the proofs from it. */
+  /** 16 bytes that nobody can guess; wire/digest makes the proofs from it. */
   secret: Uint8Array
   playersMax: number
   /** The game's types as text, and their fingerprint. */
@@ -339,7 +331,6 @@ export interface Session {
   watches: Map<PeerId, FailureDetector>
   hub: HubContact
   requests: number
-  /** The member is leaving: nothing new is begun. */
   leaving: boolean
   /**
    * Steps under way that are done wholly or not at all. Between calls it is 0, unless one threw:
@@ -354,17 +345,8 @@ export interface Session {
 }
 
 /** The options of a session. */
-export interface SessionOptions {
-  /** 16 bytes that nobody can guess. */
-  secret: Uint8Array
-  playersMax: number
-  /** The game's types, as text. */
-  types: string
-  keptTypes?: string
-  recovers?: boolean
-  hosts?: boolean
-  rules: SessionRules
-}
+export type SessionOptions = Pick<Session, 'secret' | 'playersMax' | 'types' | 'rules'> &
+  Partial<Pick<Session, 'keptTypes' | 'recovers' | 'hosts'>>
 
 /** Before the first view. */
 export const NO_VIEW: View = {
@@ -518,9 +500,7 @@ export interface Performed {
 export interface Parts {
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
-  /** Makes one change of a part's durable state. */
   change(change: Change): void
-  /** The durable state of all parts. */
   collect(): PartState[]
   /** The durable state of all parts that was published to us, in the form of `collect`. */
   published(): PartState[]
@@ -574,16 +554,15 @@ export type SessionEvent =
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
   /** As primary: a member asks for the room as a file. */
-  | (PeerMessage & { kind: 'askRoom' } & { from: PeerId })
+  | (Said<'askRoom'> & { from: PeerId })
   /** The primary sends us a piece of it. */
-  | (PeerMessage & { kind: 'room' })
+  | Said<'room'>
 
 /** The whole state, entries behind what was kept last, or the whole state for a file. */
 export type SheetKind = 'whole' | 'entries' | 'file'
 
 /** The session's sink. It keeps no separate record: the entries of the log are the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
-  /** Sends a message to the hub, in order. */
   hub(message: ToHub): void
   /** A sheet as it is to be kept, with which the log has so many entries. */
   seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
@@ -591,7 +570,6 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   time(): Millis
   /** Answers a process that asked to join, by the number that it was given with its JOIN. */
   answer(asker: number, joined: Joined): void
-  /** All parts of this member. */
   readonly parts: Parts
 }
 
