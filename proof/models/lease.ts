@@ -200,7 +200,7 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Director
     const { inc, player, registerHash: hash, link, key } = member
     return { inc, player, hash, link, key }
   })
-  const out = { send() {}, record() {}, emit() {} }
+  const out = { send() {}, record() {} }
   const wish = {
     game: 'g',
     room: 'r',
@@ -300,7 +300,7 @@ function askAlive(scope: LeaseScope, scene: LeaseScene): void {
   const row = register.find(directory, SESSION_ID)!
   const { pending } = row
   if (scope.asksWhilePending) row.pending = null
-  register.wake(directory, scene.now, { send, record() {}, emit() {} })
+  register.wake(directory, scene.now, { send, record() {} })
   row.pending = pending
 }
 
@@ -345,7 +345,7 @@ function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub'
   const directory = hubOf(scene)
   if (said.kind === 'yes') register.yes(directory, now, said, from)
   if (said.kind === 'members') {
-    const out = { send() {}, record() {}, emit() {} }
+    const out = { send() {}, record() {} }
     register.setMembers(directory, SESSION_ID, from, said, out)
   }
   if (said.kind !== 'change') return
@@ -364,7 +364,7 @@ function change(
   const { lastYes } = row
   // As if the hub waited less long before it lets a member recover.
   if (plant === 'recovers-early') row.lastYes -= register.RECOVER_MS - SPAN_MS
-  const isTaken = register.change(directory, now, said, { send() {}, record() {}, emit() {} })
+  const isTaken = register.change(directory, now, said, { record() {} })
   row.lastYes = lastYes
   return isTaken
 }
@@ -383,7 +383,7 @@ function keep({ plant }: LeaseScope, scene: LeaseScene): void {
 
 function settle(directory: Directory, now: Millis): void {
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID, { emit() {} })
+  register.kept(directory, now, SESSION_ID)
 }
 
 function answer(scene: LeaseScene, to: PeerId, request: number, ok: boolean): void {

@@ -327,7 +327,7 @@ function hear({ plant, hosts }: RecallScope, scene: RecallScene, inc: PeerId): v
   scene.up[inc - 1] = rest
   scene.directory = clone(scene.directory)
   const { directory, now, notes } = scene
-  const out = { send() {}, record() {}, emit() {} }
+  const out = { send() {}, record() {} }
   if (said!.kind === 'members') {
     const counts = register.find(directory, SESSION_ID)!.entry.register.primary === inc
     notes.listed ||= counts && !said!.members.some((member) => member.inc === OUT)
@@ -346,7 +346,7 @@ function hear({ plant, hosts }: RecallScope, scene: RecallScene, inc: PeerId): v
 function granted(scene: RecallScene, by: PeerId, primary: PeerId, hosts: boolean): void {
   const { directory, now, notes } = scene
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID, { emit() {} })
+  register.kept(directory, now, SESSION_ID)
   const isProved = by === primary
   if (!isProved || (by === OUT && (hosts || notes.listed))) {
     notes.wrong = `recover.right: ${by} asked, and ${primary} has the session`

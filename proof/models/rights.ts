@@ -166,14 +166,14 @@ function ask(
     const waits = scope.plant !== 'told-before-the-disk' && admission.mustWait(row, wish.key)
     ;(waits ? scene.waits : admitted).push({ process, key, rights: entrance.rights })
   } else if ((entrance.rights & RIGHTS.host) !== 0) {
-    const { row: made } = register.add(directory, now, { ...wish, hosts: true }, ID, QUIET)!
+    const made = register.add(directory, now, { ...wish, hosts: true }, ID, QUIET)
     admission.enroll(made, wish.key, entrance)
     Object.assign(scene, { admitted: [{ process, key, rights: entrance.rights }] })
     scene.members = [{ process, key }]
   }
 }
 
-const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+const QUIET = { send: () => {}, record: () => {} }
 
 function wishOf(process: number, key: number): ToHub & { kind: 'add' } {
   return {
@@ -254,7 +254,7 @@ function changed(
 function keep(scene: RightsScene): void {
   const isPending = register.find(scene.directory, ID)!.pending !== null
   scene.disk = register.recordOf(scene.directory, ID)
-  register.kept(scene.directory, scene.now, ID, QUIET)
+  register.kept(scene.directory, scene.now, ID)
   scene.admitted.push(...scene.waits.splice(0))
   scene.notes.founded = true
   if (isPending) list(scene)

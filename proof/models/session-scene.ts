@@ -114,14 +114,14 @@ function foundDirectory(founder: Process): Directory {
     link: self!.link,
     key: self!.key,
   }
-  register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
+  register.add(directory, 0, wish, SESSION_ID, { record() {} })
   settle(directory)
   return directory
 }
 
 function settle(directory: Directory): void {
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, 0, SESSION_ID, { emit() {} })
+  register.kept(directory, 0, SESSION_ID)
 }
 
 /** A queue has one more behind. @param at its place in the scene */
@@ -279,7 +279,7 @@ export function reachHub(tables: Tables, scene: Scene, from: number): void {
 const INCS_MAX = 64
 
 function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
-  const out = { send() {}, record() {}, emit() {} }
+  const out = { send() {}, record() {} }
   if (request.kind === 'members') {
     return register.setMembers(directory, SESSION_ID, from, request, out)
   }

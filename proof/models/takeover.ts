@@ -322,7 +322,7 @@ function grant(scene: TakeoverScene, demand: Change): void {
 function compareAndSet(scene: TakeoverScene, said: Change): boolean {
   const { directory, now } = scene
   const at = said.inc - 1
-  const out = { send() {}, record() {}, emit() {} }
+  const out = { send() {}, record() {} }
   const isTaken = register.change(directory, now, said, out)
   if (isTaken) scene.asked = { at, request: said.request }
   else tell(scene, at, said.request, false, registerOf(scene))
@@ -334,7 +334,7 @@ function keep(scene: TakeoverScene): void {
   const { directory, now } = scene
   scene.asked = null
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID, { emit() {} })
+  register.kept(directory, now, SESSION_ID)
   challenge.settled(directory, now, SESSION_ID)
   tell(scene, at, request, true, registerOf(scene))
   tell(scene, 1 - at, 0, true, registerOf(scene))

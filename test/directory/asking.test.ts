@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { PART_MAX } from '../../packages/holdfast/src/rounds.ts'
 
-const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+const QUIET = { send: () => {}, record: () => {} }
 const bytes = new Uint8Array(32)
 const WISH = {
   ...({ game: 'g', playersMax: 8, recovers: false, topology: 'star', terms: '' } as const),
@@ -13,7 +13,7 @@ const WISH = {
 // The disk takes it.
 function write(directory: register.Directory, session: string): void {
   register.recordOf(directory, session)
-  register.kept(directory, 0, session, QUIET)
+  register.kept(directory, 0, session)
 }
 
 function directoryOf(rooms: number): register.Directory {

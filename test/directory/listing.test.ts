@@ -9,7 +9,7 @@ import { Desk, listed } from './desk.ts'
 const LIST_MAX = 200
 const LISTING_MS = 1_000
 
-const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+const QUIET = { send: () => {}, record: () => {} }
 
 /** Rooms that are on disk; each has as many players as its place in the list says. */
 function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
@@ -20,7 +20,7 @@ function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
     const wish = { game, room: `${at}`, playersMax: 9, topology: 'star', terms: '' } as const
     add(directory, 0, { ...wish, recovers: false, hash, link, key }, id, QUIET)
     recordOf(directory, id)
-    kept(directory, 0, id, QUIET)
+    kept(directory, 0, id)
     directory.rows.get(id)!.entry.players = count
   }
 }

@@ -43,7 +43,7 @@ test('T20: who may not serve hears that nobody does, who may that the hub is ful
   const desk = new Desk()
   const nobody = [{ kind: 'refused', request: 3, why: 'nobody serves it' }]
   expect(ask(desk, { playersMax: 0 })).toEqual(nobody)
-  const out = { send: () => {}, record: () => {}, emit: () => {} }
+  const out = { send: () => {}, record: () => {} }
   for (let i = 0; i < register.SESSIONS_MAX; i++) {
     register.add(desk.hub.directory, 0, { ...WISH, room: `${i}` }, `${i}`, out)
   }

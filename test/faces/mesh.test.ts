@@ -81,7 +81,6 @@ describe('who has links', () => {
     const directory = register.create(0)
     const out: register.DirectoryOut = {
       send: () => {},
-      emit: () => {},
       record: (session) => void records.set(session, register.recordOf(directory, session)!),
     }
     const hash = new Uint8Array(16)

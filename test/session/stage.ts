@@ -297,12 +297,11 @@ export class Stage {
   readonly #toPrimary: register.DirectoryOut = {
     send: (to, message) => this.#fromHub(to, message),
     record: () => {},
-    emit: () => {},
   }
 
   #settle(): void {
     register.recordOf(this.#directory, ID)
-    register.kept(this.#directory, this.now, ID, { emit() {} })
+    register.kept(this.#directory, this.now, ID)
   }
 }
 

@@ -128,7 +128,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   const { session, members } = message
   const { directory } = hub
   const before = register.find(directory, session)?.members ?? []
-  if (!register.setMembers(directory, session, from.inc, message, directoryOut(hub, out))) {
+  if (!register.setMembers(directory, session, from.inc, message, out)) {
     return false
   }
   tellPlayers(register.find(directory, session)!, before, out)

@@ -13,7 +13,7 @@ import { SILENT_MS } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'
-import { type Attendance, directoryOut, type Hub, type HubOut } from './state.ts'
+import { type Attendance, type Hub, type HubOut } from './state.ts'
 
 /** A session that was added has so long until a member is attached. */
 export const NEVER_MS: Millis = 10_000
@@ -93,7 +93,7 @@ export function ended({ attendance, budgets: own }: Hub, session: string): void 
 /** Ends a session if its time is over. While a change of it is on its way to the disk, it waits. */
 export function endIfDue(hub: Hub, now: Millis, session: string, out: HubOut): void {
   if (of(hub, now, session).until > now) return
-  if (register.forget(hub.directory, session, directoryOut(hub, out))) hub.counters.abandoned++
+  if (register.forget(hub.directory, session, out)) hub.counters.abandoned++
 }
 
 /** Ends sessions whose time is over. */

@@ -15,7 +15,7 @@ import type { Stand } from './archive.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
-import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { type Call, type Hub, type HubOut } from './state.ts'
 
 /** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
 export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gone' }): void {
@@ -38,7 +38,7 @@ export function settle(hub: Hub, session: string, out: HubOut): void {
     const room = hub.archive.rooms.get(session)
     if (!room?.saved || room.writing || room.next || !hasAll(row, room.saved)) return
   }
-  register.forget(hub.directory, session, directoryOut(hub, out))
+  register.forget(hub.directory, session, out)
 }
 
 /**

@@ -36,7 +36,7 @@ import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { dismiss } from './attaching.ts'
 import * as goodbyes from './goodbyes.ts'
-import { type Call, directoryOut, type Hub, type HubOut, type Opening, say } from './state.ts'
+import { type Call, type Hub, type HubOut, type Opening, say } from './state.ts'
 
 /** A stream that broke is dialled again within this; so are all after a start of the hub. */
 export const BACK_MS: Millis = 3_000
@@ -230,7 +230,7 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
   const entry = { ...stand.session.entry, register: lead, players: 1 }
   dismiss(call, entry.session)
   const session = { ...stand.session, entry: { ...entry, standing: 'open' as const } }
-  const row = register.begin(hub.directory, now, session, founder, directoryOut(hub, out))
+  const row = register.begin(hub.directory, now, session, founder, out)
   row.opening = inc
   const own = sessionOf(row)
   archive.change(hub.archive, entry, { ...stand, session: own, by: 0, next: inc + 1, until: 0 })
@@ -249,7 +249,7 @@ export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
   const place = { ...entry, room: rooms.asideOf(entry) }
   const isTaken = register.inRoom(hub.directory, place).length > 0
   if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
-  if (register.forget(hub.directory, session, directoryOut(hub, out))) return true
+  if (register.forget(hub.directory, session, out)) return true
   const renamed = { ...stand.session, entry: place }
   archive.change(hub.archive, entry, { ...stand, session: renamed })
   out.record(session)

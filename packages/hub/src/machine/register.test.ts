@@ -16,7 +16,7 @@ const listed = (inc: number): Listed => {
   return { inc, player: inc, hash: hash(inc), link: link(inc), key: link(inc) }
 }
 
-const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+const QUIET = { send: () => {}, record: () => {} }
 const WISH: register.Wish = {
   game: 'g',
   room: 'r',
@@ -35,7 +35,6 @@ class Desk {
   readonly out: register.DirectoryOut = {
     send: () => {},
     record: (session) => this.#keep(session),
-    emit: () => {},
   }
 
   constructor() {
@@ -49,7 +48,7 @@ class Desk {
     const bytes = register.recordOf(this.directory, session)
     if (bytes) this.records.set(session, bytes)
     else this.records.delete(session)
-    register.kept(this.directory, 0, session, this.out)
+    register.kept(this.directory, 0, session)
   }
 
   change(demand: Partial<Demand>): boolean {
@@ -143,10 +142,10 @@ describe('the register', () => {
 
   test('the list of members is written as it is while no change waits (PR-2)', () => {
     const directory = register.create(0)
-    const out = { send: () => {}, record: () => {}, emit: () => {} }
+    const out = { send: () => {}, record: () => {} }
     register.add(directory, 0, WISH, 't', out)
     register.recordOf(directory, 't')
-    register.kept(directory, 0, 't', out)
+    register.kept(directory, 0, 't')
     const members = [1, 2].map((inc) => listed(inc))
     register.setMembers(directory, 't', 1, { members, players: 2 }, out)
     const written = (): register.Row | null => {
@@ -232,7 +231,7 @@ describe('a register whose session may be recovered', () => {
     const out = { ...desk.out, record: () => {} }
     register.change(desk.directory, later, { ...takeover, why: 'takeover' }, out)
     register.recordOf(desk.directory, 's')
-    register.kept(desk.directory, later, 's', desk.out)
+    register.kept(desk.directory, later, 's')
     expect(row.entry.register).toEqual({ epoch: 2, primary: 2, backup: 0 })
     expect(recover(desk, later + register.RECOVER_MS, 3, 2)).toBe(false)
     expect(recover(desk, later + register.RECOVER_MS + 1, 3, 2)).toBe(true)
@@ -255,8 +254,7 @@ test('a room is free again when its primary is gone and no backup is there (PR-2
     register.present(desk.directory, 0, 's', 1, true)
     if (backedUp) desk.change({ why: 'add', backup: 2 })
     register.present(desk.directory, 0, 's', 1, false)
-    register.add(desk.directory, register.GONE_MS + 1, WISH, 't', desk.out)
-    return desk.directory.rows.has('t')
+    return register.living(desk.directory, register.GONE_MS + 1, WISH) === null
   }
   expect(opens(false)).toBe(true)
   expect(opens(true)).toBe(false)
@@ -268,7 +266,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     const directory = register.create(0)
     register.add(directory, 0, WISH, 's', QUIET)
     register.recordOf(directory, 's')
-    register.kept(directory, 0, 's', QUIET)
+    register.kept(directory, 0, 's')
     const row = register.find(directory, 's')!
     row.members = [1, 2, 3].map((inc) => listed(inc))
     Object.assign(row.entry.register, { backup })
@@ -293,10 +291,8 @@ describe('what a change of the register does besides (PR-2)', () => {
       const { directory, row } = known()
       expect(change(directory, { why, inc })).toBe(true)
       register.recordOf(directory, 's')
-      const told: register.News[] = []
-      register.kept(directory, 100, 's', { emit: (news) => void told.push(news) })
+      expect(register.kept(directory, 100, 's')).toBe('changed')
       const now = { epoch: 2, primary: inc, backup: 0 }
-      expect(told).toEqual([{ kind: 'changed', session: 's', register: now }])
       expect(row).toMatchObject({ rttMs: rtt, missed: 0, goneAt: Infinity, lastYes: 100 })
       expect([row.entry.register, row.entry.standing]).toEqual([now, 'open'])
     },
@@ -308,9 +304,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     expect(directory.places.size).toBe(3)
     expect(change(directory, { why: 'end' })).toBe(true)
     register.recordOf(directory, 's')
-    const told: register.News[] = []
-    calmly(() => register.kept(directory, 0, 's', { emit: (news) => void told.push(news) }))
-    expect(told).toEqual([{ kind: 'ended', session: 's' }])
+    expect(calmly(() => register.kept(directory, 0, 's'))).toBe('ended')
     expect([...directory.places.values()].map((ids) => [...ids])).toEqual([['t'], ['t']])
     expect(register.inRoom(directory, WISH)).toEqual([])
     expect(register.inRoom(directory, others[0]!).map(({ entry }) => entry.session)).toEqual(['t'])
@@ -318,14 +312,11 @@ describe('what a change of the register does besides (PR-2)', () => {
   test('a new session is no news, for nobody is there yet (PR-2)', () => {
     const directory = register.create(0)
     register.add(directory, 0, WISH, 's', QUIET)
-    const told: register.News[] = []
-    const emit = (news: register.News): void => void told.push(news)
     // The disk has not been asked yet.
-    expect(register.kept(directory, 0, 's', { emit })).toBe(false)
+    expect(register.kept(directory, 0, 's')).toBe(null)
     expect(register.unkept(directory, 's')).toBe(false)
     register.recordOf(directory, 's')
-    expect(register.kept(directory, 0, 's', { emit })).toBe(true)
-    expect(told).toEqual([])
+    expect(register.kept(directory, 0, 's')).toBe('begun')
   })
   test('T23: while one waits for the disk no other is taken, and no question is asked (PR-2)', () => {
     const { directory, row } = known()
@@ -350,7 +341,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     nothing(() => change(directory, { session: 'none' }))
     nothing(() => register.forget(directory, 'none', QUIET))
     nothing(() => register.recordOf(directory, 'none'))
-    nothing(() => register.kept(directory, 0, 'none', QUIET))
+    nothing(() => register.kept(directory, 0, 'none'))
     nothing(() => register.unkept(directory, 'none'))
     nothing(() => register.setMembers(directory, 'none', 1, { members: [], players: 0 }, QUIET))
     nothing(() => register.yes(directory, 0, none, 1))

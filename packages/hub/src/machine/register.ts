@@ -16,23 +16,30 @@
  * again at its next message, and removed after an hour of silence.
  */
 
-import type { Millis, Out, PeerId } from '../../../holdfast/src/machine.ts'
+import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as rounds from '../../../holdfast/src/rounds.ts'
 import { proves } from '../../../holdfast/src/wire/digest.ts'
 import {
-  type Entry,
   EPOCH_MAX,
   type Listed,
   type Register,
-  type Topology,
-  type Why,
+  type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
-import { ASK_MS, type Directory, erase, inRoom, insert, rowOf } from './rows.ts'
-import type { Pending, Row } from './rows.ts'
+import {
+  ASK_MS,
+  type Directory,
+  erase,
+  inRoom,
+  insert,
+  type Pending,
+  type Place,
+  type Row,
+  rowOf,
+} from './rows.ts'
 
-export { ASK_MS, create, type Directory, inRoom, type Row } from './rows.ts'
+export { ASK_MS, create, type Directory, inRoom, type Place, type Row } from './rows.ts'
 
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
@@ -54,42 +61,30 @@ const RTT_WEIGHT = 1 / 8
 export type Question =
   | { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
   | { kind: 'challenge'; session: string; epoch: number; nonce: number }
-/** Events of which the members of a session are notified. */
-export type News =
-  | { kind: 'changed'; session: string; register: Register }
-  | { kind: 'ended'; session: string }
 
 /**
  * The sink of the directory's functions. `send` goes to the registered primary's number; `record`
  * names a session whose record must be written: `recordOf` returns it, `kept` or `unkept` follows.
  */
-export type DirectoryOut = Out<Question, string, News>
+export interface DirectoryOut {
+  send(to: PeerId, question: Question): void
+  record(session: string): void
+}
+
+type Recorder = Pick<DirectoryOut, 'record'>
 
 /** The request for a change. */
-export interface Demand {
-  session: string
-  inc: PeerId
-  proof: Uint8Array
-  expect: number
-  primary: PeerId
-  backup: PeerId
-  why: Why
-}
+export type Demand = Omit<ToHub & { kind: 'change' }, 'kind' | 'request'>
+
+type Add = ToHub & { kind: 'add' }
+type Founder = Pick<Add, 'hash' | 'link' | 'key'>
 
 /** The options of a process that opens a session; its hash of a proof, link key, player key. */
-export interface Wish {
-  game: string
-  room: string
-  playersMax: number
-  recovers: boolean
-  topology: Topology
-  terms: string
-  /** Only members that were admitted as hosts serve. */
-  hosts?: boolean
-  hash: Uint8Array
-  link: Uint8Array
-  key: Uint8Array
-}
+export type Wish = Founder &
+  Pick<Add, 'game' | 'room' | 'playersMax' | 'recovers' | 'topology' | 'terms'> & {
+    /** Only members that were admitted as hosts serve. */
+    hosts?: boolean
+  }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
@@ -100,40 +95,23 @@ export function restore(directory: Directory, now: Millis, bytes: Uint8Array): b
 }
 
 /**
- * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1), or the existing one of
- * the same game and room that answers. A new one waits for the disk.
+ * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1). It waits for the disk.
  *
  * @param session  an id that was never used before
- * @returns the row; null if the directory is full, or if `playersMax` is 0 and nobody is there
  */
 export function add(
   directory: Directory,
   now: Millis,
   wish: Wish,
   session: string,
-  out: DirectoryOut,
-): { created: boolean; row: Row } | null {
-  const known = living(directory, now, wish)
-  if (known) return { created: false, row: known }
-  // A process that may not serve does not open a session.
-  if (wish.playersMax === 0) return null
-  if (directory.rows.size >= SESSIONS_MAX) return null
+  out: Recorder,
+): Row {
   const { game, room, playersMax, topology, terms, recovers, hosts = false } = wish
   const register = { epoch: 1, primary: 1, backup: 0 }
-  const entry: Entry = {
-    session,
-    game,
-    room,
-    playersMax,
-    topology,
-    terms,
-    register,
-    players: 1,
-    standing: 'open',
-  }
+  const place = { session, game, room, playersMax, topology, terms, register }
+  const entry = { ...place, players: 1, standing: 'open' } as const
   const none = { members: [], entrants: [], invitations: [] }
-  const row = begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
-  return { created: true, row }
+  return begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
 }
 
 /**
@@ -144,8 +122,8 @@ export function begin(
   directory: Directory,
   now: Millis,
   kept: Kept,
-  { hash, link, key }: Pick<Wish, 'hash' | 'link' | 'key'>,
-  out: Pick<DirectoryOut, 'record'>,
+  { hash, link, key }: Founder,
+  out: Recorder,
 ): Row {
   const inc = kept.entry.register.primary
   const members = [{ inc, player: inc, hash, link, key }]
@@ -156,12 +134,8 @@ export function begin(
   return row
 }
 
-/** The session of a room that somebody serves or will serve; null if `add` would make one. */
-export function living(
-  directory: Directory,
-  now: Millis,
-  place: Pick<Wish, 'game' | 'room'>,
-): Row | null {
+/** The session of a room that somebody serves or will serve. */
+export function living(directory: Directory, now: Millis, place: Place): Row | null {
   return inRoom(directory, place).find((row) => !isDead(row, now)) ?? null
 }
 
@@ -170,12 +144,7 @@ export function living(
  * twice fails the second time, and its sender sees from the register whether the change was its
  * own. While a change of this session is pending, a second one is refused.
  */
-export function change(
-  directory: Directory,
-  now: Millis,
-  demand: Demand,
-  out: DirectoryOut,
-): boolean {
+export function change(directory: Directory, now: Millis, demand: Demand, out: Recorder): boolean {
   if (!allows(directory, now, demand)) return false
   const row = directory.rows.get(demand.session)!
   const { primary, backup, expect } = demand
@@ -185,11 +154,7 @@ export function change(
 }
 
 /** Ends a session that nobody wants any more. @returns false while a change of it waits */
-export function forget(
-  directory: Directory,
-  session: string,
-  out: Pick<DirectoryOut, 'record'>,
-): boolean {
+export function forget(directory: Directory, session: string, out: Recorder): boolean {
   const row = directory.rows.get(session)
   if (!row || row.pending) return false
   propose(row, null, CHANGED, out)
@@ -209,7 +174,7 @@ function propose(
   row: Row,
   register: Register | null,
   from: Pick<Pending, 'isNew' | 'before'>,
-  out: Pick<DirectoryOut, 'record'>,
+  out: Recorder,
 ): void {
   row.pending = { register, ...from, isWriting: false }
   out.record(row.entry.session)
@@ -225,29 +190,27 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   row.writing = row.unkept.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
-  const { members, recovers, hosts, entrants, invitations } = row
-  const entry = { ...row.entry, register }
-  return writeRecord({ entry, members, recovers, hosts, entrants, invitations })
+  return writeRecord({ ...row, entry: { ...row.entry, register } })
 }
 
 /**
- * The disk has what `recordOf` returned last: a change in it takes effect. @returns whether one did
+ * The disk has what `recordOf` returned last: a change in it takes effect.
+ *
+ * @returns what became of the session; null if there was no change
  */
 export function kept(
   directory: Directory,
   now: Millis,
   session: string,
-  out: Pick<DirectoryOut, 'emit'>,
-): boolean {
+): 'begun' | 'changed' | 'ended' | null {
   const row = directory.rows.get(session)
   row?.unkept.splice(0, row.writing)
-  if (!row?.pending?.isWriting) return false
+  if (!row?.pending?.isWriting) return null
   const { register, isNew } = row.pending
   row.pending = null
   if (register === null) {
     erase(directory, row)
-    out.emit({ kind: 'ended', session })
-    return true
+    return 'ended'
   }
   if (register.primary !== row.entry.register.primary) row.rttMs = null
   row.entry.register = register
@@ -255,8 +218,7 @@ export function kept(
   row.lastYes = now
   row.missed = 0
   stand(row)
-  if (!isNew) out.emit({ kind: 'changed', session, register })
-  return true
+  return isNew ? 'begun' : 'changed'
 }
 
 /** The disk did not take what `recordOf` returned last: a change in it never happened. */
@@ -342,7 +304,7 @@ export function setMembers(
   session: string,
   from: PeerId,
   { members, players }: { members: Listed[]; players: number },
-  out: DirectoryOut,
+  out: Recorder,
 ): boolean {
   const row = directory.rows.get(session)
   if (!row || row.entry.register.primary !== from) return false

@@ -128,7 +128,10 @@ export function erase(directory: Directory, { entry }: Row): void {
   }
 }
 
-function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
+/** A room of a game. */
+export type Place = Pick<Entry, 'game' | 'room'>
+
+function placesOf({ game, room }: Place): [string, string] {
   return [`game ${game}`, `room ${placeOf({ game, room })}`]
 }
 
@@ -136,12 +139,12 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
  * A room of a game as one text. The length distinguishes a game whose name ends like a room from
  * that room.
  */
-export function placeOf({ game, room }: Pick<Entry, 'game' | 'room'>): string {
+export function placeOf({ game, room }: Place): string {
   return `${game.length} ${game} ${room}`
 }
 
 /** The sessions of a room, dead ones too. */
-export function inRoom(directory: Directory, place: Pick<Entry, 'game' | 'room'>): Row[] {
+export function inRoom(directory: Directory, place: Place): Row[] {
   const ids = directory.places.get(placesOf(place)[1]) ?? []
   return [...ids].map((id) => directory.rows.get(id)!)
 }

@@ -51,14 +51,12 @@ import {
   tell,
   type Opening,
 } from './state.ts'
-import { placeOf } from './rows.ts'
+import { type Place, placeOf } from './rows.ts'
 
 // Rooms that the owner of the hub has closed: their sessions end, nothing of them is kept, and for
 // a while nobody comes in or opens the room anew; all of them read why.
 
 const encoder = new TextEncoder()
-
-type Place = Pick<register.Wish, 'game' | 'room'>
 
 /** Closes a room. @returns how many sessions end with it: one, or none */
 export function close(
@@ -80,7 +78,7 @@ export function close(
 // Its members find that they are in no session any more, and are told why as they come back.
 function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
   dismiss({ hub, now, out }, session)
-  register.forget(hub.directory, session, directoryOut(hub, out))
+  register.forget(hub.directory, session, out)
 }
 
 /** The hub drops what is kept of closed rooms, where the disk refused that before. */
@@ -291,7 +289,6 @@ function create(
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const row = kept ? keeping.open(call, kept, message) : anew(call, message)
-  if (!row) return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
   const id = row.entry.session
   admission.enroll(row, message.key, entrance)
   from.created++
@@ -301,11 +298,9 @@ function create(
   hub.asked.set(id, { connection, kind: 'add', message, opened: kept })
 }
 
-function anew({ hub, now, out }: Call, message: Add): register.Row | null {
-  const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
-  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
-  if (added) hub.created++
-  return added?.row ?? null
+function anew({ hub, now, out }: Call, message: Add): register.Row {
+  const id = `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
+  return register.add(hub.directory, now, message, id, out)
 }
 
 function welcome(
@@ -334,7 +329,7 @@ function mayFound(call: Call): Exceeded | null {
   if (hub.directory.rows.size >= all.rooms) {
     // Whoever asks again finds the place of a session whose members are away for longest.
     const absent = attendance.mostAbsent(hub, now)
-    if (absent !== null) register.forget(hub.directory, absent, directoryOut(hub, out))
+    if (absent !== null) register.forget(hub.directory, absent, out)
     return budgets.refuse(hub.budgets, 'hub', 'rooms')
   }
   return refusals.spend(call, 'registrations', 1)
@@ -419,7 +414,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   // All who are here are told of it.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
-  if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
+  if (register.change(hub.directory, now, message, out)) {
     hub.asked.set(session, { connection, message, kind: 'change' })
     return
   }
@@ -430,37 +425,29 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
 /**
  * The disk has the record: the member that asked for the change is answered first, then the others.
  */
-export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boolean {
+export function kept(hub: Hub, now: Millis, session: string, out: HubOut): void {
   const row = register.find(hub.directory, session)
-  const news: register.News[] = []
-  const emit = (event: register.News): void => void news.push(event)
   const before = row?.entry.register.primary ?? 0
-  if (!row || !register.kept(hub.directory, now, session, { emit })) {
-    endIfShut({ hub, now, out }, session)
-    return false
-  }
-  const isOver = !hub.directory.rows.has(session)
-  if (isOver) {
+  const became = register.kept(hub.directory, now, session)
+  if (became !== 'ended') endIfShut({ hub, now, out }, session)
+  if (!row || became === null) return
+  challenge.settled(hub.directory, now, session)
+  if (became === 'ended') {
     happened(row, 'ended', out)
     keeping.ended(hub, now, row, out)
-  } else endIfShut({ hub, now, out }, session)
-  challenge.settled(hub.directory, now, session)
-  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
-  else attendance.endIfDue(hub, now, session, out)
+    attendance.ended(hub, session)
+  } else attendance.endIfDue(hub, now, session, out)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
-    founded({ hub, now, out }, row, asked)
-    return true
+    return founded({ hub, now, out }, row, asked)
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
   if (asked?.message.why === 'recover') tellStored(hub, row, before, asked.connection, out)
-  if (!isOver) tellMoved(row, before, out)
-  const isChanged = news.some(({ kind }) => kind === 'changed')
-  if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
-  return true
+  if (became !== 'ended') tellMoved(row, before, out)
+  if (became === 'changed') tell(hub, session, registered(row, 0, true, out), out)
 }
 
 // Whoever recovers a session goes on from what the primary before it had on disk, if that is more
@@ -491,7 +478,7 @@ function founded(
   const sheets = opened && keeping.read(hub, session, out)
   if (opened && !sheets) {
     refuse(connection, message.request, UNREADABLE, out)
-    register.forget(hub.directory, session, directoryOut(hub, out))
+    register.forget(hub.directory, session, out)
     return
   }
   say(connection, welcome({ hub, now, out }, row, message, opened ?? 'new'), out)
@@ -521,13 +508,13 @@ export function refuseEntrants(hub: Hub, session: string, why: string, out: HubO
 }
 
 /** The disk did not take the record: a change in it is refused. */
-export function unkept(hub: Hub, session: string, why: string, out: HubOut): boolean {
-  if (!register.unkept(hub.directory, session)) return false
+export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+  if (!register.unkept(hub.directory, session)) return
   hub.counters.unkept++
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
-  if (!asked) return true
+  if (!asked) return
   const from = hub.connections.get(asked.connection)
   // A process that asks again until there is room has created nothing so far.
   if (asked.kind === 'add' && from) {
@@ -535,5 +522,4 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): boo
     budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
   }
   refuse(asked.connection, asked.message.request, why, out)
-  return true
 }

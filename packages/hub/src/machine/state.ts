@@ -348,7 +348,6 @@ export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
       const stream = hub.attached.get(question.session)?.get(to)
       if (stream !== undefined) say(stream, question, out)
     },
-    emit: () => {},
   }
 }
 
