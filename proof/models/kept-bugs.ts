@@ -36,7 +36,7 @@ export function forced(scene: KeptScene, who: number, say: () => void): void {
 export function thrifty(scene: KeptScene, say: () => void): void {
   const hub = working(scene)
   const known = standOf(archive.find(hub.archive, PLACE))
-  const opening = openingOf(hub, scene.now, PLACE)
+  const opening = openingOf({ hub, now: scene.now }, PLACE)
   if (!known || !opening || typeof opening === 'number' || opening.inc === known.next) return say()
   known.next -= MEMBERS_MAX
   say()

@@ -2,7 +2,7 @@
 
 import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
-import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
+import type { Hub, HubOut, Turn } from '../../packages/hub/src/machine/hub.ts'
 import { defaults } from '../../packages/hub/src/machine/limits.ts'
 import {
   type FromHub,
@@ -65,6 +65,10 @@ export function peerOf(scene: KeptScene, who: number): Peer {
   return copy
 }
 
+function turnOf(scene: KeptScene): Turn {
+  return { hub: working(scene), now: scene.now, out: outOf(scene) }
+}
+
 /** The sink of the hub: what matters to a process waits in its stream. */
 function outOf(scene: KeptScene): HubOut {
   return {
@@ -108,14 +112,14 @@ function counts({ inc, phase }: Peer, message: FromHub): boolean {
 export function say(scene: KeptScene, who: number, message: ToHub): void {
   const { stream } = scene.peers[who]!
   const bytes = frameMessage(encode(toHub, message))
-  hub.receive(working(scene), scene.now, stream, bytes, outOf(scene))
+  hub.receive(turnOf(scene), stream, bytes)
 }
 
 /** A process has a new stream, and says something. */
 export function dial(scene: KeptScene, who: number, message: ToHub): void {
   const peer = peerOf(scene, who)
   peer.stream = ++scene.streams
-  hub.opened(working(scene), scene.now, peer.stream, `10.0.0.${who + 1}`, outOf(scene))
+  hub.opened(turnOf(scene), peer.stream, `10.0.0.${who + 1}`)
   say(scene, who, { kind: 'hello', version: HUB_VERSION })
   say(scene, who, message)
 }
@@ -126,7 +130,7 @@ export function cut(scene: KeptScene, who: number): void {
   const { stream } = peer
   silence(peer)
   if (scene.hub.connections.has(stream)) {
-    hub.closed(working(scene), scene.now, stream, outOf(scene))
+    hub.closed(turnOf(scene), stream)
   }
 }
 
@@ -158,13 +162,13 @@ export function take(scene: KeptScene, isTorn = false): void {
 export function wrote(scene: KeptScene): void {
   take(scene)
   scene.writing = null
-  hub.kept(working(scene), scene.now, [scene.session], outOf(scene))
+  hub.kept(turnOf(scene), [scene.session])
 }
 
 /** The disk did not take it. */
 export function refused(scene: KeptScene): void {
   scene.writing = null
-  hub.unkept(working(scene), scene.now, [scene.session], TROUBLE, outOf(scene))
+  hub.unkept(turnOf(scene), [scene.session], TROUBLE)
   // As runtime/hub/hub-server.ts does.
   if (find(scene.hub.directory, scene.session)) scene.owed = true
 }
@@ -195,7 +199,7 @@ export function pass(scene: KeptScene, ms: Millis): void {
   const until = scene.now + ms
   while (scene.now < until) {
     scene.now = Math.min(until, scene.now + ASK_MS)
-    hub.wake(working(scene), scene.now, outOf(scene))
+    hub.wake(turnOf(scene))
     for (const who of scene.peers.keys()) yes(scene, who)
   }
 }

@@ -42,7 +42,7 @@ function show(id: number, said: Partial<Claims> | string, more: object = {}): Fr
   expect(asked).toEqual({ connection: stream, ticket: 'a.b.c' })
   const before = desk.heard.get(stream)!.length
   const told = typeof said === 'string' ? said : claims
-  hub.ticketed(desk.hub, desk.now, asked, told, desk.out)
+  hub.ticketed(desk, asked, told)
   desk.write()
   return desk.heard.get(stream)![before]!
 }
@@ -134,7 +134,7 @@ describe('who comes in', () => {
     desk.atOnce = false
     const [stream] = add(2, { ticket: 'a.b.c' })
     const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 'u', uses: 1 }
-    hub.ticketed(desk.hub, desk.now, desk.tickets.pop()!, claims, desk.out)
+    hub.ticketed(desk, desk.tickets.pop()!, claims)
     const heard = (): string[] => desk.heard.get(stream)!.slice(2).map(why)
     expect(heard()).toEqual([])
     desk.write('the disk is full')
@@ -172,10 +172,10 @@ describe('who comes in', () => {
       ticket: 'd.e.f',
     })
     const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 't', uses: 1 }
-    hub.ticketed(desk.hub, desk.now, asked, claims, desk.out)
+    hub.ticketed(desk, asked, claims)
     expect(desk.hub.directory.rows.size).toBe(0)
     desk.close(stream)
-    hub.ticketed(desk.hub, desk.now, { connection: stream, ticket: 'd.e.f' }, claims, desk.out)
+    hub.ticketed(desk, { connection: stream, ticket: 'd.e.f' }, claims)
     expect(desk.hub.directory.rows.size).toBe(0)
   })
 

@@ -8,6 +8,7 @@ import {
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { create } from '../../packages/hub/src/machine/budgets.ts'
+import { save } from '../../packages/hub/src/machine/saving.ts'
 import { defaults } from '../../packages/hub/src/machine/limits.ts'
 import type { Loop, Store } from '../../packages/holdfast/src/ports.ts'
 import { BEHIND_MS } from '../../packages/hub/src/server/beacon.ts'
@@ -223,7 +224,7 @@ describe('a beacon', () => {
       }
       scene.founder.ends()
       expect(scene.streams).toBe(0)
-      const saved = scene.server.saveRoom({ game: 'g', room: 'main' })!
+      const saved = save(scene.server.turn, { game: 'g', room: 'main' })!
       expect(saved.sheets.map((sheet) => new TextDecoder().decode(sheet))).toEqual(['two '])
       expect(scene.opens()).toBe('two ')
     },

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 function shut(forMs: number): number {
   const until = desk.now + forMs
-  const ended = close(desk.hub, desk.now, PLACE, { why: 'closed', until }, desk.out)
+  const ended = close(desk, PLACE, { why: 'closed', until })
   if (desk.atOnce) desk.write()
   return ended
 }
@@ -72,7 +72,7 @@ describe('a closed room', () => {
     room.leaves()
     const { desk: own } = room
     own.atOnce = false
-    close(own.hub, own.now, PLACE, { why: 'closed', until: own.now + 60_000 }, own.out)
+    close(own, PLACE, { why: 'closed', until: own.now + 60_000 })
     own.write('the disk is full')
     expect(own.disk.has(`kept ${room.id}`)).toBe(true)
     own.atOnce = true
@@ -90,13 +90,7 @@ describe('a closed room', () => {
     })
     desk.now += 2_000
     for (let room = 0; room < 50; room++) {
-      close(
-        desk.hub,
-        desk.now,
-        { game: 'g', room: `${room}` },
-        { why: 'x', until: desk.now },
-        desk.out,
-      )
+      close(desk, { game: 'g', room: `${room}` }, { why: 'x', until: desk.now })
     }
     expect(desk.hub.shut.size).toBe(1)
   })

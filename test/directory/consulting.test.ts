@@ -25,7 +25,7 @@ function ask(stream: number, id: number, request = 1, more: object = {}): void {
 /** The application answers the oldest question. */
 function answer(why: string | null): void {
   const asked = desk.consulted.shift()!
-  hub.consulted(desk.hub, desk.now, asked, why, desk.out)
+  hub.consulted(desk, asked, why)
   desk.write()
 }
 
@@ -78,10 +78,10 @@ describe('the application', () => {
     ask(stream, 2)
     ask(stream, 3)
     const [two, three] = desk.consulted.splice(0)
-    hub.consulted(desk.hub, desk.now, two!, null, desk.out)
+    hub.consulted(desk, two!, null)
     expect(heard(stream).some(({ kind }) => kind === 'added')).toBe(false)
-    hub.consulted(desk.hub, desk.now, three!, 'no', desk.out)
-    hub.consulted(desk.hub, desk.now, three!, null, desk.out)
+    hub.consulted(desk, three!, 'no')
+    hub.consulted(desk, three!, null)
     expect(heard(stream).some(({ kind }) => kind === 'added')).toBe(false)
     ask(stream, 2)
     expect(desk.consulted).toHaveLength(1)
@@ -101,8 +101,8 @@ describe('the application', () => {
     const stream = desk.open()
     ask(stream, 1)
     const [asked] = desk.consulted.splice(0)
-    hub.closed(desk.hub, desk.now, stream, desk.out)
-    hub.consulted(desk.hub, desk.now, asked!, null, desk.out)
+    hub.closed(desk, stream)
+    hub.consulted(desk, asked!, null)
     expect(desk.hub.directory.rows.size).toBe(0)
   })
 })

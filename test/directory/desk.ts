@@ -111,7 +111,7 @@ export class Desk {
       this.ear?.closed(connection, why)
       this.closings.set(connection, closing)
       this.closed.set(connection, why)
-      calmly(() => hub.closed(this.hub, this.now, connection, this.out))
+      calmly(() => hub.closed(this, connection))
     },
   }
 
@@ -132,7 +132,7 @@ export class Desk {
     const connection = ++this.#count
     this.heard.set(connection, [])
     const own = `10.9.${connection >> 8}.${connection & 0xff}`
-    calmly(() => hub.opened(this.hub, this.now, connection, address ?? own, this.out))
+    calmly(() => hub.opened(this, connection, address ?? own))
     return connection
   }
 
@@ -144,13 +144,13 @@ export class Desk {
   /** @returns what this stream heard in answer */
   bytes(connection: number, bytes: Uint8Array): FromHub[] {
     const before = this.heard.get(connection)!.length
-    calmly(() => hub.receive(this.hub, this.now, connection, bytes, this.out))
+    calmly(() => hub.receive(this, connection, bytes))
     if (this.atOnce) this.write()
     return this.heard.get(connection)!.slice(before)
   }
 
   close(connection: number): void {
-    calmly(() => hub.closed(this.hub, this.now, connection, this.out))
+    calmly(() => hub.closed(this, connection))
     if (this.atOnce) this.write()
   }
 
@@ -162,7 +162,7 @@ export class Desk {
 
   /** The hub does what is due. */
   wake(): void {
-    calmly(() => hub.wake(this.hub, this.now, this.out))
+    calmly(() => hub.wake(this))
     if (this.atOnce) this.write()
   }
 
@@ -186,14 +186,14 @@ export class Desk {
       this.owed.clear()
       const records = sessions.flatMap((one) => calmly(() => hub.changesOf(this.hub, one)))
       if (trouble !== null) {
-        return calmly(() => hub.unkept(this.hub, this.now, sessions, trouble, this.out))
+        return calmly(() => hub.unkept(this, sessions, trouble))
       }
       for (const [key, bytes] of records) {
         if (bytes) this.disk.set(key, bytes)
         else this.disk.delete(key)
       }
       for (const session of sessions) this.ear?.kept(session)
-      calmly(() => hub.kept(this.hub, this.now, sessions, this.out))
+      calmly(() => hub.kept(this, sessions))
     }
   }
 

@@ -49,7 +49,7 @@ test('a room is kept until its time is over, and from that instant no longer', (
     [until, 0],
   ] as const) {
     hub.archivedAt = 0
-    sweep(hub, wall(at), out)
+    sweep({ hub, now: wall(at), out })
     room.desk.write()
     expect(hub.archive.rooms.size).toBe(left)
   }

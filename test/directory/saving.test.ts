@@ -22,7 +22,7 @@ const saved: Saved = {
 }
 
 function restore(desk: Desk, one: Saved = saved, as = AS): saving.Unfit | null {
-  const unfit = saving.restore(desk.hub, desk.now, one, as, desk.out)
+  const unfit = saving.restore(desk, one, as)
   desk.write()
   return unfit
 }
@@ -30,7 +30,7 @@ function restore(desk: Desk, one: Saved = saved, as = AS): saving.Unfit | null {
 test('a room comes back from its file as the session that it was, and goes into the same file', () => {
   const desk = new Desk()
   expect(restore(desk)).toBe(null)
-  expect(saving.save(desk.hub, AS, desk.out)).toEqual(saved)
+  expect(saving.save(desk, AS)).toEqual(saved)
   expect(readSaved(writeSaved(saved))).toEqual(saved)
   // Whoever opens it is primary of that session, in an epoch behind all of before.
   const stream = desk.open()
@@ -70,9 +70,9 @@ test('what is here already, is too large, or finds no room changes nothing', () 
 
 test('nothing is saved of a room that is not kept; nor of one that the disk will not read', () => {
   const desk = new Desk()
-  expect(saving.save(desk.hub, AS, desk.out)).toBe(null)
+  expect(saving.save(desk, AS)).toBe(null)
   restore(desk)
-  expect(saving.save(desk.hub, AS, { read: () => null })).toBe(null)
+  expect(saving.save({ hub: desk.hub, out: { read: () => null } }, AS)).toBe(null)
 })
 
 test.each([
@@ -94,5 +94,8 @@ test.each([
     }
     return desk.out.read(key)
   }
-  expect(saving.save(desk.hub, AS, { read })).toMatchObject({ index: 4, sheets: others })
+  expect(saving.save({ hub: desk.hub, out: { read } }, AS)).toMatchObject({
+    index: 4,
+    sheets: others,
+  })
 })

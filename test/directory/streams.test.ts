@@ -7,7 +7,7 @@ import {
   type ToHub,
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import * as register from '../../packages/hub/src/machine/register.ts'
+import type * as register from '../../packages/hub/src/machine/register.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Desk, HUB_KEY, linkOf, listed, proof, OPEN } from './desk.ts'
@@ -63,7 +63,7 @@ describe('a stream that opens', () => {
     const mute = desk.dial()
     const closings: number[] = []
     const out = { ...desk.out, close: (connection: number) => void closings.push(connection) }
-    for (const now of [5_000, 5_000, 9_000]) wake(desk.hub, now, out)
+    for (const now of [5_000, 5_000, 9_000]) wake({ hub: desk.hub, now, out })
     expect([closings, desk.hub.counters.mute]).toEqual([[mute], 1])
     expect(deadline(desk.hub)).toBeGreaterThan(9_000)
   })

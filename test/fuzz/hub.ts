@@ -91,7 +91,7 @@ export function desk(seed: number): Desk {
   }
   made.out = outOf(made)
   for (const stream of GOOD) {
-    hub.opened(made.hub, 0, stream, HOME, made.out)
+    hub.opened(made, stream, HOME)
     say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
@@ -133,13 +133,13 @@ function outOf(made: Desk): HubOut {
     happened: () => {},
     consult: () => {},
     check: (connection, ticket) => {
-      hub.ticketed(made.hub, made.now, { connection, ticket }, 'it is none', made.out)
+      hub.ticketed(made, { connection, ticket }, 'it is none')
     },
     record: (session) => void made.owed.add(session),
     read: (key) => made.disk.get(key) ?? null,
     close: (stream) => {
       made.bad.delete(stream)
-      hub.closed(made.hub, made.now, stream, made.out)
+      hub.closed(made, stream)
     },
   }
 }
@@ -152,7 +152,7 @@ export function write(made: Desk): void {
     const { directory } = made.hub
     const records = sessions.flatMap((one) => hub.changesOf(made.hub, one))
     if (made.isFull) {
-      hub.unkept(made.hub, made.now, sessions, 'the disk is full', made.out)
+      hub.unkept(made, sessions, 'the disk is full')
       for (const one of sessions) if (directory.rows.has(one)) made.owed.add(one)
       return
     }
@@ -160,7 +160,7 @@ export function write(made: Desk): void {
       if (bytes) made.disk.set(session, bytes)
       else made.disk.delete(session)
     }
-    hub.kept(made.hub, made.now, sessions, made.out)
+    hub.kept(made, sessions)
   }
 }
 
@@ -170,7 +170,7 @@ export function say(made: Desk, stream: number, message: ToHub): void {
   // Nobody else sees a proof.
   const secret = message.kind === 'attach' || message.kind === 'change'
   if (GOOD.includes(stream) && !secret) remember(made.chaos, made.known, bytes)
-  hub.receive(made.hub, made.now, stream, bytes, made.out)
+  hub.receive(made, stream, bytes)
   write(made)
 }
 
@@ -189,7 +189,7 @@ export function open(made: Desk): number {
   const stream = made.nextStream++
   made.bad.add(stream)
   const address = pick(made.chaos, [HOME, ...ADDRESSES])
-  hub.opened(made.hub, made.now, stream, address, made.out)
+  hub.opened(made, stream, address)
   return stream
 }
 
@@ -204,8 +204,8 @@ export function storm(made: Desk, messages: number): void {
     const stream = pick(chaos, [...made.bad])
     if (chance(chaos, 0.002)) made.out.close(stream, { kind: 'refused', why: 'gone' })
     else if (below(chaos, 20) === 0) greet(made, stream)
-    else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
-    if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
+    else hub.receive(made, stream, hubBytes(chaos, made.known))
+    if (hub.deadline(made.hub) <= made.now) hub.wake(made)
     // The disk takes its time, and is full now and then.
     if (chance(chaos, 0.2)) write(made)
     if (chance(chaos, 0.001)) made.isFull = !made.isFull
@@ -293,7 +293,7 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   const stream = made.nextStream++
   const told: FromHub[] = []
   made.told.set(stream, told)
-  hub.opened(made.hub, made.now, stream, '203.0.113.9', made.out)
+  hub.opened(made, stream, '203.0.113.9')
   say(made, stream, { kind: 'hello', version: HUB_VERSION })
   say(made, stream, {
     kind: 'add',
@@ -311,16 +311,16 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
     [2, stream, 2],
     [1, stream, 3],
   ] as const) {
-    hub.receive(made.hub, made.now, from, frameKnock(caller, Uint8Array.of(first)), made.out)
+    hub.receive(made, from, frameKnock(caller, Uint8Array.of(first)))
   }
   const [asked, ...answers] = made.knocked
   claim(asked?.to === 1 && asked.caller === stream, 'the primary hears who asks')
   const firsts = answers.map(({ to, caller, first }) => `${to === stream} ${caller} ${first}`)
   claim(firsts.join() === 'true 0 3', `only the primary answers: ${firsts.join()}`)
   const { relayed } = made.hub.counters
-  hub.receive(made.hub, made.now, 2, frameRelay(1, new Uint8Array(9)), made.out)
+  hub.receive(made, 2, frameRelay(1, new Uint8Array(9)))
   claim(made.hub.counters.relayed === relayed + 1, 'the members reach one another')
   made.relayed.length = 0
   made.told.delete(stream)
-  hub.closed(made.hub, made.now, stream, made.out)
+  hub.closed(made, stream)
 }

@@ -24,10 +24,10 @@ test('a stream that says no hello is closed after 5 s, and no other', () => {
   const polite = open(made)
   say(made, polite, { kind: 'hello', version: HUB_VERSION })
   made.now = hub.deadline(made.hub) - 1
-  hub.wake(made.hub, made.now, made.out)
+  hub.wake(made)
   expect(made.hub.connections.has(mute)).toBe(true)
   made.now = TABLE.stream.hello.max
-  hub.wake(made.hub, made.now, made.out)
+  hub.wake(made)
   expect(made.hub.connections.has(mute)).toBe(false)
   expect(made.hub.connections.has(polite)).toBe(true)
   expect(made.hub.counters.mute).toBe(1)
@@ -81,6 +81,6 @@ test('only the primary that was asked may answer: 1 of 3 replies reaches who ask
   const other = open(made)
   made.told.set(other, [])
   say(made, other, { kind: 'hello', version: HUB_VERSION })
-  hub.receive(made.hub, made.now, 1, frameKnock(other, new Uint8Array(1)), made.out)
+  hub.receive(made, 1, frameKnock(other, new Uint8Array(1)))
   expect(made.knocked).toEqual([])
 })

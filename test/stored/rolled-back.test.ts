@@ -7,6 +7,8 @@ import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import { save } from '../../packages/hub/src/machine/saving.ts'
+import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../faces/acting.ts'
 import { diskOf, putBack } from './disks.ts'
@@ -133,13 +135,13 @@ test('an older copy that whoever runs the hub imports is named as such, to all (
   const { session: ada } = await joining(w, { ...sealed, name: 'Ada' })
   await acts(w, ada, 'one')
   await left(w, ada)
-  const saved = w.hub()!.saveRoom(place)!
+  const saved = save(w.hub()!.turn, place)!
   const first = await joining(w, { ...sealed, name: 'Ada', token: ada.token })
   await acts(w, first.session, 'two')
   const { session: grace } = await joining(w, { ...sealed, name: 'Grace' })
   await w.run(3_000)
   await left(w, first.session, grace)
-  expect(w.hub()!.dropRoom(place)).toBe(true)
+  expect(dropRoom(w.hub()!, place.game, place.room)).toBe(true)
   await w.run(200)
   expect(await act(w, w.hub()!.restoreRoom(saved, place))).toBe(null)
   w.killHub()

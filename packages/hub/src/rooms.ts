@@ -5,7 +5,8 @@ import * as archive from './machine/archive.ts'
 import * as register from './machine/register.ts'
 import type { RoomNews } from './machine/state.ts'
 import { savedIn, writeSaved } from '../../holdfast/src/hub-protocol/saved-room.ts'
-import type { Unfit } from './machine/saving.ts'
+import { save, type Unfit } from './machine/saving.ts'
+import { drop } from './machine/keeping.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
 import { checkOptions } from '../../holdfast/src/api/options.ts'
@@ -100,12 +101,13 @@ export function keptRooms({ hub }: HubServer): KeptRoom[] {
 
 /** Drops what is kept of a room. @returns whether anything was @throws HoldfastError `bad-value` */
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
-  return server.dropRoom(placeOf(game, room))
+  const kept = archive.find(server.hub.archive, placeOf(game, room))
+  return kept !== null && drop(server.turn, kept.session.entry.session)
 }
 
 /** What is kept of a room, as a file; null for nothing. @throws HoldfastError `bad-value` */
 export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
-  const saved = server.saveRoom(placeOf(game, room))
+  const saved = save(server.turn, placeOf(game, room))
   return saved && writeSaved(saved)
 }
 

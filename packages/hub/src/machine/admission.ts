@@ -5,23 +5,26 @@
  * nothing else.
  */
 
-import { RIGHTS } from '../../../holdfast/src/machine.ts'
-import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
+import { mayPlay, RIGHTS, termsSay } from '../../../holdfast/src/machine.ts'
+import { fromHex, toHex } from '../../../holdfast/src/wire/bytes.ts'
+import { digest, sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import {
   type Admission,
   admissionOf,
-  NOT_ADMITTED,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import { type Kept } from './records.ts'
-import { type Claims, ENTRANTS_MAX } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import type { Row } from './register.ts'
+import {
+  type Claims,
+  ENTRANTS_MAX,
+  INVITATION,
+  INVITED_MAX,
+  SECRET_BYTES,
+} from '../../../holdfast/src/hub-protocol/tickets.ts'
+import { type Invitation, INVITATIONS_MAX, type Kept } from './records.ts'
+import { type Add, type Place, placeOf, type Row } from './register.ts'
 import { entrantOf, rightsOf } from './rights.ts'
-import type { Hub, HubOut } from './state.ts'
-import { idOf, isByInvitation, isSpent, shown } from './inviting.ts'
-import { isClosed } from './state.ts'
+import type { Applicant, Call, Connection, Hub, HubOut, Ticketing } from './state.ts'
 
-type Add = ToHub & { kind: 'add' }
 /** What a process may do, or why it may not come in. */
 export type Verdict = Entrance | { refused: string }
 /** With which rights, and by which ticket; '' for none. */
@@ -100,7 +103,124 @@ export function admissionFor(
   return { rights: given, signature: out.sign(admissionOf({ session, link, key, rights: given })) }
 }
 
-/** How a refusal is said. */
-export function reasonOf(why: string): string {
-  return `${NOT_ADMITTED}${why}`
+// Whether nobody enters rooms of that game without a ticket; null for none.
+function isClosed(tickets: Ticketing | null, game: string): boolean {
+  return tickets !== null && (tickets.closed?.has(game) ?? true)
+}
+
+// Whom the application is asked about (`onJoin`): after the hub has decided that somebody may come
+// in, and before they do. The question goes out, and its answer comes in as an event; of one stream
+// one question is open at a time, and whoever was let in on it is not asked about again there.
+
+/** Whether the application has to be asked first; asks it. @returns false if they may go on */
+export function consult(
+  { hub, connection, from, out }: Call,
+  message: Add,
+  claims: Claims | string | null,
+  { rights, id, founding }: Entrance & { founding: boolean },
+): boolean {
+  const { game, room } = message
+  const key = toHex(message.key)
+  const who = whoIs(message, key)
+  if (!hub.consults || from.approved === who) return false
+  const open = from.consulting
+  // Asked again before the answer came: the newest request is answered.
+  if (open && isAbout(open, who)) open.message = message
+  else {
+    from.consulting = { message, claims }
+    const address = from.account.place
+    out.consult(connection, { game, room, key, rights, ticket: id, address, founding })
+  }
+  return true
+}
+
+/** The application has answered about the open question; null if it is none any more. */
+export function consulted(
+  { from }: Call,
+  about: Applicant,
+  isWelcome: boolean,
+): Connection['consulting'] {
+  const open = from.consulting
+  const who = whoIs(about, about.key)
+  if (!open || !isAbout(open, who)) return null
+  from.consulting = null
+  if (isWelcome) from.approved = who
+  return open
+}
+
+function isAbout({ message }: NonNullable<Connection['consulting']>, who: string): boolean {
+  return whoIs(message, toHex(message.key)) === who
+}
+
+function whoIs(place: Place, key: string): string {
+  return `${placeOf(place)} ${key}`
+}
+
+// Rooms by invitation (SE-18): whoever plays in one makes invitations, and nobody else comes in.
+//
+// Who invites draws a secret and tells the hub its digest alone; the secret travels in the fragment
+// of a link, which browsers tell no server. Whoever shows it comes in by it as by a ticket: once,
+// or for as many players as it says. The terms of a session say that it is such a room, so the hub
+// reads this much of them. An invitation is good for as long as its session is.
+
+/** Whether nobody comes into a session without an invitation. @param terms  of the session */
+export function isByInvitation(terms: string): boolean {
+  return termsSay(terms, 'entry', 'invite')
+}
+
+// Which of its players one invitation let in, as their entrants name it.
+function idOf({ digest: of }: Invitation): string {
+  return `${INVITATION}${toHex(of)}`
+}
+
+// The invitation that a process shows; null if it is none of that session.
+function shown({ invitations }: Kept, ticket: string): Invitation | null {
+  if (!ticket.startsWith(INVITATION)) return null
+  const secret = fromHex(ticket.slice(INVITATION.length), SECRET_BYTES)
+  if (!secret) return null
+  const of = digest(secret)
+  return invitations.find((one) => sameBytes(one.digest, of)) ?? null
+}
+
+// Whether as many came in by it as may.
+function isSpent({ entrants }: Kept, one: Invitation): boolean {
+  const id = idOf(one)
+  return entrants.filter((entrant) => entrant.id === id).length >= one.uses
+}
+
+/**
+ * A member asks that its invitation counts.
+ *
+ * @param row  of the session that its stream speaks in
+ * @returns what became of it; `waits` until the disk has it
+ */
+export function invite(
+  { tickets }: Pick<Hub, 'tickets'>,
+  row: Row | null,
+  inc: number,
+  wish: ToHub & { kind: 'invite' },
+): 'done' | 'waits' | { why: string } {
+  const known = row?.invitations.find((one) => sameBytes(one.digest, wish.digest))
+  if (row && known) return row.unkept.includes(known) ? 'waits' : 'done'
+  if (!row) return { why: 'you are in no room' }
+  const why = isClosed(tickets, row.entry.game)
+    ? `rooms of ${row.entry.game} take tickets alone`
+    : refusalOf(row, inc, wish)
+  if (why !== '') return { why }
+  const { digest: of, uses, rights } = wish
+  const made = { digest: of, uses, rights }
+  row.invitations = [...row.invitations.filter((one) => !isSpent(row, one)), made]
+  row.unkept.push(made)
+  return 'waits'
+}
+
+function refusalOf(row: Row, inc: number, { uses, rights }: Invitation): string {
+  const self = row.members.find((member) => member.inc === inc)
+  if (!self) return 'you are in no room'
+  if (!isByInvitation(row.entry.terms)) return 'whoever has the name of this room comes in'
+  if (!mayPlay(rightsOf(row, self.key))) return 'who watches invites nobody'
+  if (uses < 1 || uses > INVITED_MAX) return `an invitation is for 1 to ${INVITED_MAX}: ${uses}`
+  if (rights !== RIGHTS.play && rights !== RIGHTS.watch) return 'one is invited to play or to watch'
+  const open = row.invitations.filter((one) => !isSpent(row, one)).length
+  return open < INVITATIONS_MAX ? '' : `${INVITATIONS_MAX} invitations of this room are open`
 }

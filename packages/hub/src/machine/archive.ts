@@ -17,7 +17,7 @@ import {
   KEEP_MINUTES_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
-import { placeOf } from './rows.ts'
+import { type Place, placeOf } from './rows.ts'
 
 const MINUTE: Millis = 60_000
 /** Keys of sheets begin with this, and come behind those of all other records. */
@@ -144,12 +144,12 @@ export function standOf(room: Room | undefined): Stand | null {
 }
 
 /** What is kept of a room of a game, as it will stand; null for nothing. */
-export function find(archive: Archive, place: Pick<Entry, 'game' | 'room'>): Stand | null {
+export function find(archive: Archive, place: Place): Stand | null {
   return standOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
 /** The session of a room of which something is kept, or on its way to the disk; else null. */
-export function sessionIn({ places }: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+export function sessionIn({ places }: Archive, place: Place): string | null {
   return places.get(placeOf(place)) ?? null
 }
 
@@ -165,7 +165,7 @@ export function recordOf(session: string): string {
 }
 
 /** The session of a room of which the disk is taking something, its name too; null for none. */
-export function onItsWay(archive: Archive, place: Pick<Entry, 'game' | 'room'>): string | null {
+export function onItsWay(archive: Archive, place: Place): string | null {
   const session = archive.places.get(placeOf(place)) ?? ''
   const room = archive.rooms.get(session)
   return room?.writing || isRenamed(room, standOf(room)) ? session : null
@@ -209,11 +209,11 @@ export function keyOf(session: string, sheet: number): string {
   return `${SHEETS_PREFIX}${session} ${sheet}`
 }
 
+/** Records for the disk; null removes one. */
+export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
+
 /** What the next write has of a room: from now on it is on its way. */
-export function changesOf(
-  { rooms }: Archive,
-  session: string,
-): (readonly [key: string, value: Uint8Array | null])[] {
+export function changesOf({ rooms }: Archive, session: string): Changes {
   const room = rooms.get(session)
   if (!room?.next || room.writing) return []
   room.writing = room.next

@@ -4,30 +4,28 @@ import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import { speaks } from './crowding.ts'
-import { leaderOf } from './challenge.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import { tellPlayers } from './listing.ts'
+import * as budgets from './budgets.ts'
 import {
   type Call,
+  callOf,
+  type Connection,
   directoryOut,
-  type Hub,
-  type HubOut,
   refuse,
   removedKey,
   say,
   tell,
+  type Turn,
 } from './state.ts'
-import * as budgets from './budgets.ts'
-import type { Exceeded } from './budgets.ts'
-import type { Connection } from './state.ts'
 
 // The streams of one address in one room: a room has places for its players, and one address takes
 // no more than a share of them (SE-13). A stream is in the room that it found last, or speaks in.
 
 /** A stream goes into a room. @returns the limit that it met */
-export function sit({ hub, from }: Call, session: string): Exceeded | null {
+export function sit({ hub, from }: Call, session: string): budgets.Exceeded | null {
   if (from.seat === session) return null
   const { seats } = from.account
   const taken = seats.get(session) ?? 0
@@ -76,10 +74,10 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   attendance.came(hub, now, session, from.account)
   const present = [...members.keys()]
   const { register: known } = row.entry
-  const leader = leaderOf(row, out)
+  const leader = challenge.leaderOf(row, out)
   say(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
-  tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
-  challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))
+  tell(call, session, { kind: 'present', session, inc, here: true }, inc)
+  challenge.present(hub.directory, now, session, inc, true, directoryOut(call))
 }
 
 // A stream speaks for one member, and a member has one stream: the newest.
@@ -92,7 +90,7 @@ function standDown(call: Call, session: string, inc: PeerId): void {
 
 /** The stream speaks for nobody any more, and the other members of its session are notified. */
 export function detach(call: Call): void {
-  const { hub, now, connection, from, out } = call
+  const { hub, now, connection, from } = call
   const { session, inc } = from
   speaks(call, from, '', 0)
   const members = hub.attached.get(session)
@@ -101,18 +99,15 @@ export function detach(call: Call): void {
   if (members.size === 0) hub.attached.delete(session)
   register.present(hub.directory, now, session, inc, false)
   attendance.left(hub, now, session)
-  challenge.present(hub.directory, now, session, inc, false, directoryOut(hub, out))
-  tell(hub, session, { kind: 'present', session, inc, here: false }, out)
+  challenge.present(hub.directory, now, session, inc, false, directoryOut(call))
+  tell(call, session, { kind: 'present', session, inc, here: false })
 }
 
 /** Whoever is attached to a session speaks for nobody any more, and is told so. */
-export function dismiss(
-  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
-  session: string,
-): void {
-  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
-    detach({ hub, now, connection, from: hub.connections.get(connection)!, out })
-    say(connection, { kind: 'present', session, inc, here: false }, out)
+export function dismiss(turn: Turn, session: string): void {
+  for (const [inc, connection] of [...(turn.hub.attached.get(session) ?? [])]) {
+    detach(callOf(turn, connection)!)
+    say(connection, { kind: 'present', session, inc, here: false }, turn.out)
   }
 }
 
@@ -135,7 +130,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   const listed = new Set(members.map(({ inc }) => inc))
   for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
     if (listed.has(inc)) continue
-    detach({ ...call, connection, from: hub.connections.get(connection)! })
+    detach(callOf(call, connection)!)
     const until = now + LAST_WORDS_MS
     hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
   }
@@ -143,7 +138,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
 }
 
 /** Notifies removed members that are still attached that their streams speak for nobody. */
-export function tellRemoved(hub: Hub, now: Millis, out: HubOut): void {
+export function tellRemoved({ hub, now, out }: Turn): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break
     hub.removed.delete(key)

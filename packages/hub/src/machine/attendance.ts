@@ -13,7 +13,7 @@ import { SILENT_MS } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'
-import { type Attendance, type Hub, type HubOut } from './state.ts'
+import type { Attendance, Hub, Turn } from './state.ts'
 
 /** A session that was added has so long until a member is attached. */
 export const NEVER_MS: Millis = 10_000
@@ -73,12 +73,12 @@ function leastOf({ archive: { rooms } }: Hub, session: string): Millis {
 }
 
 /** The stream that added sessions is gone: those that nobody attended end. */
-export function founderGone(hub: Hub, now: Millis, founded: Iterable<string>, out: HubOut): void {
+export function founderGone(turn: Turn, founded: Iterable<string>): void {
   for (const session of founded) {
-    const own = hub.attendance.get(session)
+    const own = turn.hub.attendance.get(session)
     if (!own || own.attended) continue
-    own.until = now
-    endIfDue(hub, now, session, out)
+    own.until = turn.now
+    endIfDue(turn, session)
   }
 }
 
@@ -91,16 +91,17 @@ export function ended({ attendance, budgets: own }: Hub, session: string): void 
 }
 
 /** Ends a session if its time is over. While a change of it is on its way to the disk, it waits. */
-export function endIfDue(hub: Hub, now: Millis, session: string, out: HubOut): void {
+export function endIfDue({ hub, now, out }: Turn, session: string): void {
   if (of(hub, now, session).until > now) return
   if (register.forget(hub.directory, session, out)) hub.counters.abandoned++
 }
 
 /** Ends sessions whose time is over. */
-export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+export function sweep(turn: Turn): void {
+  const { hub, now } = turn
   if (now < hub.absentAt) return
   hub.absentAt = now + SWEEP_MS
-  for (const session of hub.directory.rows.keys()) endIfDue(hub, now, session, out)
+  for (const session of hub.directory.rows.keys()) endIfDue(turn, session)
 }
 
 /** The session whose members are away for longest; null if none are, or for a moment only. */

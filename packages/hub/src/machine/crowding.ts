@@ -11,7 +11,7 @@ import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as budgets from './budgets.ts'
 import type { Account, Exceeded } from './budgets.ts'
 import * as refusals from './refusals.ts'
-import type { Call, Connection, Hub } from './state.ts'
+import { type Call, callOf, type Connection, type Hub, type Turn } from './state.ts'
 
 /** A stream does nothing when it has asked for nothing for so long. */
 export const UNUSED_MS: Millis = 1_000
@@ -25,28 +25,17 @@ export function enter(call: Call): void {
   hub.sweepAt = Math.min(hub.sweepAt, now + limits.stream.silence)
   const spent = budgets.spend(hub.budgets, now, { account }, 'opens', 1)
   if (spent) return refusals.close(call, spent, 'full')
-  const full = { kind: 'full' } as const
   if (account.streams.size > limits.address.streams && !giveWay(call, account, 'address')) {
     const met = budgets.refuse(hub.budgets, 'address', 'streams')
-    return refusals.close(call, met, full.kind)
+    return refusals.close(call, met, 'full')
   }
   if (hub.connections.size <= limits.hub.streams) return
   if (giveWay(call, fullest(hub), 'hub')) return
-  refusals.close(call, budgets.refuse(hub.budgets, 'hub', 'streams'), full.kind)
-}
-
-/** A stream is gone. */
-export function leave({ account }: Connection, connection: number): void {
-  account.streams.delete(connection)
+  refusals.close(call, budgets.refuse(hub.budgets, 'hub', 'streams'), 'full')
 }
 
 /** Whom a stream speaks for from now on; 0 for nobody. */
-export function speaks(
-  { hub, now }: Pick<Call, 'hub' | 'now'>,
-  from: Connection,
-  session: string,
-  inc: PeerId,
-): void {
+export function speaks({ hub, now }: Turn, from: Connection, session: string, inc: PeerId): void {
   if (inc === 0 && from.inc !== 0) {
     from.heardAt = now
     hub.sweepAt = Math.min(hub.sweepAt, now + hub.budgets.limits.stream.silence)
@@ -78,15 +67,13 @@ function giveWay(call: Call, account: Account | null, who: Exceeded['who']): boo
     since = usedAt
   }
   if (idle === null) return false
-  const from = hub.connections.get(idle)!
-  const met = budgets.refuse(hub.budgets, who, 'idle')
-  refusals.close({ ...call, connection: idle, from }, met, 'full')
+  refusals.close(callOf(call, idle)!, budgets.refuse(hub.budgets, who, 'idle'), 'full')
   return true
 }
 
 /** Closes streams of strangers that have said nothing for too long. */
-export function sweep(call: Omit<Call, 'connection' | 'from'>): void {
-  const { hub, now } = call
+export function sweep(turn: Turn): void {
+  const { hub, now } = turn
   if (now < hub.sweepAt) return
   const { silence } = hub.budgets.limits.stream
   hub.sweepAt = Infinity
@@ -98,7 +85,7 @@ export function sweep(call: Omit<Call, 'connection' | 'from'>): void {
       continue
     }
     const met = budgets.refuse(hub.budgets, 'stream', 'silence')
-    refusals.close({ ...call, connection, from }, met, 'refused')
+    refusals.close({ ...turn, connection, from }, met, 'refused')
   }
 }
 

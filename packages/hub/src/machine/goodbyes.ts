@@ -15,22 +15,22 @@ import type { Stand } from './archive.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
-import { type Call, type Hub, type HubOut } from './state.ts'
+import type { Call, Turn } from './state.ts'
 
 /** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
 export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gone' }): void {
-  const { hub, connection, from, out } = call
+  const { hub, connection, from } = call
   const { inc } = from
   const row = register.find(hub.directory, session)
   if (!row || inc === 0 || from.session !== session) return
   if (hub.attached.get(session)?.get(inc) !== connection) return
   row.goodbyes.set(inc, { epoch, index })
   detach(call)
-  settle(hub, session, out)
+  settle(call, session)
 }
 
 /** Ends a session whose members all said goodbye, if the disk has what the last leader recorded. */
-export function settle(hub: Hub, session: string, out: HubOut): void {
+export function settle({ hub, out }: Turn, session: string): void {
   const row = register.find(hub.directory, session)
   if (!row || row.pending || row.members.length === 0) return
   if (!row.members.every(({ inc }) => row.goodbyes.has(inc))) return

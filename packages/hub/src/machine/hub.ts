@@ -11,7 +11,6 @@
  * a register that is about to change.
  */
 
-import type { Applicant } from './state.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
@@ -26,45 +25,42 @@ import * as attendance from './attendance.ts'
 import { attach, detach, setMembers, tellRemoved, rise } from './attaching.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
-import * as closing from './sessions.ts'
 import * as crowding from './crowding.ts'
 import * as goodbyes from './goodbyes.ts'
 import * as keeping from './keeping.ts'
 import * as refusals from './refusals.ts'
 import * as sessions from './sessions.ts'
 import {
+  type Applicant,
   type Call,
+  callOf,
   type Connection,
   directoryOut,
   type Hub,
-  type HubOut,
   refuse,
   removedKey,
   say,
+  type Turn,
 } from './state.ts'
 
-export { create, type Hub, type HubOut } from './state.ts'
+export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
 /** A stream is open, to that IP address; it is closed at once if there is no room for it. */
-export function opened(
-  hub: Hub,
-  now: Millis,
-  connection: number,
-  address: string,
-  out: HubOut,
-): void {
+export function opened({ hub, now, out }: Turn, connection: number, address: string): void {
   const from: Connection = {
     greeted: false,
     session: '',
     inc: 0,
     calls: '',
     asking: null,
-    ...{ consulting: null, approved: '' },
+    consulting: null,
+    approved: '',
     created: 0,
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
     purse: {},
-    ...{ seat: '', sheet: null },
+    seat: '',
+    sheet: null,
     heardAt: now,
     usedAt: now,
     told: new Map(),
@@ -75,30 +71,24 @@ export function opened(
 }
 
 /** A stream is gone: the other members of its session are notified (PEER_GONE). */
-export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
-  const from = hub.connections.get(connection)
-  hub.connections.delete(connection)
-  hub.mute.delete(connection)
-  if (from) {
-    rise(from)
-    crowding.leave(from, connection)
-    detach({ hub, now, connection, from, out })
-    attendance.founderGone(hub, now, from.founded, out)
+export function closed(turn: Turn, connection: number): void {
+  const call = callOf(turn, connection)
+  turn.hub.connections.delete(connection)
+  turn.hub.mute.delete(connection)
+  if (call) {
+    rise(call.from)
+    call.from.account.streams.delete(connection)
+    detach(call)
+    attendance.founderGone(turn, call.from.founded)
   }
-  sessions.grantDue(hub, now, out)
+  sessions.grantDue(turn)
 }
 
 /** A message of a stream. A stream that sends a malformed message is counted and closed. */
-export function receive(
-  hub: Hub,
-  now: Millis,
-  connection: number,
-  bytes: Uint8Array,
-  out: HubOut,
-): void {
-  const from = hub.connections.get(connection)
-  if (!from) return
-  const call = { hub, now, connection, from, out }
+export function receive(turn: Turn, connection: number, bytes: Uint8Array): void {
+  const call = callOf(turn, connection)
+  if (!call) return
+  const { hub, now, from, out } = call
   from.heardAt = now
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
@@ -185,14 +175,15 @@ function answer(call: Call, message: ToHub): void {
     case 'change':
       return sessions.change(call, message)
     case 'attach':
-      if (sessions.mustWait(hub, message.session))
+      if (sessions.mustWait(hub, message.session)) {
         return sessions.wait(call, message.session, message)
+      }
       return attach(call, message)
     case 'members': {
       if (!refusals.spendRows(call, message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
-      else goodbyes.settle(hub, message.session, out)
+      else goodbyes.settle(call, message.session)
       return
     }
     case 'yes':
@@ -228,37 +219,31 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
 
 /** The ticket of a stream was read: what it says, or why it is none. */
 export function ticketed(
-  hub: Hub,
-  now: Millis,
+  turn: Turn,
   { connection, ticket }: { connection: number; ticket: string },
   claims: Claims | string,
-  out: HubOut,
 ): void {
-  const from = hub.connections.get(connection)
-  if (from) sessions.ticketed({ hub, now, connection, from, out }, ticket, claims)
+  const call = callOf(turn, connection)
+  if (call) sessions.ticketed(call, ticket, claims)
 }
 
 /** The application has answered about somebody. @param why  not; null lets them in */
 export function consulted(
-  hub: Hub,
-  now: Millis,
+  turn: Turn,
   { connection, applicant }: { connection: number; applicant: Applicant },
   why: string | null,
-  out: HubOut,
 ): void {
-  const from = hub.connections.get(connection)
-  if (from) sessions.consulted({ hub, now, connection, from, out }, applicant, why)
+  const call = callOf(turn, connection)
+  if (call) sessions.consulted(call, applicant, why)
 }
 
 /** What the disk shall have of a session, all of it or nothing; then `kept` or `unkept` follows. */
-export function changesOf(hub: Hub, session: string): Changes {
+export function changesOf(hub: Hub, session: string): archive.Changes {
   return [
     [session, register.recordOf(hub.directory, session)],
     ...archive.changesOf(hub.archive, session),
   ]
 }
-
-type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
 
 /** Takes one record from disk; of sheets none is needed. @returns false if it is not one of ours */
 export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
@@ -268,60 +253,54 @@ export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): 
 }
 
 /** The disk has the records of these sessions as `changesOf` returned them last. */
-export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
+export function kept(turn: Turn, ids: readonly string[]): void {
   for (const session of ids) {
-    keeping.kept(hub, session, out)
-    sessions.kept(hub, now, session, out)
-    goOn(hub, now, session, out)
+    keeping.kept(turn, session)
+    sessions.kept(turn, session)
+    goOn(turn, session)
   }
-  sessions.grantDue(hub, now, out)
+  sessions.grantDue(turn)
 }
 
 /** The disk did not take them: those who asked for the changes get the reason. */
-export function unkept(
-  hub: Hub,
-  now: Millis,
-  ids: readonly string[],
-  why: string,
-  out: HubOut,
-): void {
+export function unkept(turn: Turn, ids: readonly string[], why: string): void {
   for (const session of ids) {
-    sessions.refuseEntrants(hub, session, why, out)
-    keeping.unkept(hub, session, why, out)
-    sessions.unkept(hub, session, why, out)
-    goOn(hub, now, session, out)
+    sessions.refuseEntrants(turn, session, why)
+    keeping.unkept(turn, session, why)
+    sessions.unkept(turn, session, why)
+    goOn(turn, session)
   }
 }
 
 // The disk has answered: requests that waited for it are handled now.
-function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
-  goodbyes.settle(hub, session, out)
-  const waiting = hub.waiting.get(session) ?? []
-  hub.waiting.delete(session)
+function goOn(turn: Turn, session: string): void {
+  goodbyes.settle(turn, session)
+  const waiting = turn.hub.waiting.get(session) ?? []
+  turn.hub.waiting.delete(session)
   for (const { connection, message } of waiting) {
-    const from = hub.connections.get(connection)
-    if (from) answer({ hub, now, connection, from, out }, message)
+    const call = callOf(turn, connection)
+    if (call) answer(call, message)
   }
 }
 
 /** Asks the primaries whether they live, and closes streams that never sent HELLO. */
-export function wake(hub: Hub, now: Millis, out: HubOut): void {
+export function wake(turn: Turn): void {
+  const { hub, now } = turn
   const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {
     if (now - since < hello) break
     hub.mute.delete(connection)
     hub.counters.mute++
-    const from = hub.connections.get(connection)!
     const met = budgets.refuse(hub.budgets, 'stream', 'hello')
-    refusals.close({ hub, now, connection, from, out }, met, 'refused')
+    refusals.close(callOf(turn, connection)!, met, 'refused')
   }
-  crowding.sweep({ hub, now, out })
-  attendance.sweep(hub, now, out)
-  closing.sweep(hub, now, out)
-  keeping.sweep(hub, now, out)
-  tellRemoved(hub, now, out)
-  sessions.grantDue(hub, now, out)
-  register.wake(hub.directory, now, directoryOut(hub, out))
+  crowding.sweep(turn)
+  attendance.sweep(turn)
+  sessions.sweepShut(turn)
+  keeping.sweep(turn)
+  tellRemoved(turn)
+  sessions.grantDue(turn)
+  register.wake(hub.directory, now, directoryOut(turn))
 }
 
 /** When `wake` is due. */

@@ -21,22 +21,24 @@ import type { Stand } from './archive.ts'
 import * as budgets from './budgets.ts'
 import type { Exceeded } from './budgets.ts'
 import {
+  asideOf,
   type FromHub,
   LATER,
   opensAgain,
   NOT_NEXT,
   SHEET_PIECE_MAX,
   SHEET_PIECES_MAX,
+  SHEETS_MAX,
+  SILENT_MS,
   TIME_MAX,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import * as rooms from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { dismiss } from './attaching.ts'
 import * as goodbyes from './goodbyes.ts'
-import { type Call, type Hub, type HubOut, type Opening, say } from './state.ts'
+import { type At, type Call, type Hub, type HubOut, type Opening, say, type Turn } from './state.ts'
 
 /** A stream that broke is dialled again within this; so are all after a start of the hub. */
 export const BACK_MS: Millis = 3_000
@@ -122,7 +124,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
 }
 
 function follows(stand: Stand | null, { from, index }: Keep, by: number): boolean {
-  if (!stand || stand.by !== by || stand.sheets >= rooms.SHEETS_MAX) return false
+  if (!stand || stand.by !== by || stand.sheets >= SHEETS_MAX) return false
   return from === stand.index && index >= stand.index
 }
 
@@ -143,19 +145,13 @@ function doubt({ directory }: Hub, session: string): void {
   if (row) row.refused = true
 }
 
-function sessionOf({
-  entry,
-  members,
-  recovers,
-  hosts,
-  entrants,
-  invitations,
-}: Row): Stand['session'] {
+function sessionOf(row: Row): Stand['session'] {
+  const { entry, members, recovers, hosts, entrants, invitations } = row
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
 /** The disk has the record of a session: whoever waits for its sheets hears it. */
-export function kept(hub: Hub, session: string, out: HubOut): void {
+export function kept({ hub, out }: Turn, session: string): void {
   const { waiters, more } = archive.kept(hub.archive, session)
   const saved = hub.archive.rooms.get(session)?.saved
   const row = register.find(hub.directory, session)
@@ -165,7 +161,7 @@ export function kept(hub: Hub, session: string, out: HubOut): void {
 }
 
 /** The disk did not take it. */
-export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+export function unkept({ hub, out }: Turn, session: string, why: string): void {
   doubt(hub, session)
   tell(session, archive.unkept(hub.archive, session), why, out)
 }
@@ -181,11 +177,7 @@ function tell(session: string, waiters: readonly archive.Waiter[], why: string, 
  *
  * @returns null if none is; for how many ms it cannot be opened yet; or as what it is opened
  */
-export function openingOf(
-  hub: Hub,
-  now: Millis,
-  place: { game: string; room: string },
-): Opening | Millis | null {
+export function openingOf({ hub, now }: At, place: register.Place): Opening | Millis | null {
   const stand = archive.find(hub.archive, place)
   if (!stand) return null
   const { session, register: last } = stand.session.entry
@@ -214,7 +206,7 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Mi
   if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
     // After a start of the hub, or where it refused a sheet, it does not know enough.
-    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : rooms.SILENT_MS
+    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : SILENT_MS
     return Math.max(row.lastYes, hub.startedAt) + silent - now
   }
   // Who opens it may be on its way to us.
@@ -224,11 +216,11 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Mi
 }
 
 /** Somebody opens the room again: as the session that it was, with a new epoch and primary. */
-export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founder): Row {
-  const { hub, now, out } = call
+export function open(turn: Turn, { stand, epoch, inc }: Opening, founder: register.Founder): Row {
+  const { hub, now, out } = turn
   const lead = { epoch, primary: inc, backup: 0 }
   const entry = { ...stand.session.entry, register: lead, players: 1 }
-  dismiss(call, entry.session)
+  dismiss(turn, entry.session)
   const session = { ...stand.session, entry: { ...entry, standing: 'open' as const } }
   const row = register.begin(hub.directory, now, session, founder, out)
   row.opening = inc
@@ -243,10 +235,10 @@ export function open(call: Call, { stand, epoch, inc }: Opening, founder: Founde
  *
  * @returns false if somebody has that name
  */
-export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
+export function layAside({ hub, out }: Turn, { stand }: Opening): boolean {
   const { entry } = stand.session
   const { session } = entry
-  const place = { ...entry, room: rooms.asideOf(entry) }
+  const place = { ...entry, room: asideOf(entry) }
   const isTaken = register.inRoom(hub.directory, place).length > 0
   if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
   if (register.forget(hub.directory, session, out)) return true
@@ -256,16 +248,13 @@ export function layAside({ hub, out }: Call, { stand }: Opening): boolean {
   return true
 }
 
-type Founder = Parameters<typeof register.begin>[3]
-
 /** The session of a room is over: from now on its time runs. */
-export function ended(hub: Hub, now: Millis, row: Row, out: HubOut): void {
-  const { session } = row.entry
-  const stand = archive.standOf(hub.archive.rooms.get(session))
-  if (stand) over(hub, now, { ...stand, session: sessionOf(row) }, !row.refused, out)
+export function ended(turn: Turn, row: Row): void {
+  const stand = archive.standOf(turn.hub.archive.rooms.get(row.entry.session))
+  if (stand) over(turn, { ...stand, session: sessionOf(row) }, !row.refused)
 }
 
-function over(hub: Hub, now: Millis, stand: Stand, complete: boolean, out: HubOut): void {
+function over({ hub, now, out }: Turn, stand: Stand, complete: boolean): void {
   const { entry } = stand.session
   const until = wallOf(hub, now) + archive.timeOf(entry)
   const session = { ...stand.session, members: [] }
@@ -277,20 +266,21 @@ function over(hub: Hub, now: Millis, stand: Stand, complete: boolean, out: HubOu
  * Drops rooms whose time is over. That of a room begins now if its session ended without the disk
  * having that, because it refused, or the hub was killed between.
  */
-export function sweep(hub: Hub, now: Millis, out: HubOut): void {
+export function sweep(turn: Turn): void {
+  const { hub, now } = turn
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
   for (const [session, room] of hub.archive.rooms) {
     const stand = archive.standOf(room)
     if (!stand) continue
     if (stand.until === 0) {
-      if (!register.find(hub.directory, session)) over(hub, now, stand, false, out)
-    } else if (stand.until <= wallOf(hub, now)) drop(hub, session, out)
+      if (!register.find(hub.directory, session)) over(turn, stand, false)
+    } else if (stand.until <= wallOf(hub, now)) drop(turn, session)
   }
 }
 
 /** Drops what is kept of a room. @returns whether anything was */
-export function drop(hub: Hub, session: string, out: HubOut): boolean {
+export function drop({ hub, out }: Turn, session: string): boolean {
   const isThere = archive.drop(hub.archive, session)
   if (isThere) out.record(session)
   return isThere
@@ -303,8 +293,7 @@ export function laterIn(ms: Millis): string {
 
 /** What who opens a room is told. Session time has gone on since the last sheet. */
 export function toldOf(
-  hub: Hub,
-  now: Millis,
+  { hub, now }: At,
   { stand, inc }: Opening,
 ): (FromHub & { kind: 'added' })['opened'] {
   const { time, at, sheets, imported } = stand
@@ -312,7 +301,7 @@ export function toldOf(
 }
 
 /** The sheets of a room in pieces, in order; null if one of them is not there. */
-export function read(hub: Hub, session: string, out: HubOut): chunks.Piece[] | null {
+export function read({ hub, out }: Turn, session: string): chunks.Piece[] | null {
   const { sheets = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
   const all: chunks.Piece[] = []
   for (let sheet = 0; sheet < sheets; sheet++) {

@@ -9,7 +9,7 @@
 
 import { type Millis, termsSay } from '../../../holdfast/src/machine.ts'
 import * as attendance from './attendance.ts'
-import { isByInvitation } from './inviting.ts'
+import { isByInvitation } from './admission.ts'
 import type { Entry, Listed } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Directory, Row } from './register.ts'
 import type { Hub, Item, Page, HubOut, RoomNews } from './state.ts'

@@ -39,7 +39,7 @@ import {
   rowOf,
 } from './rows.ts'
 
-export { ASK_MS, create, type Directory, inRoom, type Place, type Row } from './rows.ts'
+export { ASK_MS, create, type Directory, inRoom, type Place, placeOf, type Row } from './rows.ts'
 
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
@@ -76,10 +76,12 @@ type Recorder = Pick<DirectoryOut, 'record'>
 /** The request for a change. */
 export type Demand = Omit<ToHub & { kind: 'change' }, 'kind' | 'request'>
 
-type Add = ToHub & { kind: 'add' }
-type Founder = Pick<Add, 'hash' | 'link' | 'key'>
+/** Somebody looks for a session, or would found it. */
+export type Add = ToHub & { kind: 'add' }
+/** Who opens a session: hash of a proof, link key, player key. */
+export type Founder = Pick<Add, 'hash' | 'link' | 'key'>
 
-/** The options of a process that opens a session; its hash of a proof, link key, player key. */
+/** The options of a process that opens a session. */
 export type Wish = Founder &
   Pick<Add, 'game' | 'room' | 'playersMax' | 'recovers' | 'topology' | 'terms'> & {
     /** Only members that were admitted as hosts serve. */

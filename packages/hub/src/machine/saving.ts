@@ -1,6 +1,6 @@
 /** Rooms of the archive as files, and back: for who runs a hub. */
 
-import { type Millis, termOf } from '../../../holdfast/src/machine.ts'
+import { termOf } from '../../../holdfast/src/machine.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import * as archive from './archive.ts'
@@ -8,7 +8,7 @@ import type { Stand } from './archive.ts'
 import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
-import type { Hub, HubOut } from './state.ts'
+import type { Hub, HubOut, Turn } from './state.ts'
 import { readRecord } from './records.ts'
 
 /** Where a room stands that was saved without being kept: ten minutes. */
@@ -16,12 +16,13 @@ const KEPT_MINUTES = 10
 // A room that is written ten times while it is read is read in the end.
 const TRIES_MAX = 10
 
+interface Reading {
+  readonly hub: Hub
+  readonly out: Pick<HubOut, 'read'>
+}
+
 /** A room as the disk has it; null if nothing of it is there. */
-export function save(
-  hub: Hub,
-  place: { game: string; room: string },
-  out: Pick<HubOut, 'read'>,
-): Saved | null {
+export function save({ hub, out }: Reading, place: register.Place): Saved | null {
   const session = archive.sessionIn(hub.archive, place)
   if (session === null) return null
   for (let count = 0; count < TRIES_MAX; count++) {
@@ -32,7 +33,7 @@ export function save(
 }
 
 // The disk may take another write between two sheets: the record tells.
-function read(session: string, out: Pick<HubOut, 'read'>): Saved | 'changed' | null {
+function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const key = archive.recordOf(session)
   const before = out.read(key)
   const stand = before && decode(archive.archived, before)
@@ -47,12 +48,10 @@ function read(session: string, out: Pick<HubOut, 'read'>): Saved | 'changed' | n
   const after = out.read(key)
   if (!after || !sameBytes(before, after)) return 'changed'
   const { game, room, playersMax, topology, terms, register: lead } = kept.entry
-  return {
-    ...{ game, room, session, playersMax, topology, terms, sheets },
-    ...{ recovers: kept.recovers, hosts: kept.hosts, epoch: lead.epoch },
-    entrants: kept.entrants,
-    ...{ next: stand.next, time: stand.time, index: stand.index },
-  }
+  const { recovers, hosts, entrants } = kept
+  const { next, time, index } = stand
+  const place = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
+  return { ...place, recovers, hosts, entrants, next, time, index, sheets }
 }
 
 /** Why a saved room is not taken. */
@@ -63,13 +62,7 @@ export type Unfit = 'is there' | 'full' | 'too large'
  *
  * @param as  under which game and room
  */
-export function restore(
-  hub: Hub,
-  now: Millis,
-  saved: Saved,
-  as: { game: string; room: string },
-  out: Pick<HubOut, 'record'>,
-): Unfit | null {
+export function restore({ hub, now, out }: Turn, saved: Saved, as: register.Place): Unfit | null {
   const { session, playersMax, topology, recovers, hosts, entrants, sheets } = saved
   const { index, time, next } = saved
   const isHere = register.find(hub.directory, session) ?? hub.archive.rooms.get(session)
@@ -86,7 +79,14 @@ export function restore(
   const at = Math.max(0, Math.round(now + hub.archive.wallOffset))
   const stand: Stand = {
     session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
-    ...{ by: 0, index, time, at, next, acks: 'strict', sheets: sheets.length, bytes },
+    by: 0,
+    index,
+    time,
+    at,
+    next,
+    acks: 'strict',
+    sheets: sheets.length,
+    bytes,
     until: at + archive.timeOf(entry),
     imported: true,
   }

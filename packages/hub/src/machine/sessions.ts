@@ -20,38 +20,37 @@ import {
   opensAgain,
   REASON_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import * as register from './register.ts'
-import type { Challenge } from './rows.ts'
-import * as admission from './admission.ts'
+import type { Piece } from '../../../holdfast/src/wire/chunks.ts'
 import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import { isName } from '../../../holdfast/src/wire/plain.ts'
+import * as admission from './admission.ts'
 import * as archive from './archive.ts'
+import { detach, dismiss, sit } from './attaching.ts'
 import * as attendance from './attendance.ts'
-import * as challenge from './challenge.ts'
-import type { Exceeded } from './budgets.ts'
 import * as budgets from './budgets.ts'
-import { detach, sit, dismiss } from './attaching.ts'
-import { leaderOf } from './challenge.ts'
-import type { Applicant } from './state.ts'
-import { happened, tellMoved } from './listing.ts'
-import * as consulting from './consulting.ts'
-import * as inviting from './inviting.ts'
+import * as challenge from './challenge.ts'
 import * as keeping from './keeping.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
+import * as register from './register.ts'
+import type { Add } from './register.ts'
 import { entrantOf } from './rights.ts'
-import { isName } from '../../../holdfast/src/wire/plain.ts'
+import { type Challenge, type Place, placeOf } from './rows.ts'
 import {
+  type Applicant,
   type Asked,
+  type At,
   type Call,
+  callOf,
   directoryOut,
   type Hub,
   type HubOut,
+  type Opening,
   refuse,
   say,
   tell,
-  type Opening,
+  type Turn,
 } from './state.ts'
-import { type Place, placeOf } from './rows.ts'
 
 // Rooms that the owner of the hub has closed: their sessions end, nothing of them is kept, and for
 // a while nobody comes in or opens the room anew; all of them read why.
@@ -59,54 +58,44 @@ import { type Place, placeOf } from './rows.ts'
 const encoder = new TextEncoder()
 
 /** Closes a room. @returns how many sessions end with it: one, or none */
-export function close(
-  hub: Hub,
-  now: Millis,
-  place: Place,
-  { why, until }: { why: string; until: Millis },
-  out: HubOut,
-): number {
-  for (const [key, shut] of hub.shut) if (shut.until <= now) hub.shut.delete(key)
-  hub.shut.set(placeOf(place), { why, until })
+export function close(turn: Turn, place: Place, shut: { why: string; until: Millis }): number {
+  const { hub, now } = turn
+  for (const [key, { until }] of hub.shut) if (until <= now) hub.shut.delete(key)
+  hub.shut.set(placeOf(place), shut)
   const kept = archive.find(hub.archive, place)
-  if (kept) keeping.drop(hub, kept.session.entry.session, out)
+  if (kept) keeping.drop(turn, kept.session.entry.session)
   const rows = register.inRoom(hub.directory, place)
-  for (const { entry } of rows) end(hub, now, entry.session, out)
+  for (const { entry } of rows) end(turn, entry.session)
   return rows.length
 }
 
 // Its members find that they are in no session any more, and are told why as they come back.
-function end(hub: Hub, now: Millis, session: string, out: HubOut): void {
-  dismiss({ hub, now, out }, session)
-  register.forget(hub.directory, session, out)
+function end(turn: Turn, session: string): void {
+  dismiss(turn, session)
+  register.forget(turn.hub.directory, session, turn.out)
 }
 
 /** The hub drops what is kept of closed rooms, where the disk refused that before. */
-export function sweep(hub: Hub, now: Millis, out: HubOut): void {
-  for (const [place, { until }] of hub.shut) {
-    const session = hub.archive.places.get(place)
-    if (until > now && session !== undefined) keeping.drop(hub, session, out)
+export function sweepShut(turn: Turn): void {
+  for (const [place, { until }] of turn.hub.shut) {
+    const session = turn.hub.archive.places.get(place)
+    if (until > turn.now && session !== undefined) keeping.drop(turn, session)
   }
 }
 
-/** Why nobody comes into a room now, and until when if that fits; null if it is not closed. */
-export function whyShut(hub: Pick<Hub, 'shut'>, now: Millis, place: Place): string | null {
+// Why nobody comes into a room now, and until when if that fits; null if it is not closed.
+function whyShut({ hub, now }: At, place: Place): string | null {
   const shut = hub.shut.get(placeOf(place))
   if (!shut || shut.until <= now) return null
   const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
   return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
 }
 
-/** The disk has something of a session; one of a closed room ends now, if it did not before. */
-export function endIfShut(
-  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
-  session: string,
-): void {
-  const row = register.find(hub.directory, session)
-  if (row && whyShut(hub, now, row.entry) !== null) end(hub, now, session, out)
+// The disk has something of a session; one of a closed room ends now, if it did not before.
+function endIfShut(turn: Turn, session: string): void {
+  const row = register.find(turn.hub.directory, session)
+  if (row && whyShut(turn, row.entry) !== null) end(turn, session)
 }
-
-type Add = ToHub & { kind: 'add' }
 
 /** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
 export function list(call: Call, message: ToHub & { kind: 'list' }): void {
@@ -132,7 +121,7 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
 // What is told of a register.
 function registered(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
   const { session, register: known } = row.entry
-  const leader = leaderOf(row, out)
+  const leader = challenge.leaderOf(row, out)
   return { kind: 'register', request, session, ok, register: known, leader }
 }
 
@@ -173,7 +162,7 @@ export function add(call: Call, message: Add): void {
 export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   const { hub, connection, from, out } = call
   const { session, inc } = from
-  const made = inviting.invite(hub, register.find(hub.directory, session), inc, message)
+  const made = admission.invite(hub, register.find(hub.directory, session), inc, message)
   if (made === 'waits') {
     out.record(session)
     return wait(call, session, message)
@@ -193,36 +182,36 @@ export function ticketed(call: Call, ticket: string, claims: Claims | string): v
 /** The application let somebody in, or says why not. */
 export function consulted(call: Call, about: Applicant, why: string | null): void {
   const { connection, out } = call
-  const open = consulting.consulted(call, about, why === null)
+  const open = admission.consulted(call, about, why === null)
   if (!open) return
   const { message, claims } = open
   if (why === null) return comeIn(call, message, claims)
-  refuse(connection, message.request, admission.reasonOf(why), out)
+  refuse(connection, message.request, `${NOT_ADMITTED}${why}`, out)
 }
 
 // The session exists, or is created once the disk has it.
 function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
-  const { hub, now, connection, out } = call
+  const { hub, connection, out } = call
   const { request, key } = message
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
-  const shut = whyShut(hub, now, message)
-  if (shut !== null) return refuse(connection, request, admission.reasonOf(shut), out)
-  const { known, kept, wait: later } = found(hub, now, message)
+  const shut = whyShut(call, message)
+  if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
+  const { known, kept, wait: later } = found(call, message)
   // How a room stands that may be opened is not certain before the disk has answered.
   const writing = known ? null : archive.onItsWay(hub.archive, message)
   if (writing !== null) return wait(call, writing, message)
   if (later !== null) return refuse(connection, request, keeping.laterIn(later), out)
   const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
   if ('refused' in entrance) {
-    return refuse(connection, request, admission.reasonOf(entrance.refused), out)
+    return refuse(connection, request, `${NOT_ADMITTED}${entrance.refused}`, out)
   }
   const founding = !known
   const { hosts } = kept?.stand.session ?? message
   if (founding && !mayOpen({ ...message, hosts }, entrance)) {
     return refuse(connection, request, NOBODY, out)
   }
-  if (consulting.consult(call, message, claims, { ...entrance, founding })) return
+  if (admission.consult(call, message, claims, { ...entrance, founding })) return
   if (kept && message.fresh) return layAside(call, message, kept)
   if (!known) return create(call, message, entrance, kept)
   const full = sit(call, known.entry.session)
@@ -246,10 +235,10 @@ interface Found {
 }
 
 // Where nobody is attached, as after a start of the hub, a kept room need not be waited for.
-function found(hub: Hub, now: Millis, message: Add): Found {
+function found({ hub, now }: At, message: Add): Found {
   const known = register.living(hub.directory, now, message)
   const isHere = known !== null && known.present.size > 0
-  const kept = isHere ? null : keeping.openingOf(hub, now, message)
+  const kept = isHere ? null : keeping.openingOf({ hub, now }, message)
   if (typeof kept === 'number') return { known, kept: null, wait: known ? null : kept }
   return { known: kept ? null : known, kept, wait: null }
 }
@@ -304,22 +293,22 @@ function anew({ hub, now, out }: Call, message: Add): register.Row {
 }
 
 function welcome(
-  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  turn: Turn,
   row: register.Row,
   message: Add,
   as: 'found' | 'new' | Opening,
 ): FromHub {
-  const leader = leaderOf(row, out)
-  const admitted = admission.admissionFor(row, message, out)
+  const leader = challenge.leaderOf(row, turn.out)
+  const admitted = admission.admissionFor(row, message, turn.out)
   const created = as !== 'found'
-  const opened = typeof as === 'string' ? null : keeping.toldOf(hub, now, as)
+  const opened = typeof as === 'string' ? null : keeping.toldOf(turn, as)
   const { request } = message
   const { entry } = row
   return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
 }
 
 // A room costs a place on disk, however short it lives.
-function mayFound(call: Call): Exceeded | null {
+function mayFound(call: Call): budgets.Exceeded | null {
   const { hub, now, from, out } = call
   const { stream, address, hub: all } = hub.budgets.limits
   if (from.created >= stream.registrations) {
@@ -352,31 +341,26 @@ function unfitWish({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null
  * before: its primary may live.
  */
 export function change(call: Call, message: ToHub & { kind: 'change' }): void {
-  const { hub, now, connection, out } = call
+  const { hub, now, connection } = call
   const { session, why, inc } = message
   const isTakeover = why === 'takeover' && hub.attached.get(session)?.get(inc) === connection
   if (!isTakeover || !register.allows(hub.directory, now, message)) {
     return compareAndSet(call, message)
   }
-  const sink = directoryOut(hub, out)
-  const asked = challenge.ask(hub.directory, now, connection, message, sink)
-  if (asked === 'vetoed') veto(hub, connection, message, out)
+  const asked = challenge.ask(hub.directory, now, connection, message, directoryOut(call))
+  if (asked === 'vetoed') veto(call, connection, message)
   else if (asked === 'free') compareAndSet(call, message)
 }
 
-function veto(
-  hub: Hub,
-  connection: number,
-  { request, session }: Challenge['demand'],
-  out: HubOut,
-): void {
+function veto({ hub, out }: Turn, connection: number, demand: Challenge['demand']): void {
+  const { request, session } = demand
   hub.counters.vetoes++
   say(connection, { kind: 'alive', request, session }, out)
 }
 
 /** The primary of a session answers a challenge: it keeps its role, unless its veto has lapsed. */
 export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
-  const { hub, now, from, out } = call
+  const { hub, now, from } = call
   const { session } = message
   const primary = register.find(hub.directory, session)?.entry.register.primary
   if (from.session !== session || from.inc === 0 || from.inc !== primary) {
@@ -386,18 +370,18 @@ export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
   const answered = challenge.answer(hub.directory, now, message, from.inc)
   if (!answered) return
   const { connection, demand } = answered.challenge
-  if (answered.isVeto) veto(hub, connection, demand, out)
-  else grant(hub, now, answered.challenge, out)
+  if (answered.isVeto) veto(call, connection, demand)
+  else grant(call, answered.challenge)
 }
 
 /** Makes the compare-and-set for takeovers whose primaries did not answer in time. */
-export function grantDue(hub: Hub, now: Millis, out: HubOut): void {
-  for (const due of challenge.takeDue(hub.directory, now)) grant(hub, now, due, out)
+export function grantDue(turn: Turn): void {
+  for (const due of challenge.takeDue(turn.hub.directory, turn.now)) grant(turn, due)
 }
 
-function grant(hub: Hub, now: Millis, { connection, demand }: Challenge, out: HubOut): void {
-  const from = hub.connections.get(connection)
-  if (from) compareAndSet({ hub, now, connection, from, out }, demand)
+function grant(turn: Turn, { connection, demand }: Challenge): void {
+  const call = callOf(turn, connection)
+  if (call) compareAndSet(call, demand)
 }
 
 function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
@@ -425,72 +409,81 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
 /**
  * The disk has the record: the member that asked for the change is answered first, then the others.
  */
-export function kept(hub: Hub, now: Millis, session: string, out: HubOut): void {
+export function kept(turn: Turn, session: string): void {
+  const { hub, now, out } = turn
   const row = register.find(hub.directory, session)
   const before = row?.entry.register.primary ?? 0
   const became = register.kept(hub.directory, now, session)
-  if (became !== 'ended') endIfShut({ hub, now, out }, session)
+  if (became !== 'ended') endIfShut(turn, session)
   if (!row || became === null) return
   challenge.settled(hub.directory, now, session)
   if (became === 'ended') {
-    happened(row, 'ended', out)
-    keeping.ended(hub, now, row, out)
+    listing.happened(row, 'ended', out)
+    keeping.ended(turn, row)
     attendance.ended(hub, session)
-  } else attendance.endIfDue(hub, now, session, out)
+  } else attendance.endIfDue(turn, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
-    return founded({ hub, now, out }, row, asked)
+    return founded(turn, row, asked)
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
-  if (asked?.message.why === 'recover') tellStored(hub, row, before, asked.connection, out)
-  if (became !== 'ended') tellMoved(row, before, out)
-  if (became === 'changed') tell(hub, session, registered(row, 0, true, out), out)
+  if (asked?.message.why === 'recover') tellStored(turn, row, before, asked.connection)
+  if (became !== 'ended') listing.tellMoved(row, before, out)
+  if (became === 'changed') tell(turn, session, registered(row, 0, true, out))
 }
 
 // Whoever recovers a session goes on from what the primary before it had on disk, if that is more
 // than what was published.
 function tellStored(
-  hub: Hub,
+  turn: Turn,
   { entry: { session } }: register.Row,
   before: PeerId,
   connection: number,
-  out: HubOut,
 ): void {
-  const isOfBefore = hub.archive.rooms.get(session)?.saved?.by === before
-  const sheets = isOfBefore ? keeping.read(hub, session, out) : null
-  const count = sheets?.filter(({ piece }) => piece === 0).length ?? 0
-  say(connection, { kind: 'stored', session, sheets: count }, out)
-  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
+  const isOfBefore = turn.hub.archive.rooms.get(session)?.saved?.by === before
+  const pieces = (isOfBefore && keeping.read(turn, session)) || []
+  const sheets = pieces.filter(({ piece }) => piece === 0).length
+  say(connection, { kind: 'stored', session, sheets }, turn.out)
+  tellSheets(turn, connection, session, pieces)
+}
+
+function tellSheets(
+  { out }: Turn,
+  connection: number,
+  session: string,
+  pieces: readonly Piece[],
+): void {
+  for (const piece of pieces) say(connection, { kind: 'sheet', session, ...piece }, out)
 }
 
 // Whoever opened a kept room gets all of it, or is told that it cannot be read.
 function founded(
-  { hub, now, out }: Pick<Call, 'hub' | 'now' | 'out'>,
+  turn: Turn,
   row: register.Row,
   { connection, message, opened }: Asked & { kind: 'add' },
 ): void {
+  const { hub, out } = turn
   const { session } = row.entry
-  const from = hub.connections.get(connection)
-  if (!from) return
-  const sheets = opened && keeping.read(hub, session, out)
+  if (!hub.connections.has(connection)) return
+  const sheets = opened && keeping.read(turn, session)
   if (opened && !sheets) {
     refuse(connection, message.request, UNREADABLE, out)
     register.forget(hub.directory, session, out)
     return
   }
-  say(connection, welcome({ hub, now, out }, row, message, opened ?? 'new'), out)
-  for (const piece of sheets ?? []) say(connection, { kind: 'sheet', session, ...piece }, out)
-  happened(row, 'founded', out)
+  say(connection, welcome(turn, row, message, opened ?? 'new'), out)
+  tellSheets(turn, connection, session, sheets ?? [])
+  listing.happened(row, 'founded', out)
 }
 
 /**
  * The disk did not take who came in by a ticket, or that a room is laid aside: they are told so,
  * and may ask again.
  */
-export function refuseEntrants(hub: Hub, session: string, why: string, out: HubOut): void {
+export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
   const row = register.find(hub.directory, session)
   const waiting = hub.waiting.get(session)
   if (!waiting) return
@@ -508,7 +501,7 @@ export function refuseEntrants(hub: Hub, session: string, why: string, out: HubO
 }
 
 /** The disk did not take the record: a change in it is refused. */
-export function unkept(hub: Hub, session: string, why: string, out: HubOut): void {
+export function unkept({ hub, out }: Turn, session: string, why: string): void {
   if (!register.unkept(hub.directory, session)) return
   hub.counters.unkept++
   if (!hub.directory.rows.has(session)) attendance.ended(hub, session)

@@ -16,14 +16,10 @@ import * as archive from './archive.ts'
 import type { Archive, Stand } from './archive.ts'
 import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
 import * as register from './register.ts'
+import type { Add } from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
-
-/** Whether nobody enters rooms of that game without a ticket. @param tickets  null for none */
-export function isClosed(tickets: Ticketing | null, game: string): boolean {
-  return tickets !== null && (tickets.closed?.has(game) ?? true)
-}
 
 /** Tickets, as a hub takes them. */
 export interface Ticketing {
@@ -47,12 +43,6 @@ export interface Applicant {
   readonly founding: boolean
 }
 
-/** A question that is open. */
-export interface Consulting {
-  message: ToHub & { kind: 'add' }
-  readonly claims: Claims | string | null
-}
-
 /** One stream. */
 export interface Connection {
   /** The process sent HELLO in a version that we support. */
@@ -63,9 +53,9 @@ export interface Connection {
   /** The session that the process found last: its primary and the process exchange KNOCKs. */
   calls: string
   /** What it asks for with a ticket that is being read; null if none is. */
-  asking: (ToHub & { kind: 'add' }) | null
+  asking: Add | null
   /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
-  consulting: Consulting | null
+  consulting: { message: Add; readonly claims: Claims | string | null } | null
   approved: string
   /** Sessions that the process created. */
   created: number
@@ -178,14 +168,20 @@ export interface Page {
   next: string
 }
 
-/** A message of a stream: when it came, and where answers go. */
-export interface Call {
-  hub: Hub
-  now: Millis
-  /** The number of the stream. */
-  connection: number
-  from: Connection
-  out: HubOut
+/** Something happens at a hub: when, and where what it does goes. */
+export interface Turn {
+  readonly hub: Hub
+  readonly now: Millis
+  readonly out: HubOut
+}
+
+/** A hub at a moment. */
+export type At = Omit<Turn, 'out'>
+
+/** A message of a stream, by its number. */
+export interface Call extends Turn {
+  readonly connection: number
+  readonly from: Connection
 }
 
 /** A member that is not in the newest list: for a while it still gets what others send it. */
@@ -203,7 +199,7 @@ export function removedKey(session: string, inc: PeerId): string {
 
 /** Where the answer to a change goes. */
 export type Asked =
-  | { connection: number; kind: 'add'; message: ToHub & { kind: 'add' }; opened: Opening | null }
+  | { connection: number; kind: 'add'; message: Add; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
 /** A room that may be opened again: how it stands, and since when who leads it. */
@@ -299,9 +295,12 @@ export function create(
   return {
     games,
     tickets: null,
-    ...{ consults: false, shut: new Map() },
+    consults: false,
+    shut: new Map(),
     directory: register.create(now),
-    ...{ archive: archive.create(), archivedAt: now, startedAt: now },
+    archive: archive.create(),
+    archivedAt: now,
+    startedAt: now,
     boot,
     key,
     connections: new Map(),
@@ -317,31 +316,33 @@ export function create(
     listing: { madeAt: -Infinity, games: new Map(), pages: new Map() },
     sweepAt: Infinity,
     absentAt: now,
-    counters: noCounts(),
+    counters: {
+      relayed: 0,
+      relayedBytes: 0,
+      astray: 0,
+      congested: 0,
+      malformed: 0,
+      forged: 0,
+      flooding: 0,
+      mute: 0,
+      changes: 0,
+      conflicts: 0,
+      vetoes: 0,
+      unkept: 0,
+      thrown: 0,
+      abandoned: 0,
+    },
   }
 }
 
-function noCounts(): HubCounters {
-  return {
-    relayed: 0,
-    relayedBytes: 0,
-    astray: 0,
-    congested: 0,
-    malformed: 0,
-    forged: 0,
-    flooding: 0,
-    mute: 0,
-    changes: 0,
-    conflicts: 0,
-    vetoes: 0,
-    unkept: 0,
-    thrown: 0,
-    abandoned: 0,
-  }
+/** The stream speaks in this turn; null if it is gone. */
+export function callOf({ hub, now, out }: Turn, connection: number): Call | null {
+  const from = hub.connections.get(connection)
+  return from ? { hub, now, out, connection, from } : null
 }
 
 /** The sink of the directory's functions. */
-export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
+export function directoryOut({ hub, out }: Turn): register.DirectoryOut {
   return {
     record: (session) => out.record(session),
     send: (to, question) => {
@@ -352,7 +353,7 @@ export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
 }
 
 /** Sends a message to all attached members of a session. */
-export function tell(hub: Hub, session: string, news: FromHub, out: HubOut, but: PeerId = 0): void {
+export function tell({ hub, out }: Turn, session: string, news: FromHub, but: PeerId = 0): void {
   // One message to many is encoded once.
   const bytes = frameMessage(encode(fromHub, news))
   for (const [inc, connection] of hub.attached.get(session) ?? []) {

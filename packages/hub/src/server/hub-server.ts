@@ -1,8 +1,9 @@
 /** A hub on streams and a store: the loop around the machine of `directory/`. */
 
 import * as hub from '../machine/hub.ts'
-import * as closing from '../machine/sessions.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
+import type { Place } from '../machine/register.ts'
+import { close } from '../machine/sessions.ts'
 import type { RoomNews, Applicant, Ticketing } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
@@ -18,9 +19,8 @@ import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
 import * as archive from '../machine/archive.ts'
-import * as keeping from '../machine/keeping.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
-import * as saving from '../machine/saving.ts'
+import { restore, type Unfit } from '../machine/saving.ts'
 import * as shares from '../machine/crowding.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
@@ -142,8 +142,8 @@ export class HubServer {
     const connection = ++this.#count
     this.#streams.set(connection, stream)
     return {
-      opened: () => this.#guard(connection, () => this.#opened(connection, remote)),
-      message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
+      opened: () => this.#act(connection, () => hub.opened(this.turn, connection, remote)),
+      message: (bytes) => this.#act(connection, () => hub.receive(this.turn, connection, bytes)),
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
   }
@@ -195,41 +195,22 @@ export class HubServer {
     }
   }
 
-  #opened(connection: number, remote: string): void {
-    hub.opened(this.hub, this.#loop.now(), connection, remote, this.#out)
-    this.#arm()
-  }
-
-  #message(connection: number, bytes: Uint8Array): void {
-    hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
-    this.#arm()
+  /** What happens at this moment. */
+  get turn(): hub.Turn {
+    return { hub: this.hub, now: this.#loop.now(), out: this.#out }
   }
 
   /** Closes a room for so long. @returns how many sessions end with it */
-  closeRoom(place: { game: string; room: string }, why: string, forMs: Millis): number {
-    const now = this.#loop.now()
-    const ended = closing.close(this.hub, now, place, { why, until: now + forMs }, this.#out)
+  closeRoom(place: Place, why: string, forMs: Millis): number {
+    const { turn } = this
+    const ended = close(turn, place, { why, until: turn.now + forMs })
     this.#arm()
     return ended
   }
 
-  /** Drops what is kept of a room. @returns whether anything was */
-  dropRoom(place: { game: string; room: string }): boolean {
-    const stand = archive.find(this.hub.archive, place)
-    return stand !== null && keeping.drop(this.hub, stand.session.entry.session, this.#out)
-  }
-
-  /** What is kept of a room; null for nothing. */
-  saveRoom(place: { game: string; room: string }): Saved | null {
-    return saving.save(this.hub, place, this.#out)
-  }
-
   /** Keeps a saved room from now on. Resolves once the disk has it, or says why it is not taken. */
-  async restoreRoom(
-    saved: Saved,
-    as: { game: string; room: string },
-  ): Promise<saving.Unfit | HoldfastError | null> {
-    const unfit = saving.restore(this.hub, this.#loop.now(), saved, as, this.#out)
+  async restoreRoom(saved: Saved, as: Place): Promise<Unfit | HoldfastError | null> {
+    const unfit = restore(this.turn, saved, as)
     if (unfit !== null) return unfit
     return new Promise((resolve) => this.#asked.set(saved.session, resolve))
   }
@@ -237,11 +218,7 @@ export class HubServer {
   // What is no ticket is a sentence of the reader's.
   #check(connection: number, ticket: string): void {
     const told = (claims: Claims | string): void => {
-      this.#guard(connection, () => {
-        const asked = { connection, ticket }
-        hub.ticketed(this.hub, this.#loop.now(), asked, claims, this.#out)
-        this.#arm()
-      })
+      this.#act(connection, () => hub.ticketed(this.turn, { connection, ticket }, claims))
     }
     this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
   }
@@ -249,11 +226,7 @@ export class HubServer {
   // Whoever cannot be asked about does not come in.
   #consult(connection: number, applicant: Applicant): void {
     const told = (why: string | null): void => {
-      this.#guard(connection, () => {
-        const asked = { connection, applicant }
-        hub.consulted(this.hub, this.#loop.now(), asked, why, this.#out)
-        this.#arm()
-      })
+      this.#act(connection, () => hub.consulted(this.turn, { connection, applicant }, why))
     }
     this.#ask!(applicant).then(told, (error: unknown) => {
       this.#report(error, 'onJoin')
@@ -261,22 +234,31 @@ export class HubServer {
     })
   }
 
-  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
-  #guard(connection: number, act: () => void): void {
-    try {
+  #act(connection: number, act: () => void): void {
+    this.#guard(connection, () => {
       act()
-    } catch (error) {
-      this.hub.counters.thrown++
-      this.#report(error, `stream ${connection}`)
-      this.#end(connection)
-    }
+      this.#arm()
+    })
   }
 
-  #end(connection: number): void {
+  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
+  #guard(connection: number, act: () => void): void {
+    if (this.#attempt(`stream ${connection}`, act)) return
     try {
       this.#close(connection)
     } catch (error) {
       this.#report(error, `the end of stream ${connection}`)
+    }
+  }
+
+  #attempt(where: string, act: () => void): boolean {
+    try {
+      act()
+      return true
+    } catch (error) {
+      this.hub.counters.thrown++
+      this.#report(error, where)
+      return false
     }
   }
 
@@ -312,23 +294,14 @@ export class HubServer {
   #forget(connection: number): void {
     this.#streams.delete(connection)
     this.#shares.delete(connection)
-    hub.closed(this.hub, this.#loop.now(), connection, this.#out)
+    hub.closed(this.turn, connection)
     this.#behind.gone(connection)
   }
 
   #wake(): void {
     this.#armedAt = Infinity
-    this.#attempt('the clock', () => hub.wake(this.hub, this.#loop.now(), this.#out))
+    this.#attempt('the clock', () => hub.wake(this.turn))
     this.#arm()
-  }
-
-  #attempt(where: string, act: () => void): void {
-    try {
-      act()
-    } catch (error) {
-      this.hub.counters.thrown++
-      this.#report(error, where)
-    }
   }
 
   #arm(): void {
@@ -386,12 +359,12 @@ export class HubServer {
     const error = this.#trouble
     const left = this.#writing!
     const sessions = left.splice(0, PART_MAX)
-    const now = this.#loop.now()
+    const { turn } = this
     for (const one of sessions) {
       // A bug that one meets is not for the others.
       this.#attempt('the disk', () => {
-        if (!error) return hub.kept(this.hub, now, [one], this.#out)
-        hub.unkept(this.hub, now, [one], error.message, this.#out)
+        if (!error) return hub.kept(turn, [one])
+        hub.unkept(turn, [one], error.message)
         // Changes that took effect without the disk, such as a list of members, must still be
         // written.
         if (this.hub.directory.rows.has(one)) this.#owed.add(one)
@@ -400,7 +373,7 @@ export class HubServer {
       this.#asked.delete(one)
     }
     this.#arm()
-    if (left.length > 0) return this.#answers.set(now)
+    if (left.length > 0) return this.#answers.set(turn.now)
     this.#writing = null
     this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
     this.#written?.()
