@@ -18,7 +18,7 @@ describe('words of a stream', () => {
     const mute = desk.open()
     desk.go(1_000)
     const pinging = desk.open()
-    desk.go(silence.max - 1_001)
+    desk.go(silence.limit - 1_001)
     desk.say(pinging, { kind: 'ping', count: 1 })
     expect(desk.closed.size).toBe(0)
     desk.go(1)
@@ -26,7 +26,7 @@ describe('words of a stream', () => {
       kind: 'refused',
       why: 'limit stream.silence: at most 30,000 ms in which a stranger says nothing',
     })
-    desk.go(silence.max - 2)
+    desk.go(silence.limit - 2)
     expect(desk.closed.has(pinging)).toBe(false)
     desk.go(1)
     expect(desk.closed.has(pinging)).toBe(true)
@@ -35,12 +35,12 @@ describe('words of a stream', () => {
   test('a member may be silent for ever (SE-9)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
-    desk.go(4 * TABLE.stream.silence.max)
+    desk.go(4 * TABLE.stream.silence.limit)
     expect(desk.closed.has(streams[1]!)).toBe(false)
     // Once it speaks for nobody it has as long as others.
     const { silence } = TABLE.stream
     desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)], players: 1 })
-    desk.go(silence.max - 1)
+    desk.go(silence.limit - 1)
     expect(desk.closed.has(streams[1]!)).toBe(false)
     desk.go(1)
     expect(desk.closed.has(streams[1]!)).toBe(true)

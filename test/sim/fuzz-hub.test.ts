@@ -26,7 +26,7 @@ test('a stream that says no hello is closed after 5 s, and no other', () => {
   made.now = hub.deadline(made.hub) - 1
   hub.wake(made)
   expect(made.hub.connections.has(mute)).toBe(true)
-  made.now = TABLE.stream.hello.max
+  made.now = TABLE.stream.hello.limit
   hub.wake(made)
   expect(made.hub.connections.has(mute)).toBe(false)
   expect(made.hub.connections.has(polite)).toBe(true)
@@ -71,7 +71,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
     Array.from({ length: 4 }, () => 'refused'),
   )
   for (let room = 0; room < 80; room++) add('a', `${room}`, 8)
-  expect(made.hub.directory.rows.size).toBe(1 + TABLE.stream.registrations.max)
+  expect(made.hub.directory.rows.size).toBe(1 + TABLE.stream.registrations.limit)
   expect(last(made, stream, 'refused')?.why).toContain('64')
 })
 

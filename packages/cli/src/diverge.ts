@@ -228,10 +228,7 @@ function parse(name: string, { number, text }: Line): Plain {
 const LONG_NUMBER = /\d{16}/
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/**
- * The text with numbers that a double cannot hold as strings, so that different ones do not look
- * equal.
- */
+/** The text, with numbers that no double can hold as strings: two of them do not look equal. */
 function exact(text: string): string {
   if (!LONG_NUMBER.test(text)) return text
   return text.replace(STRING_OR_NUMBER, (token) =>

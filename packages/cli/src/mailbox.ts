@@ -229,9 +229,7 @@ function exchanged(
   return `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
 }
 
-/**
- * Goes on from what a peer has: waits until it is connected, and prints the fate of the letters.
- */
+/** Goes on from what a peer has once it is connected, and prints the fate of the letters. */
 function adopt(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw badValue('adopt needs whom: adopt bob')
   return withBox(given, async (box) => {

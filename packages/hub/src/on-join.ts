@@ -37,9 +37,7 @@ export const VERDICT_MS: Millis = 5_000
 
 /**
  * How the hub asks; null where nobody is to be asked. An answer that is none, a throw, and silence
- * reject: then nobody comes in.
- *
- * @throws HoldfastError code `bad-value` for what is no function
+ * reject: then nobody comes in. @throws HoldfastError code `bad-value` for what is no function
  */
 export function consultWith(onJoin: OnJoin | undefined, loop: Loop): Consult | null {
   if (onJoin === undefined) return null

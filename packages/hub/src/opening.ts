@@ -1,68 +1,28 @@
 /** How a hub is opened on a web server that is already there. */
 
-import {
-  ASYNC_DISPOSE,
-  type Emitter,
-  type Listen,
-  Listeners,
-} from '../../holdfast/src/api/emitter.ts'
+import { ASYNC_DISPOSE, type Emitter, Listeners } from '../../holdfast/src/api/emitter.ts'
+import * as options from '../../holdfast/src/api/options.ts'
+import { Reports } from '../../holdfast/src/api/reports.ts'
 import { nodeCurves } from '../../holdfast/src/drivers/crypto/node-crypto.ts'
-import {
-  checkPath,
-  checkServer,
-  checkTexts,
-  checkFunction,
-  checkOptions,
-} from '../../holdfast/src/api/options.ts'
-import { checkNameOf } from '../../holdfast/src/api/options.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
-import {
-  acceptStreams,
-  type StreamServer,
-} from '../../holdfast/src/drivers/net/websocket-server.ts'
-import type {
-  StreamServerOptions,
-  WebServer,
-} from '../../holdfast/src/drivers/net/websocket-server.ts'
 import { whenBare } from '../../holdfast/src/drivers/net/tls.ts'
+import * as sockets from '../../holdfast/src/drivers/net/websocket-server.ts'
 import { report, warn } from '../../holdfast/src/drivers/report.ts'
-import { wallClock } from '../../holdfast/src/drivers/wall-clock.ts'
 import { createMemoryStore } from '../../holdfast/src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../holdfast/src/drivers/store/sqlite.ts'
+import { wallClock } from '../../holdfast/src/drivers/wall-clock.ts'
 import { badValue, type Millis } from '../../holdfast/src/machine.ts'
 import type { Loop, Store } from '../../holdfast/src/ports.ts'
+import { shown } from '../../holdfast/src/wire/fields.ts'
 import { NOBODY, type Trust } from '../../holdfast/src/wire/ip.ts'
 import { type Budgets, create as budgetsOf } from './machine/budgets.ts'
 import { all, page } from './machine/listing.ts'
 import type { Page } from './machine/state.ts'
-import { shown } from '../../holdfast/src/wire/fields.ts'
-import {
-  ceilingsOf,
-  figuresText,
-  type HubFigures,
-  listedSession,
-  type ListedSession,
-} from './server/hub-figures.ts'
-import { type HubHealth, HubServer, type Report, type Weather } from './server/hub-server.ts'
-import { type HubLimits, readLimits, readTrust } from './server/given-limits.ts'
-import type { Stop } from '../../holdfast/src/api/emitter.ts'
-import {
-  type CloseOptions,
-  closeRoom,
-  eventOf,
-  HUB_EVENTS,
-  dropRoom,
-  exportKept,
-  type HubEvents,
-  importKept,
-  type ImportOptions,
-  type KeptRoom,
-  keptRooms,
-  roomIn,
-  type RoomView,
-} from './rooms.ts'
-import { Reports } from '../../holdfast/src/api/reports.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
+import * as rooms from './rooms.ts'
+import { type HubLimits, readLimits, readTrust } from './server/given-limits.ts'
+import * as figures from './server/hub-figures.ts'
+import { type HubHealth, HubServer, type Report, type Weather } from './server/hub-server.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
@@ -71,7 +31,7 @@ export interface HubOptions {
    * The server, of Node's `http` or `https`, that your pages come from: Express, Fastify, Hono and
    * Vite have one. Requests and upgrades at other paths stay what they are.
    */
-  server: WebServer
+  server: sockets.WebServer
   /** Where members connect, which is what `join({ server })` names. Default `/hub`. */
   path?: string
   /** The only games that there may be sessions of. Default: any. */
@@ -114,19 +74,19 @@ export interface HubOptions {
 }
 
 /** A hub that is open. */
-export interface HubHandle extends Emitter<HubEvents> {
+export interface HubHandle extends Emitter<rooms.HubEvents> {
   /** Where members connect. */
   readonly path: string
   /** How it does; for a check of health. */
   health(): HubHealth & { upMs: Millis }
   /** Sessions, streams and members at this moment, and counts since the hub was opened. */
-  figures(): HubFigures
+  figures(): figures.HubFigures
   /** The same in Prometheus' text format, version 0.0.4. */
   metrics(): string
   /** The sessions of one game or of all, as a lobby lists them. */
-  sessions(game?: string): ListedSession[]
+  sessions(game?: string): figures.ListedSession[]
   /** One room, listed or not; null if nobody is in it. @throws HoldfastError `bad-value` */
-  room(game: string, room: string): RoomView | null
+  room(game: string, room: string): rooms.RoomView | null
   /**
    * Ends the session of a room. Its members are out within seconds, with `why` (`forbidden`), and
    * nobody comes in or opens it anew for a while. Forgotten when the hub starts again.
@@ -134,9 +94,9 @@ export interface HubHandle extends Emitter<HubEvents> {
    * @returns whether there was a session
    * @throws HoldfastError `bad-value`
    */
-  closeRoom(game: string, room: string, options: CloseOptions): boolean
+  closeRoom(game: string, room: string, options: rooms.CloseOptions): boolean
   /** What is kept of rooms, also of those that somebody is in. */
-  kept(): KeptRoom[]
+  kept(): rooms.KeptRoom[]
   /**
    * Drops what is kept of a room; one that somebody is in is kept anew as it is.
    *
@@ -157,7 +117,7 @@ export interface HubHandle extends Emitter<HubEvents> {
    * Resolves once the disk has it. It rejects with a HoldfastError: `bad-value` for what is no such
    * file, `no-such-game`, `exists` where the room is, `full`, `store`.
    */
-  importRoom(file: Uint8Array, options?: ImportOptions): Promise<KeptRoom>
+  importRoom(file: Uint8Array, options?: rooms.ImportOptions): Promise<rooms.KeptRoom>
   /**
    * Before a restart: takes no new stream from now on, and `health` is not ok, so that a proxy
    * sends members to another hub. Who is here plays on. Resolves once the disk has all that was
@@ -192,20 +152,20 @@ export interface InnerOptions {
   /** Whose word of an address counts. */
   trust?: Trust
   /** How many TCP connections may wait; a server of somebody else sees to that itself. */
-  waitingMax?: StreamServerOptions['waitingMax']
+  waitingMax?: sockets.StreamServerOptions['waitingMax']
 }
-
-const OPTIONS = ['server', 'path', 'games', 'store', 'origins'] as const
-const MORE = ['limits', 'trustProxy', 'tickets', 'onJoin', 'report'] as const
 
 /**
  * Opens a hub on a server, whether that listens already or not.
  *
  * @throws HoldfastError `bad-value` or `store`, with what to do
  */
-export function hub(options: HubOptions): HubHandle {
-  checkOptions('hub', options, [...OPTIONS, ...MORE])
-  return openHub(options, { waitingMax: 0 })
+export function hub(given: HubOptions): HubHandle {
+  options.checkOptions('hub', given, [
+    ...(['server', 'path', 'games', 'store', 'origins'] as const),
+    ...(['limits', 'trustProxy', 'tickets', 'onJoin', 'report'] as const),
+  ])
+  return openHub(given, { waitingMax: 0 })
 }
 
 /** A hub as our own program has it. */
@@ -215,31 +175,34 @@ export interface InnerHub extends HubHandle {
 }
 
 /** Opens one. @throws HoldfastError `bad-value` or `store` */
-export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
-  const { server, path = '/hub', games, origins = [], onJoin, report: tell = report } = options
-  checkServer('server', server)
-  const paths = [path, ...(inner.paths ?? [])].map(checkPath)
-  checkFunction('report', tell)
-  const allowed = games === undefined ? null : checkGames(games)
-  const limits = readLimits('limits', options.limits ?? {})
-  const trust = inner.trust ?? readTrust('trustProxy', options.trustProxy)
-  const tickets = ticketReader('tickets', options.tickets ?? [])
+export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
+  const { server, path = '/hub', origins = [], report: tell = report } = given
+  options.checkServer('server', server)
+  const paths = [path, ...(inner.paths ?? [])].map(options.checkPath)
+  options.checkFunction('report', tell)
+  const games = given.games === undefined ? null : checkGames(given.games)
+  const limits = readLimits('limits', given.limits ?? {})
+  const trust = inner.trust ?? readTrust('trustProxy', given.trustProxy)
+  const tickets = ticketReader('tickets', given.tickets ?? [])
   const loop = createNodeLoop()
-  const consult = consultWith(onJoin, loop)
-  const store = openStore(options.store)
+  const consult = consultWith(given.onJoin, loop)
+  const store = openStore(given.store)
   try {
     const events = eventsOf(loop, tell)
     const hubServer = new HubServer(loop, store, {
-      happened: (news) => events.emit(news.kind, eventOf(news)),
-      ...{ curves: nodeCurves, wall: wallClock },
-      ...{ games: allowed, tickets, consult },
+      happened: (news) => events.emit(news.kind, rooms.eventOf(news)),
+      curves: nodeCurves,
+      wall: wallClock,
+      games,
+      tickets,
+      consult,
       report: tell,
       weather: inner.weather,
       budgets: inner.budgets ?? budgetsOf(limits),
     })
-    const streams = acceptStreams(server, {
+    const streams = sockets.acceptStreams(server, {
       path: paths,
-      origins: checkTexts('origins', origins),
+      origins: options.checkTexts('origins', origins),
       ...(inner.waitingMax !== undefined && { waitingMax: inner.waitingMax }),
       // The hub itself knows which stream goes when there are too many.
       connectionsMax: Infinity,
@@ -250,20 +213,20 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
     })
     // A proxy that is trusted has the TLS.
     if (trust === NOBODY) whenBare(server, (address) => warn(BARE(address)))
-    return new OpenHub(path, loop, { server, hubServer, streams, store, events })
+    return handleOf(path, loop, { server, hubServer, streams, store, events })
   } catch (error) {
     store.close()
     throw error
   }
 }
 
-function eventsOf(loop: Loop, tell: Report): Listeners<HubEvents> {
+function eventsOf(loop: Loop, tell: Report): Listeners<rooms.HubEvents> {
   const reports = new Reports({
     soon: (run) => loop.soon(run),
     tell: () => false,
     place: ({ error, where }) => tell(error, where),
   })
-  return new Listeners<HubEvents>('a hub', HUB_EVENTS, reports)
+  return new Listeners<rooms.HubEvents>('a hub', rooms.HUB_EVENTS, reports)
 }
 
 const BARE = (address: string): string =>
@@ -290,127 +253,74 @@ function openStore(file: string | null): Store {
 }
 
 function checkGames(games: readonly string[]): ReadonlySet<string> {
-  for (const game of checkTexts('games', games)) checkNameOf('a game', game)
+  for (const game of options.checkTexts('games', games)) options.checkNameOf('a game', game)
   if (games.length > 0) return new Set(games)
   throw badValue('games is empty, so there could be no session; leave it out for any game')
 }
 
 interface Parts {
-  server: WebServer
+  server: sockets.WebServer
   hubServer: HubServer
-  streams: StreamServer
+  streams: sockets.StreamServer
   store: Store
-  events: Listeners<HubEvents>
+  events: Listeners<rooms.HubEvents>
 }
 
-class OpenHub implements InnerHub {
-  readonly path: string
-  readonly #loop: Loop
-  readonly #startedAt: Millis
-  readonly #parts: Parts
-  #closed: Promise<void> | null = null
-
-  constructor(path: string, loop: Loop, parts: Parts) {
-    this.path = path
-    this.#loop = loop
-    this.#startedAt = loop.now()
-    this.#parts = parts
-    parts.server.once('close', this.#ended)
-  }
-
-  #ended = (): void => void this.close()
-
-  health(): HubHealth & { upMs: Millis } {
-    const upMs = Math.round(this.#loop.now() - this.#startedAt)
-    const health = this.#parts.hubServer.health()
-    const { isDraining } = this.#parts.hubServer
-    if (this.#closed === null && !isDraining) return { ...health, upMs }
-    const trouble = this.#closed === null ? 'this hub is drained' : 'this hub is closed'
-    return { ...health, ok: false, trouble, upMs }
-  }
-
-  figures(): HubFigures {
-    const { hubServer, streams } = this.#parts
-    const { directory, attached, counters, budgets } = hubServer.hub
-    const kept = this.kept()
-    return {
-      sessions: directory.rows.size,
-      streams: streams.open(),
-      members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
-      diskOk: hubServer.health().ok,
-      kept: { rooms: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) },
-      ceilings: ceilingsOf(budgets.limits),
-      hub: { ...counters },
-      refused: { ...budgets.refused },
-      door: { ...streams.counters },
-    }
-  }
-
-  metrics(): string {
-    return figuresText(this.figures())
-  }
-
-  sessions(game: string = ''): ListedSession[] {
-    return all(this.#parts.hubServer.hub.directory, game).map(listedSession)
-  }
-
-  room(game: string, room: string): RoomView | null {
-    return roomIn(this.#parts.hubServer, game, room)
-  }
-
-  closeRoom(game: string, room: string, options: CloseOptions): boolean {
-    return closeRoom(this.#parts.hubServer, game, room, options)
-  }
-
-  kept(): KeptRoom[] {
-    return keptRooms(this.#parts.hubServer)
-  }
-
-  dropRoom(game: string, room: string): boolean {
-    return dropRoom(this.#parts.hubServer, game, room)
-  }
-
-  exportRoom(game: string, room: string): Uint8Array | null {
-    return exportKept(this.#parts.hubServer, game, room)
-  }
-
-  importRoom(file: Uint8Array, options?: ImportOptions): Promise<KeptRoom> {
-    return importKept(this.#parts.hubServer, file, options)
-  }
-
-  on<Name extends keyof HubEvents>(
-    name: Name,
-    listener: (event: HubEvents[Name]) => void,
-    options?: Listen,
-  ): Stop {
-    return this.#parts.events.on(name, listener, options)
-  }
-
-  page(game: string, after: string): Page {
-    return page(this.#parts.hubServer.hub, this.#loop.now(), game, after)
-  }
-
-  [ASYNC_DISPOSE](): Promise<void> {
-    return this.close()
-  }
-
-  async drain(): Promise<Drained> {
-    const { hubServer } = this.#parts
-    await hubServer.drain()
-    const { connections, sessions } = hubServer.health()
-    return { streams: connections, sessions }
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close()
-    return this.#closed
-  }
-
-  async #close(): Promise<void> {
-    const { server, hubServer, streams, store } = this.#parts
-    server.off('close', this.#ended)
+function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
+  const { server, hubServer, streams, store, events } = parts
+  const startedAt = loop.now()
+  let closed: Promise<void> | null = null
+  const end = async (): Promise<void> => {
+    server.off('close', close)
     streams.close()
     await hubServer.close()
     store.close()
+  }
+  const close = (): Promise<void> => (closed ??= end())
+  server.once('close', close)
+  const figuresNow = (): figures.HubFigures => figuresOf(hubServer, streams)
+  return {
+    path,
+    health: () => {
+      const health = { ...hubServer.health(), upMs: Math.round(loop.now() - startedAt) }
+      if (closed) return { ...health, ok: false, trouble: 'this hub is closed' }
+      return hubServer.isDraining
+        ? { ...health, ok: false, trouble: 'this hub is drained' }
+        : health
+    },
+    figures: figuresNow,
+    metrics: () => figures.figuresText(figuresNow()),
+    sessions: (game = '') => all(hubServer.hub.directory, game).map(figures.listedSession),
+    room: (game, room) => rooms.roomIn(hubServer, game, room),
+    closeRoom: (game, room, how) => rooms.closeRoom(hubServer, game, room, how),
+    kept: () => rooms.keptRooms(hubServer),
+    dropRoom: (game, room) => rooms.dropRoom(hubServer, game, room),
+    exportRoom: (game, room) => rooms.exportKept(hubServer, game, room),
+    importRoom: (file, how) => rooms.importKept(hubServer, file, how),
+    on: (name, listener, how) => events.on(name, listener, how),
+    page: (game, after) => page(hubServer.hub, loop.now(), game, after),
+    drain: async () => {
+      await hubServer.drain()
+      const { connections, sessions } = hubServer.health()
+      return { streams: connections, sessions }
+    },
+    close,
+    [ASYNC_DISPOSE]: close,
+  }
+}
+
+function figuresOf(hubServer: HubServer, streams: sockets.StreamServer): figures.HubFigures {
+  const { directory, attached, counters, budgets } = hubServer.hub
+  const kept = rooms.keptRooms(hubServer)
+  return {
+    sessions: directory.rows.size,
+    streams: streams.open(),
+    members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
+    diskOk: hubServer.health().ok,
+    kept: { rooms: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) },
+    ceilings: figures.ceilingsOf(budgets.limits),
+    hub: { ...counters },
+    refused: { ...budgets.refused },
+    door: { ...streams.counters },
   }
 }

@@ -118,9 +118,7 @@ export interface ImportOptions {
 }
 
 /**
- * Keeps a saved room.
- *
- * @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
+ * Keeps a saved room. @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
  */
 export async function importKept(
   server: HubServer,

@@ -76,9 +76,8 @@ export interface HttpServer {
 }
 
 /**
- * Starts to listen.
- *
- * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with the cure
+ * Starts to listen. @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or
+ * `bad-value`, with the cure
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
   const { spending, tls } = place

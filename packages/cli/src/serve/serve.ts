@@ -1,56 +1,33 @@
-/**
- * `holdfast serve`: a hub with its lobby, in one process with one file.
- */
+/** `holdfast serve`: a hub with its lobby, in one process with one file. */
 
 import { existsSync, mkdirSync } from 'node:fs'
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
 import { countsText } from '../../../holdfast/src/api/prometheus.ts'
-import { type Drained, openHub } from '../../../hub/src/opening.ts'
-import type { TicketKey } from '../../../hub/src/tickets.ts'
-import type { Weather } from '../../../hub/src/server/hub-server.ts'
 import { createConditioner } from '../../../holdfast/src/drivers/net/conditioner.ts'
 import { createNodeLoop } from '../../../holdfast/src/drivers/net/loop-node.ts'
+import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/origins.ts'
 import { type Conditions, format, parse } from '../../../holdfast/src/faults/conditions.ts'
-import { badValue } from '../../../holdfast/src/machine.ts'
-import type { Datagrams, Loop, Certificate } from '../../../holdfast/src/ports.ts'
-import { create } from '../../../hub/src/machine/budgets.ts'
-import type { Limits } from '../../../hub/src/machine/limits.ts'
 import { HUB_VERSION } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { badValue } from '../../../holdfast/src/machine.ts'
+import type { Certificate, Datagrams, Loop } from '../../../holdfast/src/ports.ts'
 import type { Trust } from '../../../holdfast/src/wire/ip.ts'
 import { plainLines } from '../../../holdfast/src/wire/plain.ts'
-import {
-  certificateIn,
-  limitLines,
-  limitsOf,
-  listOf,
-  type MetricsPlace,
-  metricsPlace,
-  ORIGIN_HELP,
-  ticketKeysIn,
-  tokenIn,
-  TRUST_HELP,
-  trustOf,
-  type Word,
-} from '../given.ts'
+import { create } from '../../../hub/src/machine/budgets.ts'
+import type { Limits } from '../../../hub/src/machine/limits.ts'
+import { type Drained, openHub } from '../../../hub/src/opening.ts'
+import type { Weather } from '../../../hub/src/server/hub-server.ts'
+import type { TicketKey } from '../../../hub/src/tickets.ts'
+import * as given from '../given.ts'
+import type { Word } from '../given.ts'
 import { fail } from './give.ts'
 import { type Answer, openServer, visibleHost } from './http.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
 import { type Pages, readPages } from './pages.ts'
 import { roomDoor } from './room-door.ts'
-import {
-  checkPolicy,
-  metricsOf,
-  NO_PAGES,
-  type Policy,
-  type Readers,
-  type Shelf,
-  siteOf,
-  withLobby,
-} from './site.ts'
-import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
-import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/origins.ts'
+import * as site from './site.ts'
 
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
@@ -67,9 +44,7 @@ export function reachOf(
   if (isLoopback(host) || isThisMachine(host)) return []
   const { protocol, port } = new URL(url)
   const at = (name: string): string => `${protocol}//${name}${port && `:${port}`}`
-  if (host !== '0.0.0.0' && host !== '::') {
-    return [at(visibleHost(host))]
-  }
+  if (host !== '0.0.0.0' && host !== '::') return [at(visibleHost(host))]
   const all = Object.values(interfaces).flatMap((some) => some ?? [])
   const found = all.filter(({ family, internal, address }) => {
     // Link-local addresses, which a machine gives itself if nobody else does, lead nowhere.
@@ -78,10 +53,9 @@ export function reachOf(
   return found.map(({ address }) => at(address))
 }
 
-/** The hub's default port. */
-export const PORT_DEFAULT = 8700
+const PORT_DEFAULT = 8700
 /** The default file of the register. */
-export const DATA_DEFAULT = '.holdfast/hub.db'
+const DATA_DEFAULT = '.holdfast/hub.db'
 // As long as systemd waits by itself.
 const DRAIN_MAX = 90
 
@@ -97,7 +71,7 @@ export interface ServeOptions {
   condition: string | null
   /** The origins whose pages may come beside those served here; see origins.ts. */
   origins: readonly string[]
-  metrics: MetricsPlace
+  metrics: given.MetricsPlace
   /** The word by which a program reads the metrics from anywhere; null if there is none. */
   metricsToken: string | null
   /** Makes it https; null for http. */
@@ -108,7 +82,7 @@ export interface ServeOptions {
   games: readonly string[]
   /** The folder of one's own pages; null for the games of the repository, if this is one. */
   pages: string | null
-  policy: Policy
+  policy: site.Policy
   /** What an address, a stream, a room and the hub may cost. */
   limits: Limits
   /** Whose tickets count. */
@@ -146,8 +120,8 @@ export function addServe(cli: CAC): void {
     })
     .option('--path <path>', 'Where members connect', { default: '/hub' })
     .option('--games <names>', 'The only games that there may be rooms of, with commas')
-    .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
-    .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
+    .option('--origin <origin>', `Pages of which other origin may come; ${given.ORIGIN_HELP}`)
+    .option('--trust-proxy <proxies>', `${given.TRUST_HELP}: whose X-Forwarded-For counts`)
     .option(
       '--limits <file>',
       'What an address, a room and the hub may cost; JSON, see `holdfast limits`',
@@ -167,10 +141,10 @@ export function addServe(cli: CAC): void {
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
     .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
-    .action((given: Given) => run(given))
+    .action(run)
   cli
     .command('limits', 'Print what an address, a room and the hub may cost')
-    .action(() => console.log(`${limitLines()}\n\n${LIMITS_HELP}`))
+    .action(() => console.log(`${given.limitLines()}\n\n${LIMITS_HELP}`))
 }
 
 interface Given {
@@ -194,25 +168,25 @@ interface Given {
   demo?: boolean
 }
 
-async function run(given: Given): Promise<void> {
-  const drain = drainOf(given.drain)
+async function run(words: Given): Promise<void> {
+  const drain = drainOf(words.drain)
   const serving = await serve({
-    port: Number(given.port),
-    host: String(given.host),
-    data: String(given.data),
-    condition: given.condition === undefined ? null : String(given.condition),
-    origins: listOf(given.origin),
-    metrics: metricsPlace(String(given.metrics)),
-    metricsToken: tokenIn(given.metricsToken),
-    tls: certificateIn(given.tlsCert, given.tlsKey),
-    pages: given.pages === undefined ? null : String(given.pages),
-    policy: checkPolicy(String(given.policy)),
-    path: String(given.path),
-    games: listOf(given.games),
-    demo: given.demo === true,
-    limits: limitsOf(given.limits),
-    tickets: ticketKeysIn(given.tickets),
-    trust: trustOf(given.trustProxy),
+    port: Number(words.port),
+    host: String(words.host),
+    data: String(words.data),
+    condition: words.condition === undefined ? null : String(words.condition),
+    origins: given.listOf(words.origin),
+    metrics: given.metricsPlace(String(words.metrics)),
+    metricsToken: given.tokenIn(words.metricsToken),
+    tls: given.certificateIn(words.tlsCert, words.tlsKey),
+    pages: words.pages === undefined ? null : String(words.pages),
+    policy: site.checkPolicy(String(words.policy)),
+    path: String(words.path),
+    games: given.listOf(words.games),
+    demo: words.demo === true,
+    limits: given.limitsOf(words.limits),
+    tickets: given.ticketKeysIn(words.tickets),
+    trust: given.trustOf(words.trustProxy),
   })
   console.log(`Holdfast serves ${serving.url}`)
   if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
@@ -220,7 +194,7 @@ async function run(given: Given): Promise<void> {
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', () => void drained(serving, drain).then(end))
-  process.on('SIGHUP', () => readAnew(serving, given))
+  process.on('SIGHUP', () => readAnew(serving, words))
 }
 
 // A second signal does not wait.
@@ -243,7 +217,7 @@ function drainOf(word: Word): number {
 // A program that renews certificates sends SIGHUP. A file that cannot be read changes nothing.
 function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
   try {
-    const certificate = certificateIn(tlsCert, tlsKey)
+    const certificate = given.certificateIn(tlsCert, tlsKey)
     if (certificate) serving.renew(certificate)
     console.log(certificate ? 'The certificate was read anew.' : 'SIGHUP: there is no certificate.')
   } catch (error) {
@@ -251,11 +225,7 @@ function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
   }
 }
 
-/**
- * Starts a hub.
- *
- * @throws HoldfastError `port-taken`, `store`, `bad-value`, … with the cure
- */
+/** Starts a hub. @throws HoldfastError `port-taken`, `store`, `bad-value`, … with the cure */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const conditions = options.condition === null ? null : parse(options.condition)
   const closers: (() => void | Promise<void>)[] = []
@@ -278,56 +248,64 @@ async function opened(
   conditions: Conditions | null,
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
-  const { host, port, origins, trust, games } = options
+  const { host, port, origins, trust, games, path, tickets, tls, metrics: at } = options
   const spending = { budgets: create(options.limits), trust }
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
   // The hub needs the server, and answers need the hub: no request comes before both are open.
-  const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
-  const place = { host, port, option: '--port', origins, spending, tls: options.tls } as const
-  const http = await openServer(place, (...asked) => site.answer(...asked))
+  let answer: Answer = (_path, _request, response) => fail(response, 503)
+  const place = { host, port, option: '--port', origins, spending, tls } as const
+  const http = await openServer(place, (...asked) => answer(...asked))
   closers.push(() => http.close())
+  const { server } = http
+  const store = folderFor(options.data)
   const hub = openHub(
-    {
-      ...{ server: http.server, origins, report, path: options.path, tickets: options.tickets },
-      ...{ store: folderFor(options.data), ...(games.length > 0 && { games }) },
-    },
+    { server, origins, report, path, tickets, store, ...(games.length > 0 && { games }) },
     // The games of the repository expect the hub there.
     { weather, ...spending, paths: options.pages === null ? ['/hub'] : [] },
   )
   closers.push(() => hub.close())
   metrics.add(() => hub.metrics())
   metrics.add(() => countsText('holdfast_requests_refused_total', REFUSED, http.counters))
-  site.answer = siteOf({
+  const figures = site.metricsOf(metrics, readersOf(options))
+  answer = site.siteOf({
     shelves: shelves.all,
     health: () => hub.health(),
-    metrics: options.metrics === 'here' ? metricsOf(metrics, readersOf(options)) : null,
+    metrics: at === 'here' ? figures : null,
     rooms: roomDoor(hub, { token: options.metricsToken, local: true }),
     sessions: (game, after) => hub.page(game, after),
     spending,
     about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
     reach: () => reachOf(host, http.url),
   })
-  const metricsUrl = await openMetrics(options, metrics, closers)
+  let metricsUrl: string | null = null
+  if (typeof at === 'object') {
+    const own = await openServer({ ...at, option: '--metrics', origins }, figures)
+    closers.push(() => own.close())
+    metricsUrl = `${own.url}metrics`
+  }
   return { url: http.url, metricsUrl, renew: http.renew, drain: () => hub.drain() }
 }
 
 // On a port of their own the metrics are for who reaches it, unless there is a token.
-function readersOf({ metrics, metricsToken: token }: ServeOptions): Readers | null {
+function readersOf({ metrics, metricsToken: token }: ServeOptions): site.Readers | null {
   const local = metrics === 'here'
   return local || token !== null ? { token, local } : null
 }
 
 /** The pages to serve, and the folders of games in them. */
-function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
+function shelvesOf({ pages, policy }: ServeOptions): {
+  all: site.Shelf[]
+  starts: readonly string[]
+} {
   const games = built('pages')
   if (pages === null && existsSync(games)) {
     return { all: [{ find: readOurs(games).find, policy: 'strict' }], starts: [] }
   }
   const cure = 'build your pages, and name the folder that they are built to'
-  const own = pages === null ? NO_PAGES : readPages(pages, cure)
-  return { all: withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
+  const own = pages === null ? site.NO_PAGES : readPages(pages, cure)
+  return { all: site.withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
 }
 
 // Only the repository has the games; the package has the list of rooms too.
@@ -337,19 +315,6 @@ function built(folder: 'pages' | 'lobby'): string {
 
 function readOurs(folder: string): Pages {
   return readPages(folder, 'this package is not whole; in its repository: npm run build')
-}
-
-async function openMetrics(
-  options: ServeOptions,
-  metrics: Metrics,
-  closers: (() => void | Promise<void>)[],
-): Promise<string | null> {
-  const { metrics: at, origins } = options
-  if (typeof at === 'string') return null
-  const answer = metricsOf(metrics, readersOf(options))
-  const http = await openServer({ ...at, option: '--metrics', origins }, answer)
-  closers.push(() => http.close())
-  return `${http.url}metrics`
 }
 
 function report(error: unknown, where: string): void {
@@ -377,13 +342,8 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     close: () => {},
   }
   // The hub is in the middle of a path: relaying is one direction of a round trip.
-  const conditioned = await conditioner.condition(
-    () => Promise.resolve(carrier),
-    'out',
-  )({
-    datagram: () => {},
-    refused: () => {},
-  })
+  const open = conditioner.condition(() => Promise.resolve(carrier), 'out')
+  const conditioned = await open({ datagram: () => {}, refused: () => {} })
   return (direct) => {
     deliver = direct
     return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)

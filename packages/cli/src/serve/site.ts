@@ -1,7 +1,4 @@
-/**
- * The answers of `holdfast serve` beside its streams: pages, `/health`, `/metrics` and requests of
- * pages to their hub.
- */
+/** What `holdfast serve` answers beside its streams: pages, `/health`, `/metrics` and data. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'

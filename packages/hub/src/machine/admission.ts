@@ -20,13 +20,11 @@ import {
   INVITED_MAX,
   SECRET_BYTES,
 } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import { type Invitation, INVITATIONS_MAX, type Kept } from './records.ts'
+import { entrantOf, type Invitation, INVITATIONS_MAX, type Kept, rightsOf } from './records.ts'
 import { type Add, type Place, placeOf, type Row } from './register.ts'
-import { entrantOf, rightsOf } from './rights.ts'
 import type { Applicant, Call, Connection, Hub, HubOut, Ticketing } from './state.ts'
 
-/** What a process may do, or why it may not come in. */
-export type Verdict = Entrance | { refused: string }
+type Verdict = Entrance | { refused: string }
 /** With which rights, and by which ticket; '' for none. */
 export interface Entrance {
   readonly rights: number

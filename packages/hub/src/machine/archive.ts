@@ -17,7 +17,7 @@ import {
   KEEP_MINUTES_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
-import { type Place, placeOf } from './rows.ts'
+import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
 /** Keys of sheets begin with this, and come behind those of all other records. */

@@ -114,9 +114,7 @@ export function dismiss(turn: Turn, session: string): void {
 /**
  * Takes the list of members of a session from its primary. A member that is not in it any more can
  * neither relay nor get the news of the session; messages of its primary still reach it for a
- * while.
- *
- * @returns false if the list is from anybody else
+ * while. @returns false if the list is from anybody else
  */
 export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
   const { hub, now, from, out } = call

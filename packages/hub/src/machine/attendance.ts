@@ -23,10 +23,7 @@ export const ABSENT_MIN_MS: Millis = 30_000
 export const ABSENT_MAX_MS: Millis = 600_000
 /** After a start of the hub its sessions wait so long for their members. */
 export const RESTART_MS: Millis = 120_000
-/**
- * The absent are looked for no more often than this, when the hub is awake: it is every ASK_MS,
- * while there are sessions.
- */
+/** The absent are looked for no more often than this, when the hub is awake. */
 const SWEEP_MS: Millis = 1_000
 
 /** The attendance of a session; one that was read from disk has none yet. */

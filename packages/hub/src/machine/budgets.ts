@@ -145,9 +145,8 @@ function forget({ accounts, fullMs }: Budgets, now: Millis): void {
 }
 
 /**
- * Spends from all purses that have a limit for it, or from none.
- *
- * @returns the limit that was met, which is counted; null if it was paid
+ * Spends from all purses that have a limit for it, or from none. @returns the limit that was met,
+ * which is counted; null if it was paid
  */
 export function spend(
   budgets: Budgets,
@@ -261,9 +260,7 @@ export function codeOf({ who, what }: Exceeded): string {
 /** Beginning of the reason with which a hub refuses what would be too much. */
 export const LIMIT = 'limit '
 
-/**
- * Which limit was met, for whoever met it: `limit address.streams: at most 256 streams at once`.
- */
+/** The sentence for whoever met it: `limit address.streams: at most 256 streams at once`. */
 export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
   const code = codeOf(met)
   if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`

@@ -16,10 +16,17 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { type Directory, type DirectoryOut, find, measured, nextNonce } from './register.ts'
-import type { Challenge, Veto } from './rows.ts'
 import { grantOf, type Leader } from '../../../holdfast/src/hub-protocol/messages.ts'
-import type { Row } from './register.ts'
+import {
+  type Challenge,
+  type Directory,
+  type DirectoryOut,
+  find,
+  measured,
+  nextNonce,
+  type Row,
+  type Veto,
+} from './register.ts'
 import type { HubOut } from './state.ts'
 
 /** A primary has three round trips for its answer, and this for its loop. */
@@ -35,6 +42,8 @@ export const AGAIN_MS: Millis = 250
 
 const ROUND_TRIPS = 3
 
+type Sender = Pick<DirectoryOut, 'send'>
+
 /** How long a primary has for its answer. @param rttMs its round trip, null if none is known */
 export function boundOf(rttMs: Millis | null): Millis {
   if (rttMs === null) return CHALLENGE_MAX_MS
@@ -42,20 +51,17 @@ export function boundOf(rttMs: Millis | null): Millis {
   return Math.min(CHALLENGE_MAX_MS, Math.max(CHALLENGE_MIN_MS, bound))
 }
 
-/** What becomes of a takeover: its primary is asked, or was, or need not be. */
-export type Asked = 'asked' | 'vetoed' | 'free'
-
 /**
- * The backup asks for the role, by a demand that the register allows. Where that is `free` the
- * compare-and-set may be made.
+ * The backup asks for the role, by a demand that the register allows: its primary is asked, or was,
+ * or need not be. Where that is `free` the compare-and-set may be made.
  */
 export function ask(
   directory: Directory,
   now: Millis,
   connection: number,
   demand: Challenge['demand'],
-  out: Pick<DirectoryOut, 'send'>,
-): Asked {
+  out: Sender,
+): 'asked' | 'vetoed' | 'free' {
   const { session } = demand
   const row = find(directory, session)
   const veto = vetoOf(directory, session)
@@ -87,22 +93,22 @@ function hasLapsed(veto: Veto | null, now: Millis): boolean {
   return veto !== null && now - veto.unproved >= VETO_MS
 }
 
-function put(directory: Directory, session: string, out: Pick<DirectoryOut, 'send'>): void {
+function put(directory: Directory, session: string, out: Sender): void {
   const { nonce, demand } = directory.challenges.get(session)!
   const { primary } = find(directory, session)!.entry.register
   out.send(primary, { kind: 'challenge', session, epoch: demand.expect, nonce })
 }
 
-/** What becomes of a takeover after an answer: a veto, or the compare-and-set. */
-export type Answered = { challenge: Challenge; isVeto: boolean }
-
-/** The stream of a member answers. @returns null if it is not the answer that is waited for */
+/**
+ * The stream of a member answers: by a veto, or the compare-and-set is made. @returns null if it is
+ * not the answer that is waited for
+ */
 export function answer(
   directory: Directory,
   now: Millis,
   { session, epoch, nonce }: { session: string; epoch: number; nonce: number },
   from: PeerId,
-): Answered | null {
+): { challenge: Challenge; isVeto: boolean } | null {
   const row = find(directory, session)
   const challenge = directory.challenges.get(session)
   if (!row || !challenge) return null
@@ -134,7 +140,7 @@ export function present(
   session: string,
   inc: PeerId,
   here: boolean,
-  out: Pick<DirectoryOut, 'send'>,
+  out: Sender,
 ): void {
   const challenge = directory.challenges.get(session)
   const { primary } = find(directory, session)?.entry.register ?? {}
@@ -177,13 +183,9 @@ export function leaderOf(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry
   const { epoch, primary } = register
   if (row.granted?.epoch === epoch) return row.granted.leader
-  const link = linkOf(row)
+  const link = row.members.find(({ inc }) => inc === primary)?.link
   if (!link) return null
   const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
   row.granted = { epoch, leader }
   return leader
-}
-
-function linkOf({ entry, members }: Row): Uint8Array | null {
-  return members.find(({ inc }) => inc === entry.register.primary)?.link ?? null
 }

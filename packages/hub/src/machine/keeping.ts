@@ -173,9 +173,8 @@ function tell(session: string, waiters: readonly archive.Waiter[], why: string, 
 }
 
 /**
- * Whether a room is kept that nobody serves.
- *
- * @returns null if none is; for how many ms it cannot be opened yet; or as what it is opened
+ * Whether a room is kept that nobody serves. @returns null if none is; for how many ms it cannot be
+ * opened yet; or as what it is opened
  */
 export function openingOf({ hub, now }: At, place: register.Place): Opening | Millis | null {
   const stand = archive.find(hub.archive, place)
@@ -232,7 +231,6 @@ export function open(turn: Turn, { stand, epoch, inc }: Opening, founder: regist
 /**
  * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
  * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
- *
  * @returns false if somebody has that name
  */
 export function layAside({ hub, out }: Turn, { stand }: Opening): boolean {

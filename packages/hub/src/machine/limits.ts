@@ -15,8 +15,7 @@ const MEGA = 1024 * KILO
 
 /** One limit, and what it counts. */
 interface Row {
-  readonly max: number
-  readonly perSecond?: number
+  readonly limit: Rate | number
   /** What it counts, for sentences: `at most 256 streams at once`. */
   readonly of: string
   /** Why it is this number. */
@@ -27,140 +26,124 @@ interface Row {
 export const TABLE = {
   stream: {
     hello: {
-      max: 5_000,
+      limit: 5_000,
       of: 'ms without a hello',
       why: 'a member says hello at once',
     },
     silence: {
-      max: 30_000,
+      limit: 30_000,
       of: 'ms in which a stranger says nothing',
       why: 'whoever looks for a room asks twice a second, and pings every 2 s',
     },
     messages: {
-      max: 1_024,
-      perSecond: 256,
+      limit: { max: 1_024, perSecond: 256 },
       of: 'messages',
       why: 'a primary whose room of 256 fills at once needs half',
     },
     rows: {
-      max: 65_536,
-      perSecond: 4_096,
+      limit: { max: 65_536, perSecond: 4_096 },
       of: 'rows of members',
       why: 'a primary whose room of 256 fills at once lists 33,000',
     },
     joins: {
-      max: 32 * KILO,
-      perSecond: 8 * KILO,
+      limit: { max: 32 * KILO, perSecond: 8 * KILO },
       of: 'bytes to a primary before joining',
       why: 'a join is some 400 bytes, or 3 kB with long names over a bad line',
     },
     registrations: {
-      max: 64,
+      limit: 64,
       of: 'rooms that one stream opens',
       why: 'a player opens one',
     },
     relayedBytes: {
-      max: 16 * MEGA,
-      perSecond: 8 * MEGA,
+      limit: { max: 16 * MEGA, perSecond: 8 * MEGA },
       of: 'relayed bytes',
       why: 'a primary of 255 members sends 6 MB at 20 full packets a second each',
     },
     relayedPackets: {
-      max: 16_384,
-      perSecond: 16_384,
+      limit: { max: 16_384, perSecond: 16_384 },
       of: 'relayed packets',
       why: 'a primary of 255 members sends 15,300 at 60 packets a second each',
     },
   },
   address: {
     sockets: {
-      max: 1_024,
+      limit: 1_024,
       of: 'TCP connections at once',
       why: '64 browsers have 7 each while they load a page',
     },
     dials: {
-      max: 1_024,
-      perSecond: 128,
+      limit: { max: 1_024, perSecond: 128 },
       of: 'TCP connections',
       why: '64 browsers load a page at once, and go on to the next after 4 s',
     },
     requests: {
-      max: 4_096,
-      perSecond: 512,
+      limit: { max: 4_096, perSecond: 512 },
       of: 'requests for pages',
       why: '64 browsers load a page of 60 files at once',
     },
     streams: {
-      max: 256,
+      limit: 256,
       of: 'streams at once',
       why: 'four for each of 64 players: a window, a second one, and both loaded again',
     },
     opens: {
-      max: 256,
-      perSecond: 32,
+      limit: { max: 256, perSecond: 32 },
       of: 'streams opened',
       why: 'all come back at once when a hub was restarted, and twice if it was in vain',
     },
     messages: {
-      max: 4_096,
-      perSecond: 1_024,
+      limit: { max: 4_096, perSecond: 1_024 },
       of: 'messages',
       why: '64 joins at once are 1,000, and 256 members send 256 a second',
     },
     rows: {
-      max: 262_144,
-      perSecond: 16_384,
+      limit: { max: 262_144, perSecond: 16_384 },
       of: 'rows of members',
       why: '7 rooms of 256 fill at once',
     },
     lists: {
-      max: 512,
-      perSecond: 128,
+      limit: { max: 512, perSecond: 128 },
       of: 'parts of lists',
       why: '64 lobbies ask every 2 s for 200 rooms, which is 1.5 parts each',
     },
     joins: {
-      max: 512 * KILO,
-      perSecond: 128 * KILO,
+      limit: { max: 512 * KILO, perSecond: 128 * KILO },
       of: 'bytes to primaries before joining',
       why: '64 joins at once are 200 kB at worst',
     },
     registrations: {
-      max: 64,
-      perSecond: 1,
+      limit: { max: 64, perSecond: 1 },
       of: 'rooms opened',
       why: 'each of 64 players opens one',
     },
     rooms: {
-      max: 128,
+      limit: 128,
       of: 'rooms of its own',
       why: 'two for each of 64 players',
     },
     seats: {
-      max: 128,
+      limit: 128,
       of: 'streams in one room',
       why: 'all of 64 players in one room, with a second window each',
     },
     relayedBytes: {
-      max: 64 * MEGA,
-      perSecond: 32 * MEGA,
+      limit: { max: 64 * MEGA, perSecond: 32 * MEGA },
       of: 'relayed bytes',
       why: '64 players in 8 rooms send 5 MB at 60 packets of 300 bytes a second',
     },
     relayedPackets: {
-      max: 65_536,
-      perSecond: 32_768,
+      limit: { max: 65_536, perSecond: 32_768 },
       of: 'relayed packets',
       why: '64 players in 8 rooms send 14,400 at 60 a second to primary and backup',
     },
     keeps: {
-      max: 16 * MEGA,
-      perSecond: MEGA,
+      limit: { max: 16 * MEGA, perSecond: MEGA },
       of: 'bytes that are kept',
       why: '64 rooms that go on after a restart write 100 kB each at once',
     },
     kept: {
-      max: 512,
+      limit: 512,
       of: 'rooms kept',
       why: 'a class of 64 that opens a room each on every day of a week',
     },
@@ -168,83 +151,74 @@ export const TABLE = {
   key: {},
   room: {
     joins: {
-      max: MEGA,
-      perSecond: 256 * KILO,
+      limit: { max: MEGA, perSecond: 256 * KILO },
       of: 'bytes to its primary before joining',
       why: `${MEMBERS_MAX} joins at once are 800 kB at worst`,
     },
     keeps: {
-      max: 4 * MEGA,
-      perSecond: 256 * KILO,
+      limit: { max: 4 * MEGA, perSecond: 256 * KILO },
       of: 'bytes that are kept',
       why: 'a room of 16 that acts ten times a second each writes 30 kB',
     },
     kept: {
-      max: MEGA,
+      limit: MEGA,
       of: 'bytes kept of one room',
       why: 'who opens it again reads all of it; a table of 10,000 keys is 400 kB',
     },
   },
   hub: {
     sockets: {
-      max: 16_384,
+      limit: 16_384,
       of: 'TCP connections at once',
       why: 'more than streams, for pages; a process has as many files as its system lets it',
     },
     dials: {
-      max: 8_192,
-      perSecond: 2_048,
+      limit: { max: 8_192, perSecond: 2_048 },
       of: 'TCP connections',
       why: 'one costs 0.1 ms of the loop, so that is a fifth of it; 300 load a page each second',
     },
     streams: {
-      max: 10_000,
+      limit: 10_000,
       of: 'streams at once',
       why: 'each is 20 kB of memory, and one core has enough to do for as many members',
     },
     opens: {
-      max: 4_096,
-      perSecond: 1_024,
+      limit: { max: 4_096, perSecond: 1_024 },
       of: 'streams opened',
       why: 'one costs 0.2 ms; 10,000 that come back at once are in after 6 s',
     },
     messages: {
-      max: 32_768,
-      perSecond: 16_384,
+      limit: { max: 32_768, perSecond: 16_384 },
       of: 'messages',
       why: 'one costs 0.01 ms; 10,000 members that come back at once send 30,000',
     },
     rows: {
-      max: 2_097_152,
-      perSecond: 262_144,
+      limit: { max: 2_097_152, perSecond: 262_144 },
       of: 'rows of members',
       why: 'one costs 0.7 µs: a fifth of the loop; 10,000 in rooms of 256 come back at once',
     },
     rooms: {
-      max: SESSIONS_MAX,
+      limit: SESSIONS_MAX,
       of: 'rooms',
       why: 'each is some kilobytes of memory and of disk',
     },
     keeps: {
-      max: 64 * MEGA,
-      perSecond: 8 * MEGA,
+      limit: { max: 64 * MEGA, perSecond: 8 * MEGA },
       of: 'bytes that are kept',
       why: 'a disk takes more, and the loop gives 0.1 s a second for so many',
     },
     kept: {
-      max: 10_000,
+      limit: 10_000,
       of: 'rooms kept',
       why: 'each is 2 to 4 kB of memory, and of disk what it holds',
     },
     registrations: {
-      max: 1_024,
-      perSecond: 128,
+      limit: { max: 1_024, perSecond: 128 },
       of: 'rooms opened',
       why: 'it takes more than a minute to fill it, and rooms without members end sooner',
     },
     lists: {
-      max: 1_024,
-      perSecond: 512,
+      limit: { max: 1_024, perSecond: 512 },
       of: 'parts of lists',
       why: '700 lobbies ask every 2 s for 200 rooms',
     },
@@ -256,33 +230,30 @@ export type Who = keyof typeof TABLE
 /** What is spent, by anybody. */
 export type What = { [W in Who]: keyof (typeof TABLE)[W] }[Who]
 
-type Limit<R> = R extends { readonly perSecond: number } ? Rate : number
+type Limit<R> = R extends { readonly limit: Rate } ? Rate : number
 /** All limits of one hub. */
 export type Limits = {
   -readonly [W in Who]: { -readonly [K in keyof (typeof TABLE)[W]]: Limit<(typeof TABLE)[W][K]> }
 }
 
 /** One limit as it is looked up, whatever its name. */
-export type Found = { who: Who; what: string; limit: Rate | number; of: string; why: string }
+export type Found = Row & { who: Who; what: string }
 
 /** The limits of a hub that was given none. */
 export function defaults(): Limits {
-  const made: Record<string, Record<string, Rate | number>> = {}
-  for (const [who, rows] of Object.entries(TABLE)) {
-    const own: Record<string, Rate | number> = (made[who] = {})
-    for (const [what, { max, perSecond }] of Object.entries<Row>(rows)) {
-      own[what] = perSecond === undefined ? max : { max, perSecond }
-    }
-  }
-  return made as unknown as Limits
+  const each = Object.entries(TABLE).map(([who, rows]) => {
+    const own = Object.entries<Row>(rows).map(([what, { limit }]) => [what, structuredClone(limit)])
+    return [who, Object.fromEntries(own) as object]
+  })
+  return Object.fromEntries(each) as unknown as Limits
 }
 
 /** All rows, with the limits of one hub. */
 export function rowsOf(limits: Limits): Found[] {
   return (Object.keys(TABLE) as Who[]).flatMap((who) => {
     const own: Record<string, Rate | number> = limits[who]
-    return Object.entries<Row>(TABLE[who]).map(([what, { of, why }]) => {
-      return { who, what, limit: own[what]!, of, why }
+    return Object.entries<Row>(TABLE[who]).map(([what, row]) => {
+      return { ...row, who, what, limit: own[what]! }
     })
   })
 }

@@ -4,7 +4,7 @@
  * are not known: the session is listed until it is forgotten.
  */
 
-import { MEMBERS_MAX } from '../../../holdfast/src/machine.ts'
+import { MEMBERS_MAX, mayLead, type PeerId, RIGHTS } from '../../../holdfast/src/machine.ts'
 import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
 import {
   decode,
@@ -25,7 +25,9 @@ import {
   type Listed,
   listed,
   place,
+  type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 
 /** Most invitations of a session that are not spent. */
 export const INVITATIONS_MAX = 64
@@ -90,4 +92,38 @@ function broughtUp(bytes: Uint8Array): Kept | null {
   const members = before.members.map((one) => ({ ...one, ...unknown }))
   const { recovers } = before
   return { entry: { terms: '', ...before.entry }, members, recovers, ...NOBODY }
+}
+
+// What players may do in a session, as the hub keeps it: by their keys, whatever members say.
+
+/** How the player of that key came in by a ticket; undefined if it did not. */
+export function entrantOf(entrants: readonly Entrant[], key: Uint8Array): Entrant | undefined {
+  return entrants.find((entrant) => sameBytes(entrant.key, key))
+}
+
+/** What the player of that key may do: to play, if it came in by no ticket. */
+export function rightsOf({ entrants }: Pick<Kept, 'entrants'>, key: Uint8Array): number {
+  return entrantOf(entrants, key)?.rights ?? RIGHTS.play
+}
+
+/** Whether by a change nobody comes to serve who may not. */
+export function suits(
+  kept: Kept,
+  { why, primary, backup }: Pick<ToHub & { kind: 'change' }, 'why' | 'primary' | 'backup'>,
+): boolean {
+  switch (why) {
+    case 'add':
+      return mayServe(kept, backup)
+    case 'takeover':
+    case 'handover':
+    case 'recover':
+      return mayServe(kept, primary)
+    default:
+      return true
+  }
+}
+
+function mayServe(kept: Kept, inc: PeerId): boolean {
+  const member = kept.members.find((listed) => listed.inc === inc)
+  return member !== undefined && mayLead(rightsOf(kept, member.key), kept.hosts)
 }

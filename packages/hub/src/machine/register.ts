@@ -18,34 +18,23 @@
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import * as rounds from '../../../holdfast/src/rounds.ts'
-import { proves } from '../../../holdfast/src/wire/digest.ts'
 import {
+  type Entry,
   EPOCH_MAX,
+  type Leader,
   type Listed,
   type Register,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import { type Kept, readRecord, writeRecord } from './records.ts'
-import { suits } from './rights.ts'
-import {
-  ASK_MS,
-  type Directory,
-  erase,
-  inRoom,
-  insert,
-  type Pending,
-  type Place,
-  type Row,
-  rowOf,
-} from './rows.ts'
+import type { Entrant } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import { proves } from '../../../holdfast/src/wire/digest.ts'
+import { type Invitation, type Kept, readRecord, suits, writeRecord } from './records.ts'
 
-export { ASK_MS, create, type Directory, inRoom, type Place, placeOf, type Row } from './rows.ts'
-
+/** How often each primary is asked ARE_YOU_ALIVE. */
+export const ASK_MS: Millis = 2_000
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
-/**
- * A session whose primary has no backup and lost its stream for so long cannot be joined any more.
- */
+/** A session whose primary has no backup, and no stream for so long, cannot be joined any more. */
 export const GONE_MS: Millis = 3_000
 /** After so long without YES_I_AM a member may recover the session: the lease is over by then. */
 export const RECOVER_MS: Millis = 15_000
@@ -56,6 +45,99 @@ export const SESSIONS_MAX = 10_000
 
 // How much a new round trip counts beside those before.
 const RTT_WEIGHT = 1 / 8
+
+/** A takeover about which the primary is being asked. */
+export interface Challenge {
+  nonce: number
+  askedAt: Millis
+  /** Without an answer until then the compare-and-set is made. */
+  until: Millis
+  /** The stream that asked for it, and its newest request. */
+  connection: number
+  demand: Change
+}
+
+/** A primary's answer that it lives. */
+export interface Veto {
+  epoch: number
+  at: Millis
+  /** Since when the backup was sent no datagram of the primary; Infinity once it was. */
+  unproved: Millis
+}
+
+/** A change that waits for the disk. */
+interface Pending {
+  /** The register after the change; null removes the session. */
+  register: Register | null
+  /** The change creates the session, or opens it again: until then it has nobody. */
+  isNew: boolean
+  /** As it was before that; null if there was none. */
+  before: Row | null
+  /** The change is on its way to the disk. */
+  isWriting: boolean
+}
+
+/** The goodbye of a member. */
+interface Goodbye {
+  /** The epoch in which it led until then; 0 if it did not. */
+  readonly epoch: number
+  /** The length of its log, if it led. */
+  readonly index: number
+}
+
+/** A room of a game. */
+export type Place = Pick<Entry, 'game' | 'room'>
+
+/** One session: its record on disk, and how its primary has answered lately. */
+export interface Row extends Kept {
+  /** Members whose streams are attached. */
+  present: Set<PeerId>
+  /** The nonce of the last YES_I_AM. */
+  heard: number
+  /** When the primary last sent YES_I_AM, or when this process first knew the session. */
+  lastYes: Millis
+  /** The nonce of the question that is open. */
+  nonce: number
+  /** Questions since the last answer. */
+  missed: number
+  /** When the question under way was asked. */
+  askedAt: Millis
+  /** Round trip to the primary, smoothed; null until it is known. */
+  rttMs: Millis | null
+  /** When the primary's stream to the hub was lost; Infinity while it is attached. */
+  goneAt: Millis
+  /** Who opened the room again, and has written nothing since; 0 for nobody. */
+  opening: PeerId
+  /** A sheet of it was refused, or may have been: we were started anew since. */
+  refused: boolean
+  /** The primary whose newest sheet says that it is strict (keeping.ts); 0 for none. */
+  strict: PeerId
+  /** Members that said goodbye (goodbyes.ts). */
+  goodbyes: Map<PeerId, Goodbye>
+  /** The change that the disk has yet to take. */
+  pending: Pending | null
+  /** Whether lists have it. */
+  listed: boolean
+  /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
+  unkept: (Entrant | Invitation)[]
+  writing: number
+  /** What the hub signed last of who leads; null before. */
+  granted: { epoch: number; leader: Leader } | null
+}
+
+/** All sessions of one directory. */
+export interface Directory {
+  rows: Map<string, Row>
+  /** By session: what challenge.ts asks, and what was answered. */
+  challenges: Map<string, Challenge>
+  /** By session: the newest of its epoch. */
+  vetoes: Map<string, Veto>
+  /** The ids of the sessions of each game, and of each room of a game. */
+  places: Map<string, Set<string>>
+  /** By session: whose primary is asked next. */
+  asking: rounds.Rounds<string>
+  nonce: number
+}
 
 /** A message that a directory sends by itself. */
 export type Question =
@@ -74,7 +156,9 @@ export interface DirectoryOut {
 type Recorder = Pick<DirectoryOut, 'record'>
 
 /** The request for a change. */
-export type Demand = Omit<ToHub & { kind: 'change' }, 'kind' | 'request'>
+export type Demand = Omit<Change, 'kind' | 'request'>
+
+type Change = ToHub & { kind: 'change' }
 
 /** Somebody looks for a session, or would found it. */
 export type Add = ToHub & { kind: 'add' }
@@ -116,10 +200,7 @@ export function add(
   return begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
 }
 
-/**
- * The founder of a session leads it: a new one, or one that was kept, which goes on. It waits for
- * the disk.
- */
+/** Its founder leads a session: a new one, or one that was kept. It waits for the disk. */
 export function begin(
   directory: Directory,
   now: Millis,
@@ -182,9 +263,7 @@ function propose(
   out.record(row.entry.session)
 }
 
-/**
- * The record of a session as the disk shall hold it, with its pending change; null to remove it.
- */
+/** The record of a session for the disk, with its pending change; null to remove it. */
 export function recordOf(directory: Directory, session: string): Uint8Array | null {
   const row = directory.rows.get(session)
   if (!row) return null
@@ -196,9 +275,8 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
 }
 
 /**
- * The disk has what `recordOf` returned last: a change in it takes effect.
- *
- * @returns what became of the session; null if there was no change
+ * The disk has what `recordOf` returned last: a change in it takes effect. @returns what became of
+ * the session; null if there was no change
  */
 export function kept(
   directory: Directory,
@@ -287,20 +365,14 @@ export function find(directory: Directory, session: string): Row | null {
   return directory.rows.get(session) ?? null
 }
 
-/**
- * Whether the proof shows that a process may speak for that member of the session. Nobody speaks
- * for a member that said goodbye.
- */
+/** Whether the proof is that of a member. Nobody speaks for one that said goodbye. */
 export function admits(row: Row, inc: PeerId, proof: Uint8Array): boolean {
   if (row.goodbyes.has(inc)) return false
   const member = row.members.find((listed) => listed.inc === inc)
   return member !== undefined && proves(proof, member.hash)
 }
 
-/**
- * The primary's list after a change of the view: it takes effect at once, and is written to disk
- * later.
- */
+/** The primary's list after a change of the view: it counts at once, and is on disk later. */
 export function setMembers(
   directory: Directory,
   session: string,
@@ -377,14 +449,12 @@ export function deadline(directory: Directory): Millis {
 
 // Whether nobody can serve the session: its primary does not answer, or is gone without a backup.
 function isDead(row: Row, now: Millis): boolean {
+  const { primary, backup } = row.entry.register
   // The members that are left will recover it.
-  if (row.recovers && row.members.some(({ inc }) => mayFollow(row, inc))) return false
+  const mayFollow = row.members.some(({ inc }) => inc !== primary && row.present.has(inc))
+  if (row.recovers && mayFollow) return false
   if (row.entry.standing === 'unreachable') return true
-  return row.entry.register.backup === 0 && now - row.goneAt > GONE_MS
-}
-
-function mayFollow(row: Row, inc: PeerId): boolean {
-  return inc !== row.entry.register.primary && row.present.has(inc)
+  return backup === 0 && now - row.goneAt > GONE_MS
 }
 
 /** The stream of a member came or went. */
@@ -407,4 +477,78 @@ function stand(row: Row): void {
   const { entry } = row
   if (row.missed > MISSED_MAX) entry.standing = 'unreachable'
   else entry.standing = entry.players >= entry.playersMax ? 'full' : 'open'
+}
+
+/** An empty directory. */
+export function create(now: Millis): Directory {
+  const asked = { challenges: new Map(), vetoes: new Map() }
+  const asking = rounds.create<string>(now + ASK_MS)
+  return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
+}
+
+// Takes a row, in place of one of the same session.
+function insert(directory: Directory, row: Row): void {
+  const { entry } = row
+  const before = directory.rows.get(entry.session)
+  if (before) erase(directory, before)
+  directory.rows.set(entry.session, row)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place) ?? new Set()
+    directory.places.set(place, ids.add(entry.session))
+  }
+}
+
+function erase(directory: Directory, { entry }: Row): void {
+  directory.rows.delete(entry.session)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place)
+    ids?.delete(entry.session)
+    if (ids?.size === 0) directory.places.delete(place)
+  }
+}
+
+function placesOf({ game, room }: Place): [string, string] {
+  return [`game ${game}`, `room ${placeOf({ game, room })}`]
+}
+
+/** A room as one text. The length tells it from one whose game ends as this room begins. */
+export function placeOf({ game, room }: Place): string {
+  return `${game.length} ${game} ${room}`
+}
+
+/** The sessions of a room, dead ones too. */
+export function inRoom(directory: Directory, place: Place): Row[] {
+  const ids = directory.places.get(placesOf(place)[1]) ?? []
+  return [...ids].map((id) => directory.rows.get(id)!)
+}
+
+// A row as it is before anything happened to it. Its fields are named here, each of them: V8 gives
+// an object that was spread and then got more fields a hidden class of its own, of half a kilobyte.
+function rowOf(kept: Kept, now: Millis): Row {
+  const { entry, members, recovers, hosts, entrants, invitations } = kept
+  return {
+    entry,
+    members,
+    recovers,
+    hosts,
+    entrants,
+    invitations,
+    present: new Set(),
+    heard: 0,
+    lastYes: now,
+    nonce: 0,
+    missed: 0,
+    askedAt: now,
+    rttMs: null,
+    goneAt: Infinity,
+    pending: null,
+    listed: true,
+    unkept: [],
+    writing: 0,
+    granted: null,
+    opening: 0,
+    goodbyes: new Map(),
+    refused: true,
+    strict: 0,
+  }
 }

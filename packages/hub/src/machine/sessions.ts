@@ -31,11 +31,10 @@ import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as keeping from './keeping.ts'
 import * as listing from './listing.ts'
+import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
-import type { Add } from './register.ts'
-import { entrantOf } from './rights.ts'
-import { type Challenge, type Place, placeOf } from './rows.ts'
+import { type Add, type Challenge, type Place, placeOf } from './register.ts'
 import {
   type Applicant,
   type Asked,
@@ -130,10 +129,7 @@ export function mustWait(hub: Hub, session: string): boolean {
   return (register.find(hub.directory, session)?.pending ?? null) !== null
 }
 
-/**
- * Makes a request about a session wait until the disk has answered. For each stream only the newest
- * of a kind is kept, because a repeated request means the same.
- */
+/** A request waits until the disk has answered: of each kind the newest of a stream. */
 export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
   const others = (hub.waiting.get(session) ?? []).filter((other) => {
     return other.connection !== connection || other.message.kind !== message.kind
@@ -208,9 +204,8 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   }
   const founding = !known
   const { hosts } = kept?.stand.session ?? message
-  if (founding && !mayOpen({ ...message, hosts }, entrance)) {
-    return refuse(connection, request, NOBODY, out)
-  }
+  const mayOpen = message.playersMax > 0 && mayLead(entrance.rights, hosts)
+  if (founding && !mayOpen) return refuse(connection, request, 'nobody serves it', out)
   if (admission.consult(call, message, claims, { ...entrance, founding })) return
   if (kept && message.fresh) return layAside(call, message, kept)
   if (!known) return create(call, message, entrance, kept)
@@ -244,14 +239,6 @@ function found({ hub, now }: At, message: Add): Found {
 }
 
 const TAKEN = 'what is kept of this room has no other name to go to: try later'
-const NOBODY = 'nobody serves it'
-
-function mayOpen(
-  { hosts, playersMax }: Pick<Add, 'hosts' | 'playersMax'>,
-  { rights }: admission.Entrance,
-): boolean {
-  return playersMax > 0 && mayLead(rights, hosts)
-}
 
 const RESERVED = `${NOT_ADMITTED}this name is for what was kept of another room: choose another`
 
@@ -406,9 +393,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   say(connection, no, out)
 }
 
-/**
- * The disk has the record: the member that asked for the change is answered first, then the others.
- */
+/** The disk has the record: whoever asked for the change is answered first, then the others. */
 export function kept(turn: Turn, session: string): void {
   const { hub, now, out } = turn
   const row = register.find(hub.directory, session)
@@ -479,10 +464,7 @@ function founded(
   listing.happened(row, 'founded', out)
 }
 
-/**
- * The disk did not take who came in by a ticket, or that a room is laid aside: they are told so,
- * and may ask again.
- */
+/** The disk did not take who came in by a ticket, or what is laid aside: they may ask again. */
 export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
   const row = register.find(hub.directory, session)
   const waiting = hub.waiting.get(session)

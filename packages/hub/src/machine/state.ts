@@ -121,7 +121,7 @@ export interface Hub {
   sweepAt: Millis
   /** Not sooner than this sessions without members are looked for. */
   absentAt: Millis
-  counters: HubCounters
+  counters: Record<keyof typeof COUNTERS, number>
 }
 
 /** When a session was attended, and by whom it was opened. */
@@ -217,30 +217,30 @@ export interface Waiting {
 }
 
 /** The counters of the hub, for its metrics. */
-export interface HubCounters {
-  relayed: number
-  relayedBytes: number
+const COUNTERS = {
+  relayed: 0,
+  relayedBytes: 0,
   /** Relayed datagrams whose target is not attached. */
-  astray: number
+  astray: 0,
   /** Relayed datagrams dropped because their target's stream is behind. */
-  congested: number
-  malformed: number
+  congested: 0,
+  malformed: 0,
   /** Replies, lists of members and answers from a member that may not send them. */
-  forged: number
+  forged: 0,
   /** Streams that were closed for too many messages (`flooding`), or for no HELLO (`mute`). */
-  flooding: number
-  mute: number
-  changes: number
+  flooding: 0,
+  mute: 0,
+  changes: 0,
   /** Compare-and-sets that failed. */
-  conflicts: number
+  conflicts: 0,
   /** Takeovers that were not made because the primary answered. */
-  vetoes: number
+  vetoes: 0,
   /** Sessions and changes that were refused because the disk did not take them. */
-  unkept: number
+  unkept: 0,
   /** Streams that were closed because their message made the hub's code throw. */
-  thrown: number
+  thrown: 0,
   /** Sessions that ended because their members stayed away. */
-  abandoned: number
+  abandoned: 0,
 }
 
 /** What happens to a room: to its session, and to the players in it. */
@@ -316,22 +316,7 @@ export function create(
     listing: { madeAt: -Infinity, games: new Map(), pages: new Map() },
     sweepAt: Infinity,
     absentAt: now,
-    counters: {
-      relayed: 0,
-      relayedBytes: 0,
-      astray: 0,
-      congested: 0,
-      malformed: 0,
-      forged: 0,
-      flooding: 0,
-      mute: 0,
-      changes: 0,
-      conflicts: 0,
-      vetoes: 0,
-      unkept: 0,
-      thrown: 0,
-      abandoned: 0,
-    },
+    counters: { ...COUNTERS },
   }
 }
 

@@ -22,7 +22,7 @@ test('a limit that is given takes the place of one, and of no other (SE-9)', () 
   expect(limits.address).toEqual({ ...defaults().address, ...given.address })
   expect(limits.stream).toEqual(defaults().stream)
   // What is handed out is nobody else's.
-  expect(TABLE.address.streams.max).toBe(256)
+  expect(TABLE.address.streams.limit).toBe(256)
 })
 
 describe('what is wrong is named, with the limit and the value (SE-9)', () => {

@@ -63,9 +63,7 @@ function positive(what: string, given: unknown): number {
 
 /**
  * Whose word of where a request comes from is taken: the number of proxies in front, or their
- * addresses and ranges.
- *
- * @throws HoldfastError `bad-value` that names the value
+ * addresses and ranges. @throws HoldfastError `bad-value` that names the value
  */
 export function readTrust(what: string, given: unknown): Trust {
   if (given === undefined) return NOBODY

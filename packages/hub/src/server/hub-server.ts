@@ -1,4 +1,4 @@
-/** A hub on streams and a store: the loop around the machine of `directory/`. */
+/** A hub on streams and a store: the loop around the machine of `machine/`. */
 
 import * as hub from '../machine/hub.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
@@ -26,9 +26,7 @@ import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { Behind, readBeacon, sayBeacon } from './beacon.ts'
 
-/**
- * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
- */
+/** So often the store is checked while nobody writes, and tried again where it took nothing. */
 export const DISK_MS: Millis = 2_000
 /** A disk that takes nothing is tried again no sooner than this, however many ask. */
 const RETRY_MS: Millis = 250
