@@ -270,14 +270,15 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
   const { server, hubServer, streams, store, events } = parts
   const startedAt = loop.now()
   let closed: Promise<void> | null = null
+  const ended = (): void => void close()
   const end = async (): Promise<void> => {
-    server.off('close', close)
+    server.off('close', ended)
     streams.close()
     await hubServer.close()
     store.close()
   }
   const close = (): Promise<void> => (closed ??= end())
-  server.once('close', close)
+  server.once('close', ended)
   const figuresNow = (): figures.HubFigures => figuresOf(hubServer, streams)
   return {
     path,
