@@ -97,7 +97,7 @@ describe('a page', () => {
     const desk = new Desk()
     rooms(desk, [1, 1, 1])
     const { rows } = desk.hub.directory
-    rows.get('g-0')!.listed = false
+    rows.get('g-0')!.entry.terms = 'listed=no'
     rows.get('g-1')!.pending = { register: null, isNew: true, before: null, isWriting: false }
     expect(shown(desk).rooms).toEqual(['g-2'])
     // Whoever knows its name finds it all the same.
@@ -159,7 +159,7 @@ test('all that is listed now, of one game or of every one, is told without a sec
   rooms(desk, [1, 2])
   rooms(desk, [3], 'h')
   const { directory } = desk.hub
-  directory.rows.get('g-1')!.listed = false
+  directory.rows.get('g-1')!.entry.terms = 'listed=no'
   const ids = (game: string): string[] => all(directory, game).map(({ session }) => session)
   expect([ids(''), ids('g'), ids('h'), ids('i')]).toEqual([['g-0', 'h-0'], ['g-0'], ['h-0'], []])
 })

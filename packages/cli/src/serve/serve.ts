@@ -13,13 +13,10 @@ import { type Conditions, format, parse } from '../../../holdfast/src/faults/con
 import { HUB_VERSION } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
 import type { Certificate, Datagrams, Loop } from '../../../holdfast/src/ports.ts'
-import type { Trust } from '../../../holdfast/src/wire/ip.ts'
 import { plainLines } from '../../../holdfast/src/wire/plain.ts'
 import { create } from '../../../hub/src/machine/budgets.ts'
-import type { Limits } from '../../../hub/src/machine/limits.ts'
 import { type Drained, openHub } from '../../../hub/src/opening.ts'
 import type { Weather } from '../../../hub/src/server/hub-server.ts'
-import type { TicketKey } from '../../../hub/src/tickets.ts'
 import * as given from '../given.ts'
 import type { Word } from '../given.ts'
 import { fail } from './give.ts'
@@ -63,38 +60,8 @@ const LIMITS_HELP = 'A file {"address": {"streams": 64}} of `serve --limits` cha
 
 const REFUSED = 'Requests refused, by why'
 
-/** The options of `serve`. */
-export interface ServeOptions {
-  port: number
-  host: string
-  data: string
-  condition: string | null
-  /** The origins whose pages may come beside those served here; see origins.ts. */
-  origins: readonly string[]
-  metrics: given.MetricsPlace
-  /** The word by which a program reads the metrics from anywhere; null if there is none. */
-  metricsToken: string | null
-  /** Makes it https; null for http. */
-  tls: Certificate | null
-  /** Where members connect; also at `/hub` if no pages of one's own are served. */
-  path: string
-  /** The only games that sessions may have; empty for any. */
-  games: readonly string[]
-  /** The folder of one's own pages; null for the games of the repository, if this is one. */
-  pages: string | null
-  policy: site.Policy
-  /** What an address, a stream, a room and the hub may cost. */
-  limits: Limits
-  /** Whose tickets count. */
-  tickets: readonly TicketKey[]
-  /** Whose word of where a request comes from counts. */
-  trust: Trust
-  /** Whether this is a demonstration, in which the games let any member kill the primary. */
-  demo: boolean
-}
-
 /** A running hub. */
-export interface Serving {
+interface Serving {
   readonly url: string
   /** The URL of the metrics, if they have a port of their own. */
   readonly metricsUrl: string | null
@@ -168,26 +135,39 @@ interface Given {
   demo?: boolean
 }
 
-async function run(words: Given): Promise<void> {
-  const drain = drainOf(words.drain)
-  const serving = await serve({
+function optionsOf(words: Given) {
+  return {
     port: Number(words.port),
     host: String(words.host),
     data: String(words.data),
     condition: words.condition === undefined ? null : String(words.condition),
+    /** The origins whose pages may come beside those served here; see origins.ts. */
     origins: given.listOf(words.origin),
     metrics: given.metricsPlace(String(words.metrics)),
+    /** The word by which a program reads the metrics from anywhere; null if there is none. */
     metricsToken: given.tokenIn(words.metricsToken),
+    /** Makes it https; null for http. */
     tls: given.certificateIn(words.tlsCert, words.tlsKey),
+    /** The folder of one's own pages; null for the games of the repository, if this is one. */
     pages: words.pages === undefined ? null : String(words.pages),
     policy: site.checkPolicy(String(words.policy)),
+    /** Where members connect; also at `/hub` if no pages of one's own are served. */
     path: String(words.path),
+    /** The only games that sessions may have; empty for any. */
     games: given.listOf(words.games),
+    /** Whether this is a demonstration, in which the games let any member kill the primary. */
     demo: words.demo === true,
     limits: given.limitsOf(words.limits),
     tickets: given.ticketKeysIn(words.tickets),
     trust: given.trustOf(words.trustProxy),
-  })
+  }
+}
+
+type ServeOptions = ReturnType<typeof optionsOf>
+
+async function run(words: Given): Promise<void> {
+  const drain = drainOf(words.drain)
+  const serving = await serve(optionsOf(words))
   console.log(`Holdfast serves ${serving.url}`)
   if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
   console.log('Open it in two windows. Ctrl-C ends it.')
@@ -226,7 +206,7 @@ function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
 }
 
 /** Starts a hub. @throws HoldfastError `port-taken`, `store`, `bad-value`, … with the cure */
-export async function serve(options: ServeOptions): Promise<Serving> {
+async function serve(options: ServeOptions): Promise<Serving> {
   const conditions = options.condition === null ? null : parse(options.condition)
   const closers: (() => void | Promise<void>)[] = []
   const close = async (): Promise<void> => {

@@ -118,6 +118,11 @@ export function timeOf({ terms }: Pick<Entry, 'terms'>): Millis {
   return Math.min(KEEP_MINUTES_MAX, termOf(terms, 'keep') ?? 0) * MINUTE
 }
 
+/** The wall clock at that moment. */
+export function wallOf({ wallOffset }: Archive, now: Millis): Millis {
+  return Math.max(0, Math.round(now + wallOffset))
+}
+
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(archive: Archive, bytes: Uint8Array): boolean {
   const read = decode(archived, bytes)

@@ -15,16 +15,13 @@ import type { Stand } from './archive.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
-import type { Call, Turn } from './state.ts'
+import { type Call, speaksIn, type Turn } from './state.ts'
 
 /** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
 export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gone' }): void {
-  const { hub, connection, from } = call
-  const { inc } = from
-  const row = register.find(hub.directory, session)
-  if (!row || inc === 0 || from.session !== session) return
-  if (hub.attached.get(session)?.get(inc) !== connection) return
-  row.goodbyes.set(inc, { epoch, index })
+  const row = register.find(call.hub.directory, session)
+  if (!row || !speaksIn(call, session)) return
+  row.goodbyes.set(call.from.inc, { epoch, index })
   detach(call)
   settle(call, session)
 }

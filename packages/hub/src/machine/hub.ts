@@ -97,7 +97,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   }
   // What a stranger says at length costs more; its datagrams are paid for by bytes besides.
   const isLong = from.inc === 0 && frame?.kind !== 'knock'
-  if (!refusals.spendMessage(call, isLong ? 1 + bytes.length / 1024 : 1)) return
+  if (!refusals.mayGoOn(call, 'messages', isLong ? 1 + bytes.length / 1024 : 1)) return
   if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
   // The sender is a member that was removed a moment ago, or no member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
@@ -180,7 +180,7 @@ function answer(call: Call, message: ToHub): void {
       }
       return attach(call, message)
     case 'members': {
-      if (!refusals.spendRows(call, message.members.length)) return
+      if (!refusals.mayGoOn(call, 'rows', message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
       else goodbyes.settle(call, message.session)

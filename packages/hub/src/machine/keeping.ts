@@ -38,7 +38,16 @@ import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { dismiss } from './attaching.ts'
 import * as goodbyes from './goodbyes.ts'
-import { type At, type Call, type Hub, type HubOut, type Opening, say, type Turn } from './state.ts'
+import {
+  type At,
+  type Call,
+  type Hub,
+  type HubOut,
+  type Opening,
+  say,
+  speaksIn,
+  type Turn,
+} from './state.ts'
 
 /** A stream that broke is dialled again within this; so are all after a start of the hub. */
 export const BACK_MS: Millis = 3_000
@@ -52,7 +61,8 @@ export function keep(call: Call, message: Keep): void {
   const { hub, from } = call
   const row = register.find(hub.directory, message.session)
   const isSound = message.time <= TIME_MAX && message.next <= INC_MAX
-  if (!row || !isSound || !writes(row, call) || archive.timeOf(row.entry) === 0) {
+  const leads = row?.entry.register.primary === from.inc && speaksIn(call, message.session)
+  if (!row || !isSound || !leads || archive.timeOf(row.entry) === 0) {
     hub.counters.forged++
     return
   }
@@ -71,17 +81,6 @@ export function keep(call: Call, message: Keep): void {
   store(call, row, message, bytes)
 }
 
-function wallOf({ archive: { wallOffset } }: Hub, now: Millis): Millis {
-  return Math.max(0, Math.round(now + wallOffset))
-}
-
-function writes({ entry }: Row, { hub, connection, from }: Call): boolean {
-  const { session, register: known } = entry
-  const { inc } = from
-  if (inc === 0 || inc !== known.primary || from.session !== session) return false
-  return hub.attached.get(session)?.get(inc) === connection
-}
-
 function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
   const { session, number, index, acks } = message
@@ -92,7 +91,7 @@ function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | s
 function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const { hub, connection, from, out } = call
   const { session, index, acks, next, time } = message
-  const at = wallOf(hub, call.now)
+  const at = archive.wallOf(hub.archive, call.now)
   const known = archive.standOf(hub.archive.rooms.get(session))
   const before = message.from === null ? null : known
   if (message.from !== null && !follows(before, message, from.inc)) {
@@ -254,7 +253,7 @@ export function ended(turn: Turn, row: Row): void {
 
 function over({ hub, now, out }: Turn, stand: Stand, complete: boolean): void {
   const { entry } = stand.session
-  const until = wallOf(hub, now) + archive.timeOf(entry)
+  const until = archive.wallOf(hub.archive, now) + archive.timeOf(entry)
   const session = { ...stand.session, members: [] }
   archive.change(hub.archive, entry, { ...stand, session, until }).complete = complete
   out.record(entry.session)
@@ -273,7 +272,7 @@ export function sweep(turn: Turn): void {
     if (!stand) continue
     if (stand.until === 0) {
       if (!register.find(hub.directory, session)) over(turn, stand, false)
-    } else if (stand.until <= wallOf(hub, now)) drop(turn, session)
+    } else if (stand.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
   }
 }
 
@@ -295,7 +294,7 @@ export function toldOf(
   { stand, inc }: Opening,
 ): (FromHub & { kind: 'added' })['opened'] {
   const { time, at, sheets, imported } = stand
-  return { inc, time: time + Math.max(0, wallOf(hub, now) - at), sheets, imported }
+  return { inc, time: time + Math.max(0, archive.wallOf(hub.archive, now) - at), sheets, imported }
 }
 
 /** The sheets of a room in pieces, in order; null if one of them is not there. */

@@ -61,9 +61,9 @@ export function all({ rows, places }: Directory, game: string): Entry[] {
 }
 
 // It exists on disk, and its founder wants it to be seen.
-function isListed({ pending, listed, entry }: Row): boolean {
+function isListed({ pending, entry }: Row): boolean {
   const isHidden = isByInvitation(entry.terms) || termsSay(entry.terms, 'listed', 'no')
-  return listed && !pending?.isNew && !isHidden
+  return !pending?.isNew && !isHidden
 }
 
 function look(hub: Hub, now: Millis): void {

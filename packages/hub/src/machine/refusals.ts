@@ -33,18 +33,9 @@ export function spend(call: Call, what: What, cost: number, session?: string): E
   return budgets.spend(hub.budgets, now, by, what, cost)
 }
 
-/** Rows of members cost. @returns false if they were too many, and the stream is closed */
-export function spendRows(call: Call, count: number): boolean {
-  const met = spend(call, 'rows', count)
-  if (!met) return true
-  call.hub.counters.flooding++
-  close(call, met, 'refused')
-  return false
-}
-
-/** A message costs. @returns false if that was too much, and the stream is closed */
-export function spendMessage(call: Call, cost: number): boolean {
-  const met = spend(call, 'messages', cost)
+/** What a stream says costs. @returns false if it was too much, and the stream is closed */
+export function mayGoOn(call: Call, what: 'messages' | 'rows', cost: number): boolean {
+  const met = spend(call, what, cost)
   if (!met) return true
   call.hub.counters.flooding++
   close(call, met, 'refused')
@@ -54,7 +45,7 @@ export function spendMessage(call: Call, cost: number): boolean {
 /** A datagram was dropped for that limit: its sender is told, and who goes on is closed. */
 export function drop(call: Call, met: Exceeded): void {
   const { hub, now, connection, from, out } = call
-  if (!spendMessage(call, 1 / DROPS_PER_MESSAGE)) return
+  if (!mayGoOn(call, 'messages', 1 / DROPS_PER_MESSAGE)) return
   const code = budgets.codeOf(met)
   if (now - (from.told.get(code) ?? -Infinity) < TOLD_MS) return
   from.told.set(code, now)

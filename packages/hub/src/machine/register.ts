@@ -116,8 +116,6 @@ export interface Row extends Kept {
   goodbyes: Map<PeerId, Goodbye>
   /** The change that the disk has yet to take. */
   pending: Pending | null
-  /** Whether lists have it. */
-  listed: boolean
   /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
   unkept: (Entrant | Invitation)[]
   writing: number
@@ -542,7 +540,6 @@ function rowOf(kept: Kept, now: Millis): Row {
     rttMs: null,
     goneAt: Infinity,
     pending: null,
-    listed: true,
     unkept: [],
     writing: 0,
     granted: null,

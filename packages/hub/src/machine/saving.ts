@@ -76,7 +76,7 @@ export function restore({ hub, now, out }: Turn, saved: Saved, as: register.Plac
   const lead = { epoch: saved.epoch, primary: 0, backup: 0 }
   const place = { ...as, session, playersMax, topology, terms, register: lead }
   const entry = { ...place, players: 0, standing: 'open' } as const
-  const at = Math.max(0, Math.round(now + hub.archive.wallOffset))
+  const at = archive.wallOf(hub.archive, now)
   const stand: Stand = {
     session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
     by: 0,

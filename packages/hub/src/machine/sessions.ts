@@ -217,7 +217,7 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
     return wait(call, known.entry.session, message)
   }
   call.from.calls = known.entry.session
-  say(connection, welcome(call, known, message, 'found'), out)
+  say(connection, welcome(call, known, message, false), out)
 }
 
 interface Found {
@@ -283,12 +283,12 @@ function welcome(
   turn: Turn,
   row: register.Row,
   message: Add,
-  as: 'found' | 'new' | Opening,
+  created: boolean,
+  opening: Opening | null = null,
 ): FromHub {
   const leader = challenge.leaderOf(row, turn.out)
   const admitted = admission.admissionFor(row, message, turn.out)
-  const created = as !== 'found'
-  const opened = typeof as === 'string' ? null : keeping.toldOf(turn, as)
+  const opened = opening && keeping.toldOf(turn, opening)
   const { request } = message
   const { entry } = row
   return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
@@ -459,7 +459,7 @@ function founded(
     register.forget(hub.directory, session, out)
     return
   }
-  say(connection, welcome(turn, row, message, opened ?? 'new'), out)
+  say(connection, welcome(turn, row, message, true, opened), out)
   tellSheets(turn, connection, session, sheets ?? [])
   listing.happened(row, 'founded', out)
 }

@@ -326,6 +326,13 @@ export function callOf({ hub, now, out }: Turn, connection: number): Call | null
   return from ? { hub, now, out, connection, from } : null
 }
 
+/** Whether a stream is that of its member in that session. */
+export function speaksIn({ hub, connection, from }: Call, session: string): boolean {
+  const { inc } = from
+  if (inc === 0 || from.session !== session) return false
+  return hub.attached.get(session)?.get(inc) === connection
+}
+
 /** The sink of the directory's functions. */
 export function directoryOut({ hub, out }: Turn): register.DirectoryOut {
   return {
