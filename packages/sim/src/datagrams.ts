@@ -31,10 +31,7 @@ interface Socket {
 }
 
 const SCHEME = 'sim:'
-/**
- * Written over a datagram when its receiver has returned, so that a receiver that kept it is found
- * out.
- */
+/** Written over a datagram when its receiver has returned: one that kept it is found out. */
 const SCRIBBLE = 0xdd
 
 /** No socket is open. */

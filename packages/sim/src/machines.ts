@@ -180,9 +180,7 @@ interface Clockwork {
   readonly slackMs: Millis
   /** When the alarm is due, by the machine's clock; Infinity while it is not set. */
   due: Millis
-  /**
-   * The valid entry of this alarm, kept over a cancel; its other entries in the timeline are stale.
-   */
+  /** The valid entry of this alarm, kept over a cancel; its others in the timeline are stale. */
   entry: Entry | null
 }
 

@@ -115,15 +115,11 @@ export interface World {
   heal(): void
   /** Stalls the node's loop for so long; then everything runs late, alarms first. */
   stall(name: string, ms: Millis): void
-  /**
-   * The node's system reports that nobody listens at an address, as anybody on the path may forge.
-   */
+  /** The node's system says that nobody listens at an address, as anybody on the path may forge. */
   refuse(name: string, address: string): void
   /** The node's clock runs at this factor from now on; 1 is normal. */
   slowClock(name: string, factor: number): void
-  /**
-   * Sets the conditions from one node to the other; `*` is any node. The newest for a pair apply.
-   */
+  /** Sets the conditions from one node to the other; `*` is any. The newest for a pair apply. */
   conditions(from: string, to: string, conditions: Partial<Conditions> | string): void
   /** Worsens the conditions of all paths. @returns ends that */
   weather(conditions: Partial<Conditions>): () => void
@@ -408,9 +404,7 @@ function cut(network: paths.Paths, made: paths.Cut): () => void {
   return () => void network.cuts.delete(made)
 }
 
-/**
- * Carries out one fault and plans its end. A crash of a node that is already down does not count.
- */
+/** Carries out a fault and plans its end. A crash of a node that is down does not count. */
 function befall(scene: Scene, faults: Faults, fault: Fault): void {
   const { ground: base } = scene
   const { timeline: line, counters } = base

@@ -113,11 +113,7 @@ export function format(conditions: Readonly<Conditions>): string {
   return parts.join(',')
 }
 
-/**
- * The same conditions, all within their limits.
- *
- * @throws HoldfastError 'bad-value' that names the field
- */
+/** The same, all within their limits. @throws HoldfastError 'bad-value' that names the field */
 export function verify(conditions: Partial<Conditions>): Conditions {
   const whole = { ...PERFECT, ...conditions }
   for (const { field, min, max } of WORDS) {

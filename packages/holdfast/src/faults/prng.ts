@@ -57,10 +57,7 @@ export function between(prng: Prng, min: number, max: number): number {
   return min + next(prng) * (max - min)
 }
 
-/**
- * True with this probability. For 0 and 1 no number is drawn, so conditions that are off leave
- * later draws unchanged.
- */
+/** True with this probability. For 0 and 1 nothing is drawn: what is off changes no later draw. */
 export function chance(prng: Prng, probability: number): boolean {
   if (probability <= 0) return false
   return probability >= 1 || next(prng) < probability

@@ -8,10 +8,7 @@ import type { Span } from '../../../holdfast/src/ports.ts'
 import { type Run, unpack } from './mail-runs.ts'
 
 type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
-  /**
-   * The run's letters as they were written: one piece of memory, where single letters would be
-   * many.
-   */
+  /** As they were written: one piece of memory, where single letters would be many. */
   packed: Uint8Array | null
 }
 

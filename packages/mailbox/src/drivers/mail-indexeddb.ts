@@ -17,10 +17,7 @@ const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
   'the browser closed its storage, as when data of this site are cleared; load it anew'
-/**
- * If its disk is full, or the database is damaged, a browser may begin the database anew without
- * notice.
- */
+/** After a full disk or damage a browser may begin the database anew without notice. */
 const WIPED =
   'the browser deleted what this mailbox had kept, as after a disk was full; letters that nobody ' +
   'had taken are gone'
@@ -164,8 +161,7 @@ function upTo(peer: string, n: number): IDBKeyRange {
   return IDBKeyRange.bound([peer, 0], [peer, n])
 }
 
-// A page writes to localStorage at once, and it outlives the page. Workers and some windows have
-// none.
+// It is written at once and outlives the page. Workers and some windows have none.
 function notes(): Storage | null {
   try {
     return globalThis.localStorage ?? null

@@ -171,9 +171,7 @@ function unpackKeys(packed: Uint8Array): Pick<MailHead, 'key' | 'root'> {
 type OldHead = [peer: string, ...numbers: number[]]
 type OldRun = [peer: string, last: number, first: number, bytes: number, crc: number, run: Buffer]
 
-/**
- * Old runs one after the other: an unfinished statement would keep the table from being dropped.
- */
+/** One after the other: an unfinished statement would keep the table from being dropped. */
 function* oldRuns(database: Database.Database): Iterable<OldRun> {
   const next = database
     .prepare<unknown[]>(
@@ -195,10 +193,7 @@ function upgrade(database: Database.Database, version: number): void {
   else database.exec(`ALTER TABLE mail_heads ADD COLUMN ${KEYS}`)
 }
 
-/**
- * Files of 0.1 had no histories: digests of acked and heard letters stay unknown, others are
- * computed.
- */
+/** Files of 0.1 had no histories: digests of acked and heard letters stay unknown. */
 function upgradeFirst(database: Database.Database): void {
   database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
     ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;

@@ -96,8 +96,7 @@ const SQL = {
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  // Keys are read as bytes, for libsql reads text up to a NUL, and keys of the mailbox itself begin
-  // with one.
+  // As bytes, for libsql reads text up to a NUL, with which the mailbox's own keys begin.
   keys: `SELECT CAST(key AS BLOB) FROM mail_values WHERE key >= ? AND key < ? ORDER BY key
     LIMIT ?`,
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
@@ -127,8 +126,7 @@ export function openMailSqlite(file: string): MailStore {
   const hadLog = existsSync(`${file}-wal`)
   if (!existsSync(file)) createPrivate(file)
   const opened = sqlite.openFile(file, MAIL_FILE)
-  // Data that a former process could not sync may be readable but not on the disk: it is written
-  // again.
+  // What a former process could not sync may be readable but not on the disk: write it again.
   if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
   return new MailSqlite(opened, trouble)
 }
@@ -359,8 +357,7 @@ class MailSqlite implements MailStore {
       return null
     } catch (error) {
       this.abandon()
-      // If one sync did not bring data to the disk, a later one may skip it: so nothing is synced
-      // again.
+      // If one sync did not reach the disk, a later one may skip the data: nothing is synced again.
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
       return this.#broken ?? explain(error, this.name)
     }
@@ -478,8 +475,7 @@ class MailSqlite implements MailStore {
     } catch (error) {
       const why = explain(error, this.name)
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
-      // A full disk, `OR ROLLBACK`, or any other error that SQLite finds too bad ends the
-      // transaction.
+      // A full disk, `OR ROLLBACK`, or another error that SQLite finds too bad ends it.
       if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
       throw why
     }

@@ -40,10 +40,7 @@ function read(file: string): Uint8Array | null {
   }
 }
 
-/**
- * Frames of this generation of the journal behind its last valid one; null if the whole journal is
- * invalid.
- */
+/** Frames of this generation behind its last valid one; null if the whole journal is invalid. */
 function framesLeftOut(bytes: Uint8Array): number | null {
   const view = new DataView(bytes.buffer)
   if (bytes.length < HEADER_BYTES) return null

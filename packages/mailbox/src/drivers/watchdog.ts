@@ -10,8 +10,7 @@ import type { Watchdog } from '../../../holdfast/src/ports.ts'
 /** Longest name, in bytes; a longer one is cut. */
 const NAME_BYTES = 512
 
-// The shared numbers: how often a function began, whether one is running, and the bytes of its
-// name.
+// The shared numbers: how often a function began, whether one runs, the bytes of its name.
 const [COUNT, BUSY, LENGTH] = [0, 1, 2]
 const HEAD = 3 * 4
 

@@ -22,9 +22,7 @@ export interface Range {
 export interface Adopted {
   /** Our waiting letters, which are sent again under new numbers. */
   resent: Range | null
-  /**
-   * Our letters that the other side had acked and does not have any more; they are not kept here.
-   */
+  /** Our letters that the other side had acked and has no more; they are not kept here. */
   givenUp: Range | null
   /** Letters of theirs that took effect here, and of which their store knows nothing. */
   strays: Range | null

@@ -47,15 +47,13 @@ export function hear(
   if (message.kind === 'hello') return greet(box, { from, peer, key }, message, shelf, out)
   if (link?.barred) return
   if (message.kind === 'fault') return receiveFault(from, peer, message.why, out)
-  // A first batch counts like a hello: an ack may be late later on a connection, but not at its
-  // start.
+  // A first batch counts like a hello: an ack may be late on a connection, but not at its start.
   const isFirst = link !== null && !link.wasHeard
   if (link) link.wasHeard = true
   if (isFirst && message.ack < peer.acked) {
     return fault(from, peer, older(from, peer.acked, message.ack), out)
   }
-  // Without connections, histories that did not fit may fit now; on a connection, its start
-  // decides.
+  // Without connections, histories may fit now; on a connection, its start decides.
   if (!link || isFirst) peer.fault = null
   takeLetters(box, now, { from, peer, key }, message, out)
   if (peer.fault !== null) return
@@ -104,8 +102,7 @@ function takeLetters(box: Mailbox, now: Millis, sender: Sender, batch: Batch, ou
   for (const letter of histories(batch, tip, digestBefore(peer))) {
     const { n, digest } = letter
     const known = n === tip ? digestBefore(peer) : NO_DIGEST
-    // A letter that follows on another one, or differs from the one in this place, is of another
-    // history.
+    // It follows on another letter, or differs from the one in this place: another history.
     const isOther = letter.follows === false || !fits(digest, known)
     if (isOther) return parted(from, peer, n, out)
     arrived.push(letter)
@@ -207,10 +204,7 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   link.ackDue = Math.min(link.ackDue, now + wait)
 }
 
-/**
- * The letter cannot be handled now, by no fault of its own: it is handled again later, however
- * often.
- */
+/** The letter cannot be handled now, by no fault of its own: it is tried again, however often. */
 export function postpone(box: Mailbox, now: Millis, from: string, ms: Millis = POSTPONE_MS): void {
   peerOf(box, from).retryAt = now + ms
 }

@@ -46,10 +46,7 @@ export const KEY_LETTER = 4
 
 const encoder = new TextEncoder()
 
-/**
- * Whether a mailbox may have that name: some text, without control characters that a terminal
- * obeys.
- */
+/** Whether a mailbox may have that name: text without control characters, which terminals obey. */
 export function isMailId(id: string): boolean {
   const bytes = encoder.encode(id).length
   return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)

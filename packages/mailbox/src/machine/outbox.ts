@@ -91,10 +91,7 @@ export function takeAck(
   out.emit({ kind: 'acked', peer: from, n })
 }
 
-/**
- * Our digest of letter n to that peer; null for a letter that is not kept any longer or never was
- * posted.
- */
+/** Our digest of letter n to that peer; null for one that is not kept or never was posted. */
 function digestAt(peer: Peer, id: string, n: number, shelf: MailShelf): Uint8Array | null {
   if (n === peer.acked) return peer.ackedDigest
   if (n === peer.posted) return peer.postedDigest
@@ -123,11 +120,7 @@ function land(link: NonNullable<Peer['link']>, n: number): void {
   }
 }
 
-/**
- * Compares a hello's numbers of both directions with those known here.
- *
- * @returns why they do not fit, with the last letter in common; null if they do
- */
+/** @returns why a hello's numbers do not fit those here, with the last common letter; or null */
 export function judge(id: string, peer: Peer, hello: Hello, shelf: MailShelf): string | null {
   const { heard, heardDigest, posted, postedDigest, acked } = hello
   const ours = digestAt(peer, id, heard, shelf)

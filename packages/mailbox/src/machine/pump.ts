@@ -59,10 +59,7 @@ export function disconnected(box: Mailbox, id: string): void {
   if (isUnknown && peer.tries === 0) box.peers.delete(id)
 }
 
-/**
- * Sends what is due by now. Call it when everything that was recorded is durable, because acks and
- * letters reveal it.
- */
+/** Sends what is due. All that was recorded has to be durable, for acks and letters reveal it. */
 export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
   for (const [id, peer] of box.peers) {
     const { link } = peer
@@ -160,10 +157,7 @@ export function deadline(box: Mailbox): Millis {
   return due
 }
 
-/**
- * One batch for a carrier that is no connection (S19): letters above those that the other side is
- * known to have, as many as fit, with the ack.
- */
+/** One batch for a carrier that is no connection (S19): letters above what the other side has. */
 export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
   const peer = box.peers.get(id)
   const span = spanOf(shelf, id, Math.max(heard, peer?.acked ?? 0))

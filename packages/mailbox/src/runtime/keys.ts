@@ -33,11 +33,7 @@ export class PostKeys {
     this.#most = most
   }
 
-  /**
-   * The number of the letter posted under that key; null for none.
-   *
-   * @throws HoldfastError `bad-value`; `key-reused` if that letter had another body
-   */
+  /** Its number, or null. @throws HoldfastError `bad-value`; `key-reused` for another body */
   find(to: string, key: string, body: Uint8Array): number | null {
     if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
       throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)

@@ -17,10 +17,7 @@ import { toBytes, toTyped } from './values.ts'
 export interface LetterInfo {
   /** The letter's number between the two mailboxes. */
   readonly n: number
-  /**
-   * When it was posted, in milliseconds since 1970 by its sender's clock; null if not in the
-   * letter.
-   */
+  /** When it was posted, in ms since 1970 by its sender's clock; null if not in the letter. */
   readonly at: number | null
   /** Which attempt to handle the letter this is, from 1. */
   readonly attempt: number
@@ -42,10 +39,7 @@ export function letterId(from: string, to: string, { n, body }: Letter): string 
 
 /** When a letter is posted, and until when it is wanted. */
 export interface LetterOptions {
-  /**
-   * The letter is posted after so many milliseconds, over restarts too. Until then it has no
-   * number.
-   */
+  /** The letter is posted after so many ms, over restarts too. Until then it has no number. */
   readonly delay?: number
   /** So many milliseconds after that the letter expires: it is acked, and not handled. */
   readonly ttl?: number

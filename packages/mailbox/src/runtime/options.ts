@@ -136,10 +136,7 @@ export interface MailboxEvents {
   fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
   trouble: Error
-  /**
-   * A listener threw. That cost only the one call; without an `error` listener the platform reports
-   * it.
-   */
+  /** A listener threw, which cost that one call; without an `error` listener it is reported. */
   error: Reported
 }
 

@@ -18,10 +18,7 @@ const SEEDS = '\0seeds'
 /** Each key that is not the first one, or is none of the newest: its seed, the letter about it. */
 const nameOf = (key: Uint8Array): string => `\0own key ${toHex(key)}`
 
-/**
- * The newest of a mailbox's keys, the newest of all first, and the letter about that one; null for
- * the first of all.
- */
+/** The newest keys, the newest of all first, and the letter about that; null for the very first. */
 interface Keys {
   readonly keys: readonly keys.OwnKey[]
   readonly letter: Uint8Array | null

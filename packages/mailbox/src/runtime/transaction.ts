@@ -64,10 +64,7 @@ export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
   readonly #desk: Desk
   readonly #written = new Map<string, Uint8Array | null>()
-  /**
-   * Room in outboxes that these posts take; null until one does, because most handlers post
-   * nothing.
-   */
+  /** Room in outboxes that these posts take; null until one does: most handlers post nothing. */
   #taken: Map<string, { letters: number; bytes: number }> | null = null
   /** How many letters of this transaction are delayed. */
   #delayed = 0

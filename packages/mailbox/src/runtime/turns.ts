@@ -458,10 +458,7 @@ export class Turns {
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
   }
 
-  /**
-   * Handles letters of a peer. A batch that was begun is finished, so `receive` can return its
-   * result.
-   */
+  /** A batch that was begun is finished, so `receive` can return its result. */
   #handleOf(draft: Draft, peer: string, most = Infinity): void {
     const { box } = this
     const known = box.peers.get(peer)

@@ -30,9 +30,7 @@ export interface Action<State> {
   label: string | ((state: State) => string)
   /** Loss, crash, …: it may happen, but the model must not rely on it. */
   environment?: boolean
-  /**
-   * Changes the copy that it is given; takes nothing by reference from the state it was made for.
-   */
+  /** Changes the copy that it is given; takes nothing by reference from the state it is for. */
   next(state: State): void
 }
 
@@ -103,10 +101,7 @@ export interface Report {
 
 /** Most states of one run; 24 to 48 bytes each are held to the end. */
 export const STATES_MAX: number = 50_000_000
-/**
- * An action that changes the state it was made for is a bug of the model; so many actions are
- * checked for that.
- */
+/** An action that changes the state it was made for is a bug: so many actions are checked. */
 const WATCHED_MAX = 5_000
 /** The property that an exception violates. */
 const NO_EXCEPTION = 'nothing throws'
@@ -134,11 +129,7 @@ interface Fault {
   further: number
 }
 
-/**
- * Explores the model.
- *
- * @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data
- */
+/** @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data */
 export function check<State>(model: Model<State>, bounds: Bounds): Report {
   const { statesMax, now } = bounds
   if (!Number.isInteger(statesMax) || statesMax < 1 || statesMax > STATES_MAX) {

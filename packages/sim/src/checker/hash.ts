@@ -49,11 +49,7 @@ let at = 0
 // The lanes are returned through this array, since a function returns one number cheaply, not two.
 const lanes = new Int32Array(2)
 
-/**
- * The 53-bit hash of a value.
- *
- * @throws HoldfastError 'bad-value' for what is no plain data
- */
+/** The 53-bit hash of a value. @throws HoldfastError 'bad-value' for what is no plain data */
 export function hash(value: unknown): number {
   at = 0
   put(value)

@@ -214,8 +214,7 @@ function perform(scene: Scene, body: Uint8Array, by: Actor): Effected {
   return decide(scene, said.name, (table) => run(table, JSON.parse(said.args), by), by)
 }
 
-// The timer's row is removed together with the effects, also if the action throws, so the next
-// primary does not run it again.
+// The row goes together with the effects, also if the action throws: the next primary skips it.
 function fire(scene: Scene, id: number, by: Actor): Effected {
   const { state, runs } = scene
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
@@ -266,8 +265,7 @@ function decide(
     if (why !== '') return unfit(why)
     return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
-    // A game's function that throws harms nobody: its changes are dropped, and its caller gets the
-    // reason.
+    // A game's function that throws harms nobody: its changes are dropped, its caller is told why.
     return unfit(error instanceof Error ? error.message : String(error))
   }
 }

@@ -32,10 +32,7 @@ export const TIMEOUT_MAX_MS: Millis = 600_000
 
 const outcome = word(['ok', 'failed', 'not-found', 'overloaded', 'unreachable', 'unknown'])
 
-/**
- * `from` and `to` are the original sender and the final receiver, also when the primary passes it
- * on.
- */
+/** `from` and `to` are the first sender and last receiver, also when the primary passes it on. */
 const ends = { from: varint, to: varint }
 const said = { method: text(METHOD_MAX), args: text(CALL_BYTES_MAX) }
 

@@ -27,10 +27,7 @@ export const SEED_MAX = 64
 // One buffer for all calls: a call is over before the next begins, and makes no garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
-/**
- * The effects of an operation on pieces: changes for the log, and news for all members. Each row is
- * written once, and its bytes are used in both.
- */
+/** Changes for the log and news for all members; each row is written once, for both. */
 export function effectsOf(
   types: PieceTypes,
   entries: readonly Entry[],

@@ -91,8 +91,7 @@ function isStale({ pieces, row, said, player }: Received): boolean {
 
 function stale(update: Received): Effected {
   const { pieces, row, said, player } = update
-  // The player who let go of the piece last may grab it again, if nobody else has touched it
-  // (O47-O50).
+  // Who let go of the piece last may grab it again, if nobody else has touched it (O47-O50).
   if (said.loose && pieces.rules.mayGrasp(row, player)) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
@@ -153,8 +152,7 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
   return next
 }
 
-// Records an update as it was made: to its sender it is the expected update, to all others a new
-// one.
+// As it was made: to its sender it is the expected update, to all others a new one.
 function record(update: Received, next: Row): Effected {
   const { pieces, types, row, op, said, player } = update
   const gen = nextGen(pieces.kept, pieces.epoch)
@@ -220,8 +218,7 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   return { ...effected(types, [entry], outcome), refused: true }
 }
 
-// Releases the pieces held by players who left. Those above the limit of one operation are left for
-// the next.
+// Those above the limit of one operation are left for the next.
 function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
   let gen = nextGen(kept, epoch)
   const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))

@@ -27,11 +27,7 @@ import {
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
-/**
- * Makes an update of a piece; it is shown at once (O21).
- *
- * @returns the body of the operation for the primary
- */
+/** Makes an update, shown at once (O21). @returns the body of the operation for the primary */
 export function update(
   pieces: Pieces,
   types: PieceTypes,
@@ -121,10 +117,7 @@ export function settled(pieces: Pieces, id: number, seq: number, out: Events): v
   out.emit({ kind: 'piece-changed', id })
 }
 
-/**
- * A part of the whole table came, because the link or the primary is new. The last part makes it
- * valid.
- */
+/** A part of the whole table came, for the link or the primary is new. The last makes it valid. */
 export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   if (part.first) pieces.coming = new Map()
   for (const row of part.rows) pieces.coming?.set(row.id, row)
@@ -145,8 +138,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
 }
 
-// The updates that we missed decide which pending ones are void; the others are sent again
-// unchanged (O57).
+// Updates that we missed decide which pending ones are void; others are sent again (O57).
 function resume(
   pieces: Pieces,
   { gen, forks }: TablePart,

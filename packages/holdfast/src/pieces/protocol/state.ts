@@ -51,10 +51,7 @@ export interface Row {
   byBefore: number
   /** Players whose updates were refused since, the newest last. */
   refused: readonly Refusal[]
-  /**
-   * Level: a higher one is closer to the eye; of two equal ones, the one with the higher `zg`
-   * (O34-O37).
-   */
+  /** Level: a higher one is closer to the eye; of equal ones that of a higher `zg` (O34-O37). */
   z: string
   zg: number
   /** The player who holds the piece; 0 for nobody (O54). */
@@ -63,10 +60,7 @@ export interface Row {
   lastReleased: number
 }
 
-/**
- * An update of that player could not be applied; their updates that were made before they knew it
- * are stale (O40).
- */
+/** That player's update could not be applied; those made before they knew it are stale (O40). */
 export interface Refusal {
   readonly by: number
   /** The generation given to the refusal, so that it has its place among those of rows. */
@@ -127,10 +121,7 @@ export interface Pending {
   loose: boolean
 }
 
-/**
- * Our own pending updates of one piece, which are shown on top of the published state; oldest
- * first.
- */
+/** Our own pending updates of one piece, shown on top of what was published; oldest first. */
 export type PendingUpdates = Pending[]
 
 /** The range of generations that a recovery lost: tags within it are of no history (O58). */
@@ -214,9 +205,7 @@ export type PieceEvent =
   | { kind: 'piece-refused'; id: number; reason: string; heldBy: number }
   /** As primary: these players hold pieces and are not here any more. */
   | { kind: 'pieces-held'; players: number[] }
-  /**
-   * After a recovery no survivor had seen these pieces' hidden fields, so their values are lost.
-   */
+  /** After a recovery no survivor had seen these pieces' hidden fields: their values are lost. */
   | { kind: 'pieces-lost'; ids: number[] }
 
 /** The outcome of an update (O39-O46). */
@@ -258,10 +247,7 @@ export function lastFromOthers(row: Row, player: number): { gen: number; by: num
     : { gen: row.gen, by: row.by }
 }
 
-/**
- * The update after which that player's next one must come: the last of others, or their own
- * refusal.
- */
+/** After this update that player's next must come: the last of others, or their own refusal. */
 export function goesOnFrom(row: Row, player: number): { gen: number; by: number } {
   const others = lastFromOthers(row, player)
   if (row.refused.length === 0) return others
