@@ -13,16 +13,6 @@ import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'
 import * as timeline from './timeline.ts'
 
-/** All sockets of one simulation. */
-export interface Sockets {
-  readonly ground: Ground
-  readonly paths: Paths
-  readonly machines: ReadonlyMap<string, Machine>
-  readonly open: Map<string, Socket>
-  /** The machine of each address that was sent to; machines stay. */
-  readonly targets: Map<string, Machine>
-}
-
 interface Socket {
   readonly address: string
   readonly machine: Machine
@@ -35,13 +25,19 @@ const SCHEME = 'sim:'
 const SCRIBBLE = 0xdd
 
 /** No socket is open. */
-export function create(
-  ground: Ground,
-  network: Paths,
-  machines: ReadonlyMap<string, Machine>,
-): Sockets {
-  return { ground, paths: network, machines, open: new Map(), targets: new Map() }
+export function create(ground: Ground, network: Paths, machines: ReadonlyMap<string, Machine>) {
+  return {
+    ground,
+    paths: network,
+    machines,
+    open: new Map<string, Socket>(),
+    /** The machine of each address that was sent to; machines stay. */
+    targets: new Map<string, Machine>(),
+  }
 }
+
+/** All sockets of one simulation. */
+export type Sockets = ReturnType<typeof create>
 
 /** Opens a socket for the process that runs now. */
 export function open(

@@ -5,94 +5,74 @@
  */
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
-import type { Prng } from '../../holdfast/src/faults/prng.ts'
 import { FAULT_KINDS, type FaultKind } from './faults.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import * as timeline from './timeline.ts'
-import type { Timeline } from './timeline.ts'
 
-/** Counts of a simulation so far. */
-export interface Counters {
-  /** Events that ran: alarms, arrivals, and those of the simulation itself. */
-  events: number
-  /** Datagrams that were given to `send` and fit. */
-  sent: number
-  /** Copies of datagrams that reached a receiver. */
-  received: number
-  /** Datagrams that vanished by chance. */
-  lost: number
-  /** Second copies by chance. */
-  duplicated: number
-  /** Datagrams stopped by a partition, by deafness or at a dead machine. */
-  blocked: number
-  /** Datagrams at whose target nobody listened; the sender may be notified. */
-  refused: number
-  /** Datagrams above DATAGRAM_MAX: dropped. */
-  oversize: number
-  /** Datagrams dropped because DATAGRAMS_HELD_MAX waited at a stalled node. */
-  overflowed: number
-  /** Messages that a stream delivered. */
-  messages: number
-  /** Streams that ended otherwise than by `close`. */
-  broken: number
-  /** A fingerprint of all bytes that were sent, in their order. */
-  print: number
-  /** Faults carried out, by kind. */
-  faults: Record<FaultKind, number>
-}
-
-interface Note {
+/** A line of the transcript. */
+export interface Note {
   at: Millis
   who: string
   what: string | (() => string)
 }
 
-/** The shared state of one simulation. */
-export interface Ground {
-  readonly timeline: Timeline
-  readonly seed: number | string
-  /** Draws of the network alone: nodes have generators of their own. */
-  readonly chance: Prng
-  readonly counters: Counters
-  readonly notes: Note[]
-  readonly notesMax: number
-  notesDropped: number
-  /** Describes the content of bytes, for the transcript. */
-  readonly describe: ((bytes: Uint8Array) => string) | null
+function noCounts() {
+  const faults = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0]))
+  return {
+    /** Events that ran: alarms, arrivals, and those of the simulation itself. */
+    events: 0,
+    /** Datagrams that were given to `send` and fit. */
+    sent: 0,
+    /** Copies of datagrams that reached a receiver. */
+    received: 0,
+    /** Datagrams that vanished by chance. */
+    lost: 0,
+    /** Second copies by chance. */
+    duplicated: 0,
+    /** Datagrams stopped by a partition, by deafness or at a dead machine. */
+    blocked: 0,
+    /** Datagrams at whose target nobody listened; the sender may be notified. */
+    refused: 0,
+    /** Datagrams above DATAGRAM_MAX: dropped. */
+    oversize: 0,
+    /** Datagrams dropped because DATAGRAMS_HELD_MAX waited at a stalled node. */
+    overflowed: 0,
+    /** Messages that a stream delivered. */
+    messages: 0,
+    /** Streams that ended otherwise than by `close`. */
+    broken: 0,
+    /** A fingerprint of all bytes that were sent, in their order. */
+    print: 0,
+    /** Faults carried out, by kind. */
+    faults: faults as Record<FaultKind, number>,
+  }
 }
+
+/** Counts of a simulation so far. */
+export type Counters = ReturnType<typeof noCounts>
 
 /** A state in which nothing has happened. @param notesMax  lines of the transcript that are kept */
 export function create(
   seed: number | string,
   notesMax: number,
   describe: ((bytes: Uint8Array) => string) | null,
-): Ground {
-  const faults = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0]))
+) {
   return {
     timeline: timeline.create(),
     seed,
+    /** Draws of the network alone: nodes have generators of their own. */
     chance: prng.fork(prng.create(seed), 'network'),
-    counters: {
-      events: 0,
-      sent: 0,
-      received: 0,
-      lost: 0,
-      duplicated: 0,
-      blocked: 0,
-      refused: 0,
-      oversize: 0,
-      overflowed: 0,
-      messages: 0,
-      broken: 0,
-      print: 0,
-      faults: faults as Record<FaultKind, number>,
-    },
-    notes: [],
+    counters: noCounts(),
+    notes: [] as Note[],
     notesMax,
     notesDropped: 0,
+    /** Describes the content of bytes, for the transcript. */
     describe,
   }
 }
+
+/** The shared state of one simulation. */
+export type Ground = ReturnType<typeof create>
 
 /** Bytes leave: they go into the fingerprint of all, which is FNV-1a of 32 bits. */
 export function sent({ counters }: Ground, bytes: Uint8Array): void {

@@ -10,36 +10,12 @@
  */
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
-import type { Prng } from '../../holdfast/src/faults/prng.ts'
 import { assert } from '../../holdfast/src/machine.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import type { Alarm, Loop, Store } from '../../holdfast/src/ports.ts'
 import type { Ground } from './ground.ts'
 import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
-
-/** One machine with at most one process. */
-export interface Machine {
-  readonly name: string
-  /** Its IP address, as streams show it. */
-  readonly address: string
-  /** Rises with each crash. */
-  life: number
-  /** Its process lives. */
-  running: boolean
-  /** The machine's system answers: it refuses datagrams and resets streams. */
-  powered: boolean
-  /** Simulated time until which the machine's loop stalls. */
-  stalledUntil: Millis
-  /** Datagrams that came during the stall. */
-  held: number
-  /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
-  clock: { shown: Millis; since: Millis; factor: number }
-  /** Alarms that are set. */
-  readonly alarms: Set<Clockwork>
-  chance: Prng
-  readonly records: Map<string, Uint8Array>
-}
 
 const NEVER = Number.POSITIVE_INFINITY
 /** Datagrams that a stalled node's system keeps for it. */
@@ -49,24 +25,32 @@ const CLOCK_START_MAX: Millis = 1_000_000
 /** After a stall alarms come before arrivals: timers first, then input, is the worse order. */
 const AHEAD = 2 ** 50
 
-/** A machine that is off. */
-export function create(ground: Ground, name: string, address: string): Machine {
-  const chance = prng.fork(prng.create(ground.seed), name)
-  const clock = { shown: 0, since: 0, factor: 1 }
+/** A machine that is off. @param address  its IP address, as streams show it */
+export function create(ground: Ground, name: string, address: string) {
   return {
     name,
     address,
+    /** Rises with each crash. */
     life: 0,
+    /** Its process lives. */
     running: false,
+    /** The machine's system answers: it refuses datagrams and resets streams. */
     powered: false,
+    /** Simulated time until which the machine's loop stalls. */
     stalledUntil: 0,
+    /** Datagrams that came during the stall. */
     held: 0,
-    clock,
-    alarms: new Set(),
-    chance,
-    records: new Map(),
+    /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
+    clock: { shown: 0, since: 0, factor: 1 },
+    /** Alarms that are set. */
+    alarms: new Set<Clockwork>(),
+    chance: prng.fork(prng.create(ground.seed), name),
+    records: new Map<string, Uint8Array>(),
   }
 }
+
+/** One machine with at most one process. */
+export type Machine = ReturnType<typeof create>
 
 /** Starts a process. */
 export function start(ground: Ground, machine: Machine): void {
@@ -172,7 +156,7 @@ function showing(ground: Ground, { clock }: Machine): Millis {
 }
 
 /** The state of one alarm. */
-interface Clockwork {
+export interface Clockwork {
   readonly ground: Ground
   readonly machine: Machine
   readonly life: number

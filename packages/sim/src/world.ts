@@ -144,44 +144,35 @@ export function createWorld(options: WorldOptions): World {
   if (!(slackMs >= 0 && slackMs <= SLACK_MAX)) {
     throw new HoldfastError('bad-value', `slackMs must be from 0 to ${SLACK_MAX}: ${slackMs}`)
   }
-  const base = ground.create(seed, linesMax, describe)
+  const scene = begun(options, ground.create(seed, linesMax, describe), slackMs)
+  return { ...timeOf(scene), ...nodesOf(scene), ...faultsOf(scene) }
+}
+
+function begun(options: WorldOptions, base: ground.Ground, slackMs: Millis) {
   const network = paths.create(read(options.conditions ?? {}))
   const nodes = new Map<string, Machine>()
-  const scene: Scene = {
+  return {
     ground: base,
     paths: network,
     machines: nodes,
     sockets: datagrams.create(base, network, nodes),
     streams: streams.create(base, network),
-    boots: new Map(),
-    present: new Map(),
+    boots: new Map<string, (node: SimNode) => void>(),
+    /** The ports of the present or last life of each node. */
+    present: new Map<string, SimNode>(),
     slackMs,
     addressOf: options.addressOf ?? null,
+    /** Events at the present instant. */
     atOnce: 0,
     lastAt: -1,
   }
-  return { ...timeOf(scene), ...nodesOf(scene), ...faultsOf(scene) }
 }
 
 function addressOf({ addressOf: given, machines: { size } }: Scene, name: string): string {
   return given?.(name) ?? `10.0.${(size >> 8) & 0xff}.${size & 0xff}`
 }
 
-interface Scene {
-  readonly ground: ground.Ground
-  readonly paths: paths.Paths
-  readonly machines: Map<string, Machine>
-  readonly sockets: datagrams.Sockets
-  readonly streams: streams.Streams
-  readonly boots: Map<string, (node: SimNode) => void>
-  /** The ports of the present or last life of each node. */
-  readonly present: Map<string, SimNode>
-  readonly slackMs: Millis
-  readonly addressOf: ((name: string) => string) | null
-  /** Events at the present instant. */
-  atOnce: number
-  lastAt: Millis
-}
+type Scene = ReturnType<typeof begun>
 
 type Time = Pick<
   World,

@@ -9,8 +9,8 @@ import { digestOf, isSame, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire
 import { WINDOW_BYTES } from './inbox.ts'
 import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
 import { fault, sizeOf } from './outbox.ts'
-import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
-import { peerOf, waits } from './state.ts'
+import { createLink, emptyInbox, type Link, type Mailbox, type MailOut } from './state.ts'
+import { type Peer, peerOf, waits } from './state.ts'
 
 /**
  * A connection to a peer is open: nothing went over it yet (S3).
@@ -29,23 +29,7 @@ export function connected(
   if (last && waits(peer) && !isSame(last.key ?? NO_DIGEST, key ?? NO_DIGEST)) {
     emptyInbox(box, peer)
   }
-  peer.link = {
-    known: box.limits.policy !== 'hello',
-    barred: false,
-    complaint: null,
-    theirs: null,
-    wasHeard: false,
-    greeted: false,
-    asked: false,
-    woken: false,
-    sent: peer.acked,
-    acked: -1,
-    // With the original's own policy an ack is sent just in case.
-    ackDue: box.limits.policy === 'preemptive' ? now : Infinity,
-    unacked: 0,
-    flight: [],
-    flying: 0,
-  }
+  peer.link = createLink(box.limits, now, peer.acked)
 }
 
 /** The connection broke: letters on their way may have arrived or not. */

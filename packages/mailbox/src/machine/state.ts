@@ -41,36 +41,41 @@ export interface Limits {
   onPoison: OnPoison
 }
 
-/** A connection to a peer. */
-export interface Link {
-  /** The peer's numbers are known; under `hello` letters wait for that. */
-  known: boolean
-  /** Histories did not fit on this connection: nothing more is sent or accepted on it. */
-  barred: boolean
-  /** The reason for that, to be sent to the peer. */
-  complaint: string | null
-  /** The peer's hello on this connection. */
-  theirs: Hello | null
-  /** A hello or a batch came over it. */
-  wasHeard: boolean
-  /** We sent our hello. */
-  greeted: boolean
-  /** The peer sent its hello, which is answered under any policy. */
-  asked: boolean
-  /** A letter was posted since the connection opened. */
-  woken: boolean
-  /** Letters up to this one went over this connection, or the peer has them. */
-  sent: number
-  /** The last ack that went over this connection; -1 for none. */
-  acked: number
-  /** When an ack is sent alone. */
-  ackDue: Millis
-  /** Bytes that took effect since the last ack. */
-  unacked: number
-  /** Letters on their way, oldest first. */
-  flight: { upTo: number; bytes: number; digest: Uint8Array }[]
-  flying: number
+/** A connection over which nothing went yet. @param acked  the last letter that the peer acked */
+export function createLink({ policy }: Limits, now: Millis, acked: number) {
+  return {
+    /** The peer's numbers are known; under `hello` letters wait for that. */
+    known: policy !== 'hello',
+    /** Histories did not fit on this connection: nothing more is sent or accepted on it. */
+    barred: false,
+    /** The reason for that, to be sent to the peer. */
+    complaint: null as string | null,
+    /** The peer's hello on this connection. */
+    theirs: null as Hello | null,
+    /** A hello or a batch came over it. */
+    wasHeard: false,
+    /** We sent our hello. */
+    greeted: false,
+    /** The peer sent its hello, which is answered under any policy. */
+    asked: false,
+    /** A letter was posted since the connection opened. */
+    woken: false,
+    /** Letters up to this one went over this connection, or the peer has them. */
+    sent: acked,
+    /** The last ack that went over this connection; -1 for none. */
+    acked: -1,
+    /** When an ack is sent alone; with the original's own policy one is sent just in case. */
+    ackDue: policy === 'preemptive' ? now : Infinity,
+    /** Bytes that took effect since the last ack. */
+    unacked: 0,
+    /** Letters on their way, oldest first. */
+    flight: [] as { upTo: number; bytes: number; digest: Uint8Array }[],
+    flying: 0,
+  }
 }
+
+/** A connection to a peer. */
+export type Link = ReturnType<typeof createLink>
 
 /** A letter that came. */
 export interface Arrived {
@@ -81,25 +86,45 @@ export interface Arrived {
   key: Uint8Array | null
 }
 
-/** Another mailbox. */
-export interface Peer extends Omit<MailHead, 'peer'> {
-  link: Link | null
-  /**
-   * Letters that came and follow one on the other. Letters that took effect stay until that is
-   * durable: if the turn fails they are handled again.
-   */
-  inbox: Map<number, Arrived>
-  inboxBytes: number
-  /** The last number in the inbox, and the last that was taken out again. */
-  came: number
-  gone: number
-  /** When the first waiting letter came, counted over all peers. */
-  place: number
-  /** When the first waiting letter is handled again. */
-  retryAt: Millis
-  /** Why letters are stopped; null if they are not. It is decided again on each connection. */
-  fault: string | null
+const NOTHING: Omit<MailHead, 'peer'> = {
+  posted: 0,
+  acked: 0,
+  bytes: 0,
+  heard: 0,
+  tries: 0,
+  postedDigest: NO_DIGEST,
+  ackedDigest: NO_DIGEST,
+  heardDigest: NO_DIGEST,
+  ourLives: [],
+  theirLives: [],
+  key: null,
+  root: null,
 }
+
+function createPeer() {
+  return {
+    ...NOTHING,
+    link: null as Link | null,
+    /**
+     * Letters that came and follow one on the other. Letters that took effect stay until that is
+     * durable: if the turn fails they are handled again.
+     */
+    inbox: new Map<number, Arrived>(),
+    inboxBytes: 0,
+    /** The last number in the inbox, and the last that was taken out again. */
+    came: 0,
+    gone: 0,
+    /** When the first waiting letter came, counted over all peers. */
+    place: 0,
+    /** When the first waiting letter is handled again. */
+    retryAt: 0,
+    /** Why letters are stopped; null if they are not. It is decided again on each connection. */
+    fault: null as string | null,
+  }
+}
+
+/** Another mailbox. */
+export type Peer = ReturnType<typeof createPeer>
 
 /** Events for the owner of the mailbox. */
 export type MailEvent =
@@ -117,45 +142,34 @@ export type MailEvent =
 /** The sink of a mailbox. */
 export type MailOut = Out<MailMessage, MailChange, MailEvent, string>
 
-/** Counts of what was refused, by reason. */
-export interface Counters {
-  malformed: number
-  /** Letters that had taken effect before. */
-  duplicates: number
-  gaps: number
-  /** Acks for letters that were never posted. */
-  forged: number
-  /** Letters over the limits of inboxes. */
-  flooding: number
-  /** Letters that fit no type that the application declared, or are about a key and wrong. */
-  unfit: number
-  /** Greetings that were refused here, but for keys. */
-  greetings: number
-  /** Greetings, and messages, of somebody who is known by another key. */
-  otherKey: number
-  /** Greetings of somebody who did not prove its key. */
-  unproved: number
-  /** Connections that ended before their greeting was over: too late, or too many. */
-  ungreeted: number
+function noCounts() {
+  return {
+    malformed: 0,
+    /** Letters that had taken effect before. */
+    duplicates: 0,
+    gaps: 0,
+    /** Acks for letters that were never posted. */
+    forged: 0,
+    /** Letters over the limits of inboxes. */
+    flooding: 0,
+    /** Letters that fit no type that the application declared, or are about a key and wrong. */
+    unfit: 0,
+    /** Greetings that were refused here, but for keys. */
+    greetings: 0,
+    /** Greetings, and messages, of somebody who is known by another key. */
+    otherKey: 0,
+    /** Greetings of somebody who did not prove its key. */
+    unproved: 0,
+    /** Connections that ended before their greeting was over: too late, or too many. */
+    ungreeted: 0,
+  }
 }
+
+/** Counts of what was refused, by reason. */
+export type Counters = ReturnType<typeof noCounts>
 
 /** Ids and their keys; null for an id that its first letter or ack binds. */
 export type Listed = ReadonlyMap<string, Uint8Array | null>
-
-/** One mailbox. */
-export interface Mailbox {
-  limits: Limits
-  /** The name of this life of the store, under which letters are posted. */
-  life: Uint8Array
-  /** The only ids that may come, with their keys, if these are given; null for all. */
-  listed: Listed | null
-  peers: Map<string, Peer>
-  counters: Counters
-  /** Bytes in all inboxes. */
-  inboxBytes: number
-  /** How often a letter came for a peer with no letter waiting. */
-  places: number
-}
 
 /** Limits of a mailbox in a file. */
 export const LIMITS: Limits = {
@@ -172,42 +186,31 @@ export function create(
   limits: Limits = LIMITS,
   life: Uint8Array = NO_LIFE,
   listed: Listed | null = null,
-): Mailbox {
-  const box: Mailbox = {
+) {
+  const box = {
     limits,
+    /** The name of this life of the store, under which letters are posted. */
     life,
+    /** The only ids that may come, with their keys, if these are given; null for all. */
     listed,
-    peers: new Map(),
+    peers: new Map<string, Peer>(),
     counters: noCounts(),
+    /** Bytes in all inboxes. */
     inboxBytes: 0,
+    /** How often a letter came for a peer with no letter waiting. */
     places: 0,
   }
   for (const { peer, ...numbers } of heads) Object.assign(peerOf(box, peer), numbers)
   return box
 }
 
-function noCounts(): Counters {
-  const letters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 }
-  return { ...letters, greetings: 0, otherKey: 0, unproved: 0, ungreeted: 0 }
-}
+/** One mailbox. */
+export type Mailbox = ReturnType<typeof create>
 
 /** The state of a peer; an unknown one has no letters. */
-export function peerOf(box: Mailbox, id: string): Peer {
-  let peer = box.peers.get(id)
-  if (!peer) {
-    peer = {
-      ...NOTHING,
-      link: null,
-      inbox: new Map(),
-      inboxBytes: 0,
-      came: 0,
-      gone: 0,
-      place: 0,
-      retryAt: 0,
-      fault: null,
-    }
-    box.peers.set(id, peer)
-  }
+export function peerOf({ peers }: Pick<Mailbox, 'peers'>, id: string): Peer {
+  let peer = peers.get(id)
+  if (!peer) peers.set(id, (peer = createPeer()))
   return peer
 }
 
@@ -218,21 +221,6 @@ export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
   Object.assign(peer, numbers, { retryAt: 0 })
   peer.gone = Math.min(peer.gone, peer.heard)
   if (waits(peer) && !peer.inbox.has(peer.heard + 1)) emptyInbox(box, peer)
-}
-
-const NOTHING: Omit<MailHead, 'peer'> = {
-  posted: 0,
-  acked: 0,
-  bytes: 0,
-  heard: 0,
-  tries: 0,
-  postedDigest: NO_DIGEST,
-  ackedDigest: NO_DIGEST,
-  heardDigest: NO_DIGEST,
-  ourLives: [],
-  theirLives: [],
-  key: null,
-  root: null,
 }
 
 /** The effects of a turn are durable: letters that took effect are not kept any longer. */

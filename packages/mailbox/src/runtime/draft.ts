@@ -30,29 +30,29 @@ export interface Stopped {
   ms: number | null
 }
 
-/** All that a turn would change; if the draft is dropped, nothing has changed. */
-export interface Draft {
-  readonly changes: MailChange[]
-  readonly events: TurnEvent[]
-  /** The sink of functions that change numbers. Messages are sent when the numbers are durable. */
-  readonly out: MailOut
-  /** Dead letters that the turn takes out, as `peer n`. */
-  readonly buried: Set<string>
-  readonly promises: { keep: () => void; break: (error: Error) => void }[]
-  handled: number
-}
-
 /** An empty draft. */
-export function begin(): Draft {
+export function begin() {
   const changes: MailChange[] = []
   const events: TurnEvent[] = []
+  /** The sink of functions that change numbers. Messages are sent when the numbers are durable. */
   const out: MailOut = {
     record: (change) => changes.push(change),
     send: () => {},
     emit: (event) => events.push(event),
   }
-  return { changes, events, out, buried: new Set(), promises: [], handled: 0 }
+  return {
+    changes,
+    events,
+    out,
+    /** Dead letters that the turn takes out, as `peer n`. */
+    buried: new Set<string>(),
+    promises: [] as { keep: () => void; break: (error: Error) => void }[],
+    handled: 0,
+  }
 }
+
+/** All that a turn would change; if the draft is dropped, nothing has changed. */
+export type Draft = ReturnType<typeof begin>
 
 /** Peers whose numbers a turn changes. */
 export function peersOf(changes: readonly MailChange[]): Set<string> {

@@ -18,7 +18,7 @@
 import { HoldfastError, assert } from '../../../holdfast/src/machine.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
-import { type Rings, ringsOf } from './rings.ts'
+import { ringsOf } from './rings.ts'
 import * as seen from './seen.ts'
 
 /** One step that a model may take from a state. */
@@ -106,20 +106,7 @@ const WATCHED_MAX = 5_000
 /** The property that an exception violates. */
 const NO_EXCEPTION = 'nothing throws'
 
-interface Search<State> {
-  readonly model: Model<State>
-  readonly statesMax: number
-  readonly always: [string, (state: State) => true | string][]
-  readonly settled: [string, (state: State) => true | string][]
-  /** The `sometimes` not reached so far. */
-  missing: [string, (state: State) => boolean][]
-  readonly known: seen.Seen
-  readonly rings: Rings<State>
-  edges: number
-  /** A new state was found and there was no room for it. */
-  cut: boolean
-  fault: Fault | null
-}
+type Search<State> = ReturnType<typeof begin<State>>
 
 interface Fault {
   property: string
@@ -181,18 +168,20 @@ export function render(report: Report): string {
   return lines.join('\n')
 }
 
-function begin<State>(model: Model<State>, statesMax: number): Search<State> {
+function begin<State>(model: Model<State>, statesMax: number) {
   return {
     model,
     statesMax,
     always: Object.entries(model.always),
     settled: Object.entries(model.settled ?? {}),
+    /** The `sometimes` not reached so far. */
     missing: Object.entries(model.sometimes ?? {}),
     known: seen.create(),
     rings: ringsOf(model),
     edges: 0,
+    /** A new state was found and there was no room for it. */
     cut: false,
-    fault: null,
+    fault: null as Fault | null,
   }
 }
 

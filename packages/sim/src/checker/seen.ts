@@ -8,28 +8,23 @@
  * read, which is all that a step of a large search waits for.
  */
 
-/** All states found so far. */
-export interface Seen {
-  count: number
-  /** By number of state: the state it was first reached from, -1 for the first. */
-  parents: Int32Array
-  /** By number of state: which of the parent's actions led to it. */
-  ordinals: Int32Array
-  /** The 53-bit hashes + 1, which are whole numbers still. */
-  slots: Float64Array
-}
-
 const CAPACITY_FIRST = 1024
 
 /** No states yet. */
-export function create(): Seen {
+export function create() {
   return {
     count: 0,
+    /** By number of state: the state it was first reached from, -1 for the first. */
     parents: new Int32Array(CAPACITY_FIRST),
+    /** By number of state: which of the parent's actions led to it. */
     ordinals: new Int32Array(CAPACITY_FIRST),
+    /** The 53-bit hashes + 1, which are whole numbers still. */
     slots: new Float64Array(CAPACITY_FIRST * 2),
   }
 }
+
+/** All states found so far. */
+export type Seen = ReturnType<typeof create>
 
 /** Whether a state with this hash is known. */
 export function has({ slots }: Seen, key: number): boolean {

@@ -17,7 +17,7 @@ import { decode, encode, flag, list, maybe, message, record, text } from '../../
 import * as own from './own-rows.ts'
 import { isGames, type Rows, startingWith } from './own-rows.ts'
 import * as timers from './timers.ts'
-import type { Timers, TimersDue } from './timers.ts'
+import type { TimersDue } from './timers.ts'
 
 /** The channel of actions. */
 export const ACTIONS_CHANNEL = 5
@@ -104,25 +104,24 @@ const news = message({
   changes: [2, record({ rows })],
 })
 
-/** The table at one member: the durable one at primary and backup, and the published one at all. */
-export interface Actions {
-  me: PeerId
-  primary: PeerId
-  /** The players who are here. */
-  here: number[]
-  kept: Map<string, string>
-  published: Map<string, string>
-  timers: Timers
-}
-
 /** Events for the application. */
 export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
 /** An empty table. */
-export function create(): Actions {
-  const tables = { kept: new Map<string, string>(), published: new Map<string, string>() }
-  return { me: 0, primary: 0, here: [], ...tables, timers: timers.create() }
+export function create() {
+  return {
+    me: 0 as PeerId,
+    primary: 0 as PeerId,
+    /** The players who are here. */
+    here: [] as number[],
+    kept: new Map<string, string>(),
+    published: new Map<string, string>(),
+    timers: timers.create(),
+  }
 }
+
+/** The table at one member: the durable one at primary and backup, and the published one at all. */
+export type Actions = ReturnType<typeof create>
 
 /** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
 export function encodeCall(name: string, args: unknown): Uint8Array {

@@ -40,18 +40,6 @@ export interface Timer {
   readonly args: unknown
 }
 
-/** The timers that a member knows, as far as it needs them. */
-export interface Timers {
-  /** Session time minus the own clock; NaN while session time is not known. */
-  offset: Millis
-  /** When each timer is due, by its ID. */
-  due: Map<number, Millis>
-  /** The earliest of these; Infinity if there is none. */
-  first: Millis
-  /** The earliest time for the primary to ask again, by its own clock. */
-  askAt: Millis
-}
-
 /** Event for the primary: these timers are due, and are to be asked for. */
 export interface TimersDue {
   kind: 'timers'
@@ -59,9 +47,21 @@ export interface TimersDue {
 }
 
 /** No timers. */
-export function create(): Timers {
-  return { offset: NaN, due: new Map(), first: Infinity, askAt: -Infinity }
+export function create() {
+  return {
+    /** Session time minus the own clock; NaN while session time is not known. */
+    offset: NaN,
+    /** When each timer is due, by its ID. */
+    due: new Map<number, Millis>(),
+    /** The earliest of these; Infinity if there is none. */
+    first: Infinity,
+    /** The earliest time for the primary to ask again, by its own clock. */
+    askAt: -Infinity,
+  }
 }
+
+/** The timers that a member knows, as far as it needs them. */
+export type Timers = ReturnType<typeof create>
 
 /** A row of the durable table was written or removed. */
 export function wrote(timers: Timers, key: string, value: string | null): void {

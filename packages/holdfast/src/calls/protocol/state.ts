@@ -52,46 +52,31 @@ export type RpcEvent =
 /** The sink of calls. */
 export type RpcOut = PartOut<RpcEvent>
 
-/** All calls of one member. */
-export interface Rpc {
-  me: PeerId
-  primary: PeerId
-  mesh: boolean
-  here: Set<PeerId>
-  nextId: number
-  pending: Map<number, Pending>
-  /** By caller and id. */
-  running: Map<string, Running>
-  /** The largest id of each caller that ran here: none runs twice, however late it comes. */
-  marks: Map<PeerId, number>
-  /** The calls that we passed on, and to whom, by caller. */
-  routes: Map<PeerId, Map<number, PeerId>>
-  buckets: Map<PeerId, buckets.Bucket>
-  flights: Map<PeerId, Flight>
-  outbox: Sending[]
-  events: RpcEvent[]
-  counters: { malformed: number; forged: number; late: number; stale: number; overloaded: number }
-}
-
 /** No calls yet. */
-export function create(): Rpc {
+export function create() {
   return {
-    me: 0,
-    primary: 0,
+    me: 0 as PeerId,
+    primary: 0 as PeerId,
     mesh: false,
-    here: new Set(),
+    here: new Set<PeerId>(),
     nextId: 1,
-    pending: new Map(),
-    running: new Map(),
-    marks: new Map(),
-    routes: new Map(),
-    buckets: new Map(),
-    flights: new Map(),
-    outbox: [],
-    events: [],
+    pending: new Map<number, Pending>(),
+    /** By caller and id. */
+    running: new Map<string, Running>(),
+    /** The largest id of each caller that ran here: none runs twice, however late it comes. */
+    marks: new Map<PeerId, number>(),
+    /** The calls that we passed on, and to whom, by caller. */
+    routes: new Map<PeerId, Map<number, PeerId>>(),
+    buckets: new Map<PeerId, buckets.Bucket>(),
+    flights: new Map<PeerId, Flight>(),
+    outbox: [] as Sending[],
+    events: [] as RpcEvent[],
     counters: { malformed: 0, forged: 0, late: 0, stale: 0, overloaded: 0 },
   }
 }
+
+/** All calls of one member. */
+export type Rpc = ReturnType<typeof create>
 
 /** The peer whose link leads to a member: the member itself, or in a star the primary (B9). */
 export function viaOf(rpc: Rpc, member: PeerId): PeerId {

@@ -3,7 +3,14 @@
 import { rulesOf } from '../../machine.ts'
 import { server } from './decide.ts'
 import { encodeOutcome } from './messages.ts'
-import { copyRow, goesOnFrom, type Pieces, type PiecesRules, REFUSED_MAX } from './state.ts'
+import {
+  copyRow,
+  createState,
+  goesOnFrom,
+  type Pieces,
+  type PiecesRules,
+  REFUSED_MAX,
+} from './state.ts'
 
 /** The rules of every real session. */
 export const RULES: PiecesRules = rulesOf<PiecesRules>({
@@ -26,19 +33,5 @@ export const RULES: PiecesRules = rulesOf<PiecesRules>({
 
 /** Creates the state without pieces. @param seed  of random draws: bytes that nobody can guess */
 export function create(seed: Uint8Array = new Uint8Array(0), rules: PiecesRules = RULES): Pieces {
-  return {
-    me: 0,
-    player: 0,
-    primary: 0,
-    epoch: 0,
-    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] },
-    published: new Map(),
-    processed: 0,
-    forks: [],
-    coming: null,
-    pending: new Map(),
-    nextSeq: 1,
-    counters: { malformed: 0 },
-    rules,
-  }
+  return createState(seed, rules)
 }

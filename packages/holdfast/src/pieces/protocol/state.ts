@@ -121,9 +121,6 @@ export interface Pending {
   loose: boolean
 }
 
-/** Our own pending updates of one piece, shown on top of what was published; oldest first. */
-export type PendingUpdates = Pending[]
-
 /** The range of generations that a recovery lost: tags within it are of no history (O58). */
 export interface Fork {
   after: number
@@ -155,27 +152,33 @@ export interface PiecesRules {
   hides(rules: PieceRules, row: Row, player: number): number
 }
 
-/** All pieces of a session at one member. */
-export interface Pieces {
-  me: PeerId
-  player: number
-  primary: PeerId
-  epoch: number
-  /** The durable state, at primary and backup. */
-  kept: Kept
-  /** The published state. */
-  published: Map<number, Row>
-  /** The newest generation that we have processed, over all pieces (O12, O13). */
-  processed: number
-  /** The published forks. */
-  forks: Fork[]
-  /** A table of which not all messages have come. */
-  coming: Map<number, Row> | null
-  pending: Map<number, PendingUpdates>
-  nextSeq: number
-  counters: { malformed: number }
-  rules: PiecesRules
+/** No pieces. */
+export function createState(seed: Uint8Array, rules: PiecesRules) {
+  return {
+    me: 0 as PeerId,
+    player: 0,
+    primary: 0 as PeerId,
+    epoch: 0,
+    /** The durable state, at primary and backup. */
+    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] } as Kept,
+    /** The published state. */
+    published: new Map<number, Row>(),
+    /** The newest generation that we have processed, over all pieces (O12, O13). */
+    processed: 0,
+    /** The published forks. */
+    forks: [] as Fork[],
+    /** A table of which not all messages have come. */
+    coming: null as Map<number, Row> | null,
+    /** Our own updates of each piece, shown on top of what was published; oldest first. */
+    pending: new Map<number, Pending[]>(),
+    nextSeq: 1,
+    counters: { malformed: 0 },
+    rules,
+  }
 }
+
+/** All pieces of a session at one member. */
+export type Pieces = ReturnType<typeof createState>
 
 /** The durable state, which a takeover must not lose. */
 export interface Kept {
