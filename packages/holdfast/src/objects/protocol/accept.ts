@@ -275,22 +275,13 @@ const ALL = 0xffffffff
 // Takes a newer state of the version that we have.
 function takeWhole(turn: Turn, said: Said, replica: Replica): void {
   const { hidden, owner: before } = replica
-  replica.hidden = false
-  replica.owner = said.owner
-  refresh(turn, replica, said.oseq, ALL, said.fields)
-  replica.former = said.former
-  timed(turn, replica, said.madeAt, null)
-  moved(turn, replica, before)
-  tellChanged(turn, replica, ALL, hidden)
+  Object.assign(replica, { hidden: false, owner: said.owner, former: said.former })
+  advance(turn, replica, { ...said, mask: ALL, ages: null }, before, hidden)
 }
 
 /** Takes a newer state of the version that we have, which came along with something else. */
 export function renew(turn: Turn, replica: Replica, said: Said): void {
-  refresh(turn, replica, said.oseq, ALL, said.fields)
-  timed(turn, replica, said.madeAt, null)
-  // Who may see an object may depend on its state.
-  moved(turn, replica)
-  tellChanged(turn, replica, ALL, false)
+  advance(turn, replica, { ...said, mask: ALL, ages: null })
 }
 
 /** A peer sent an update: the fields of an object that changed. */
@@ -313,21 +304,26 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
     objects.counters.stale++
     return
   }
-  refresh(turn, replica, oseq, update.mask, update.fields)
-  timed(turn, replica, update.madeAt, update.ages)
-  moved(turn, replica)
-  tellChanged(turn, replica, update.mask, false)
+  advance(turn, replica, { ...update, oseq })
   if (!handsOn(objects)) replica.ages = null
 }
 
-/** Takes over the fields of a newer state, and marks which changed. */
-function refresh(turn: Turn, replica: Replica, oseq: number, mask: number, from: Quantised): void {
-  const { objects, types } = turn
-  const { fields, changedAt } = replica
-  const { columns } = types[replica.type]!.schema
-  for (let i = 0; i < columns.length; i++) {
+type Newer = Pick<Replica, 'oseq' | 'fields' | 'madeAt' | 'ages'> & { mask: number }
+
+// Takes over the fields of a newer state, and marks which changed. @param came  it was hidden
+function advance(
+  turn: Turn,
+  replica: Replica,
+  { oseq, mask, fields: from, madeAt, ages }: Newer,
+  before: PeerId = replica.owner,
+  came = false,
+): void {
+  const { objects, types, out } = turn
+  const { key, fields, changedAt } = replica
+  const { schema, kept } = types[replica.type]!
+  for (let i = 0; i < schema.columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
-    const { at, field } = columns[i]!
+    const { at, field } = schema.columns[i]!
     for (let place = at; place < at + field.size; place++) {
       if (fields[place] === from[place]) continue
       fields[place] = from[place]!
@@ -336,30 +332,24 @@ function refresh(turn: Turn, replica: Replica, oseq: number, mask: number, from:
   }
   replica.oseq = oseq
   replica.written = null
-  if (types[replica.type]!.kept) objects.kept.stirred = true
+  if (kept) objects.kept.stirred = true
   changed(objects, replica)
+  timed(turn, replica, madeAt, ages)
+  moved(turn, replica, before)
+  if (came) out.emit({ kind: 'object-came', key })
+  else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
-/** Notes when a state was made: now at the latest, if the clock of its owner runs ahead. */
-export function timed(
-  turn: Turn,
-  replica: Replica,
-  madeAt: Millis,
-  ages: readonly Millis[] | null,
-): void {
+// Notes when a state was made: now at the latest, if the clock of its owner runs ahead.
+function timed(turn: Turn, replica: Replica, said: Millis, ages: Replica['ages']): void {
   const { objects, types, now } = turn
   if (!types[replica.type]!.timed) return
   const time = now + objects.offset
-  if (madeAt > time + AHEAD_MAX_MS) objects.counters.ahead++
-  replica.madeAt = madeAt > time + AHEAD_MAX_MS ? time : madeAt
-  const { madeAt: counted } = replica
-  replica.ages = agesAt({ madeAt: counted, ages }, time, handsOn(objects) ? 2 : AGES_MAX + 1)
-}
-
-function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, came: boolean): void {
-  const { key } = replica
-  if (came) out.emit({ kind: 'object-came', key })
-  else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
+  const isAhead = said > time + AHEAD_MAX_MS
+  if (isAhead) objects.counters.ahead++
+  const madeAt = isAhead ? time : said
+  replica.madeAt = madeAt
+  replica.ages = agesAt({ madeAt, ages }, time, handsOn(objects) ? 2 : AGES_MAX + 1)
 }
 
 // Whether we pass updates on to all others, as the primary of a star does.

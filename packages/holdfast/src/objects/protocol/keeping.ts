@@ -31,7 +31,6 @@ import {
   type Turn,
   type TypeRules,
   type Types,
-  type Written,
 } from './state.ts'
 import { after, FIRST } from './stamp.ts'
 
@@ -68,8 +67,9 @@ function changesOf(objects: Objects, types: Types): Uint8Array[] {
   const gone = new Map(state.written)
   for (const replica of living(objects, types)) {
     gone.delete(replica.key)
-    const now = writtenOf(objects, replica)
-    if (isSame(state.written.get(replica.key), now)) continue
+    const { version, oseq } = replica
+    const now = [version.epoch, version.count, oseq, playerOf(objects, replica)].join()
+    if (state.written.get(replica.key) === now) continue
     state.written.set(replica.key, now)
     write(writer, objects, types, kept, replica)
     cut(RUN_BYTES)
@@ -105,20 +105,6 @@ function write(
 // Whose it is, over all members that the player was.
 function playerOf({ here }: Objects, { owner, former }: Replica): number {
   return former || (here.get(owner) ?? 0)
-}
-
-function writtenOf(objects: Objects, replica: Replica): Written {
-  const { version, oseq } = replica
-  return { epoch: version.epoch, count: version.count, oseq, player: playerOf(objects, replica) }
-}
-
-function isSame(one: Written | undefined, other: Written): boolean {
-  return (
-    one?.oseq === other.oseq &&
-    one.epoch === other.epoch &&
-    one.count === other.count &&
-    one.player === other.player
-  )
 }
 
 function tombstone(key: number): Standing {

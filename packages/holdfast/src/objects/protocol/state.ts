@@ -301,14 +301,6 @@ export interface ObjectsRules {
   waitsForAll(): boolean
 }
 
-/** What of an object was written last to a room that is kept. */
-export interface Written {
-  readonly epoch: number
-  readonly count: number
-  readonly oseq: number
-  readonly player: number
-}
-
 /** Creates the state without objects. @param gatherMs  between two send ticks */
 export function createState(gatherMs: Millis, rules: ObjectsRules) {
   return {
@@ -401,8 +393,8 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     kept: {
       /** One of them changed since `changesOf`. */
       stirred: false,
-      /** What was written of each, by key. */
-      written: new Map<number, Written>(),
+      /** What was written of each, by key: its version, oseq and player. */
+      written: new Map<number, string>(),
       /** What was found as the room was opened, until we lead it. */
       found: [] as Said[],
     },
