@@ -7,7 +7,7 @@ import {
   beginFrame,
   behindOf,
   noteUpdate,
-} from '../../packages/holdfast/src/objects/protocol/sharing.ts'
+} from '../../packages/holdfast/src/objects/protocol/frames.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { u8 } from '../../packages/holdfast/src/wire/schema.ts'

@@ -153,7 +153,7 @@ export const FIXED: readonly Fixed[] = [
     "entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player",
     'false',
   ),
-  fixed('O24', 'objects/protocol/adopting.ts giveBack', ' || openGrant(turn, replica.key)', ''),
+  fixed('O24', 'objects/protocol/orphans.ts giveBack', ' || openGrant(turn, replica.key)', ''),
 ]
 
 /** What the same check tried and what has no place now. */

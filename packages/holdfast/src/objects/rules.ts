@@ -16,7 +16,7 @@ import {
 import { checkAtOnce, checkOptions, checkWord } from '../api/options.ts'
 import { migrationOf } from '../api/migrations.ts'
 import { type Report, ruled } from '../api/reports.ts'
-import { type Keeper, keeper } from './protocol/keeping.ts'
+import { type Keeper, keeper } from './protocol/keeper.ts'
 import type { MigrationOptions } from '../api/migrations.ts'
 
 /** What `withRoom` gives. */

@@ -22,7 +22,7 @@ import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'
 import { KIND, nameOf, plain, withEntry } from './messages.ts'
-import { changed } from './sharing.ts'
+import { changed } from './frames.ts'
 import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
 import {
   isSeen,

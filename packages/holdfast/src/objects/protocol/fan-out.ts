@@ -30,7 +30,7 @@ import {
   type Subscriber,
   type Turn,
 } from './state.ts'
-import { enqueue, spread } from './sharing.ts'
+import { enqueue, spread } from './frames.ts'
 
 /** Messages of entries that may be on their way to one peer at once. */
 export const BATCHES_MAX = 32

@@ -30,7 +30,7 @@ import { grant } from './grants.ts'
 import { follow } from './views.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
-export type { Keeper } from './keeping.ts'
+export type { Keeper } from './keeper.ts'
 export { give, reply } from './grants.ts'
 export { request } from './requests.ts'
 export * from './state.ts'

@@ -17,7 +17,7 @@ import { counted, expected, followed, linked, reset, tellHidden, viewed } from '
 import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
-import { adoptUnclaimed, balance, BALANCE_MS, endGrace, giveBack, takeOrphan } from './adopting.ts'
+import { adoptUnclaimed, balance, BALANCE_MS, endGrace, giveBack, takeOrphan } from './orphans.ts'
 import {
   decideAll,
   declined,
@@ -28,8 +28,8 @@ import {
   hearAsk,
   sayAnswers,
 } from './grants.ts'
-import type { Keeper } from './keeping.ts'
-import { drain, leavesAt } from './sharing.ts'
+import type { Keeper } from './keeper.ts'
+import { drain, leavesAt } from './frames.ts'
 import { acked, lost, read, reckon, reckonsAt, waits, write } from './updates.ts'
 import { conclude, endRequests, settle, takeGrant } from './requests.ts'
 import {

@@ -42,7 +42,7 @@ import {
   noteUpdate,
   sharedFrame,
   type SharedFrame,
-} from './sharing.ts'
+} from './frames.ts'
 import {
   agesAt,
   AGES_MAX,

@@ -9,7 +9,7 @@ import { LOOK_MS } from './accept.ts'
 import { countFor, forgetAll, owe, oweAll } from './fan-out.ts'
 import { beginToSee, beginToShow, unwatch } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, writeEntry } from './messages.ts'
-import { BALANCE_MS, endGrace, settleView, COUNT_MS } from './adopting.ts'
+import { BALANCE_MS, endGrace, settleView, COUNT_MS } from './orphans.ts'
 import { asksAgain, endAsks, endGrants, grantAgain } from './grants.ts'
 import { askAgain } from './requests.ts'
 import {

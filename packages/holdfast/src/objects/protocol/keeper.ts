@@ -6,7 +6,7 @@
  *     changes  the same for those that changed; a tombstone for those that are gone
  *
  * Whoever opens the room owns them all, and those of a player who comes back in time are given
- * back (adopting.ts).
+ * back (orphans.ts).
  */
 
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../wire/bytes.ts'
 import { converted, placeOf, typesOf } from '../../wire/converting.ts'
 import { stand } from './accept.ts'
-import { giveBack } from './adopting.ts'
+import { giveBack } from './orphans.ts'
 import { readEntry, writeEntry } from './messages.ts'
 import {
   leads,
