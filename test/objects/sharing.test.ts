@@ -19,15 +19,14 @@ const PEERS = [2, 3, 4, 5, 6]
 const BUDGETS = [90, 150, 1_000]
 
 test('B15, B56: what peers lack alike is the same bytes, and what each lacks is its own', () => {
-  const counts = { written: 0, same: 0, shared: 0 }
+  const counts = { written: 0, same: 0 }
   for (let seed = 1; seed <= 6; seed++) play(prng.create(seed), counts)
   expect(counts.written).toBeGreaterThan(1_000)
   // The others stop earlier, or fit where the worst would not have.
   expect(counts.same).toBeGreaterThan(counts.written * 0.8)
-  expect(counts.shared).toBeGreaterThan(counts.written * 0.02)
 }, 20_000)
 
-function play(draw: prng.Prng, counts: { written: number; same: number; shared: number }): void {
+function play(draw: prng.Prng, counts: { written: number; same: number }): void {
   const fields = { one: u8, two: u8, three: u8 }
   const types = [rules({ timed: true }, fields), rules({ weight: 2 }, fields)]
   const crew = meet({ incs: [HOST, ...PEERS], types })
@@ -43,16 +42,12 @@ function play(draw: prng.Prng, counts: { written: number; same: number; shared: 
       for (const field of [0, 1, 2]) if (mask & (1 << field)) next[field] = prng.below(draw, 255)
       set(crew, HOST, key, next, mask, crew.now)
     }
-    const carried = new Set<unknown>()
     for (const peer of PEERS) {
       // Who is busy takes nothing for now.
       if (prng.chance(draw, 0.1)) continue
       const packet = frame(crew, draw, peer, counts)
       if (!packet) continue
       flying.push(packet)
-      const noted = state(crew, HOST).subscribers.get(peer)!.carried.get(packet.seq)
-      if (carried.has(noted)) counts.shared++
-      carried.add(noted)
     }
     while (flying.length > 12) fate(crew, draw, flying.shift()!)
   }

@@ -36,8 +36,6 @@ export interface SharedFrame {
   /** Index of each slot's update. */
   places: Map<number, number>
   bytes: ByteWriter
-  /** Slot, serial and oseq of each, as subscribers keep them: not changed once all are in. */
-  carried: number[]
 }
 
 interface Round {
@@ -48,12 +46,10 @@ interface Round {
 const rounds = new WeakMap<Objects, Round>()
 
 function roundOf(objects: Objects, now: Millis): Round {
-  let round = rounds.get(objects)
-  if (!round) rounds.set(objects, (round = { now, frames: [] }))
-  if (round.now !== now) {
-    round.now = now
-    round.frames.length = 0
-  }
+  const known = rounds.get(objects)
+  if (known?.now === now) return known
+  const round = { now, frames: [] }
+  rounds.set(objects, round)
   return round
 }
 
@@ -95,7 +91,7 @@ export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt:
 /** Begins a frame that others may share. Null if enough frames are kept already. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
   if (!objects.rules.shares() || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
-  return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
+  return { updates: [], places: new Map(), bytes: createWriter(256) }
 }
 
 /** Notes an update that was just written. @param end  where the update ends in the frame */
@@ -123,12 +119,10 @@ export function keepFrame(
   now: Millis,
   frame: SharedFrame,
   bytes: Uint8Array,
-  carried: number[],
 ): void {
   if (frame.updates.length === 0) return
   reset(frame.bytes)
   writeRaw(frame.bytes, bytes)
-  frame.carried = carried
   roundOf(objects, now).frames.push(frame)
 }
 

@@ -103,16 +103,15 @@ export function write(
   // The updates that did not fit are put in order before the next packet.
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
-  const [none, whole] = [[] as number[], null]
-  const carried = fill({ objects, types, now, peer, subscriber, writer, end, carried: none, whole })
-  subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
+  const carried = subscriber.carried.get(seq) ?? []
+  const before = carried.length
+  fill({ objects, types, now, subscriber, writer, end, carried })
+  const count = (carried.length - before) / 3
+  subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, count) : 0
   subscriber.filledAt = now
   if (isTail(subscriber, now)) objects.dirty.add(peer)
-  if (carried.length === 0) return false
-  const known = subscriber.carried.get(seq)
-  // The array may belong to a shared frame, so it is never changed.
-  subscriber.carried.set(seq, known ? [...known, ...carried] : carried)
-  return true
+  if (count > 0) subscriber.carried.set(seq, carried)
+  return count > 0
 }
 
 /** Whether more updates may go to that peer in this send tick. */
@@ -131,19 +130,16 @@ interface Filling {
   objects: Objects
   types: Types
   now: Millis
-  peer: PeerId
   subscriber: Subscriber
   writer: ByteWriter
   end: number
   /** Slot, serial and oseq of each update in it. */
   carried: number[]
-  /** The shared frame that this one equals so far as a whole: then `carried` is empty. */
-  whole: SharedFrame | null
 }
 
 // As long as the peer lacks the same as a peer that was served earlier in this tick, the bytes of
 // that peer's frame are copied.
-function fill(filling: Filling): number[] {
+function fill(filling: Filling): void {
   const { objects, now, subscriber, writer } = filling
   const { todo } = subscriber
   const start = writer.length
@@ -160,7 +156,6 @@ function fill(filling: Filling): number[] {
     }
     const run = like && next >= 0 ? copyRun(filling, like, next, taken) : 0
     if (like && run > 0) {
-      carry(filling, like, next, run)
       taken += run
       next += run
       const { replica, madeAt } = like.updates[next - 1]!
@@ -177,33 +172,12 @@ function fill(filling: Filling): number[] {
     taken++
   }
   todo.splice(0, taken)
-  const carried = filling.whole?.carried ?? filling.carried
-  if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length), carried)
-  return carried
-}
-
-// Appends the run to `carried`; a frame that equals a shared one refers to that one's array
-// instead.
-function carry(filling: Filling, like: SharedFrame, from: number, run: number): void {
-  const { carried } = filling
-  if (!filling.whole && carried.length === 0 && run === like.updates.length) {
-    filling.whole = like
-    return
-  }
-  part(filling)
-  for (let i = from * 3; i < (from + run) * 3; i++) carried.push(like.carried[i]!)
-}
-
-// The frame is no longer equal to a shared one: it gets a `carried` array of its own.
-function part(filling: Filling): void {
-  const { whole, carried } = filling
-  filling.whole = null
-  if (whole) for (const one of whole.carried) carried.push(one)
+  if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length))
 }
 
 // Copies updates of that frame, as long as this peer lacks exactly the same. @returns how many
 function copyRun(
-  { subscriber, writer, end }: Filling,
+  { subscriber, writer, end, carried }: Filling,
   { updates, bytes }: SharedFrame,
   next: number,
   taken: number,
@@ -214,11 +188,12 @@ function copyRun(
   let run = 0
   for (; next + run < updates.length && taken + run < todo.length; run++) {
     const update = updates[next + run]!
-    const { slot } = update
+    const { slot, serial, oseq } = update
     if (todo[taken + run] !== slot || queued[slot] !== 1 || update.end > room) break
     if (!lacksSame(subscriber, update)) break
-    sent[slot] = update.oseq
+    sent[slot] = oseq
     queued[slot] = 0
+    carried.push(slot, serial, oseq)
   }
   if (run > 0) writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
   return run
@@ -235,7 +210,6 @@ function writeNext(filling: Filling, slot: number, before: Before): number {
     if (start + room > end) return -1
     writeUpdate(filling, replica, mask, before)
     subscriber.sent[slot] = replica.oseq
-    part(filling)
     filling.carried.push(slot, replica.serial, replica.oseq)
   }
   subscriber.queued[slot] = 0
