@@ -6,24 +6,15 @@
 
 import { mayPlay, type PeerId } from '../machine.ts'
 import * as conduct from './conduct.ts'
-import type { Conduct } from './conduct.ts'
-import { decode, encode, type ValueOf } from '../wire/layout.ts'
-import { type Delta, type Member, OUTCOMES_MAX, type Player } from './layouts.ts'
-import { RISEN_MAX, snapshotLayout } from './layouts.ts'
-
-/** Members, players and their last outcomes. */
-export interface Durable {
-  /** Version of the members; +1 with each change. */
-  mv: number
-  /** The next incarnation to give out. */
-  nextInc: PeerId
-  /** The last candidate for backup; the next is sought behind it. */
-  pointer: PeerId
-  /** In order of their numbers. */
-  members: Map<PeerId, Member>
-  players: Map<number, Player>
-  conduct: Conduct
-}
+import { decode, encode } from '../wire/layout.ts'
+import {
+  type Delta,
+  type Member,
+  OUTCOMES_MAX,
+  type Player,
+  RISEN_MAX,
+  snapshotLayout,
+} from './layouts.ts'
 
 /** Encoded durable state of one part. */
 export interface PartState {
@@ -32,10 +23,23 @@ export interface PartState {
 }
 
 /** The state of a session without members. */
-export function create(): Durable {
-  const [members, players] = [new Map<PeerId, Member>(), new Map<number, Player>()]
-  return { mv: 0, nextInc: 1, pointer: 0, members, players, conduct: conduct.create() }
+export function create() {
+  return {
+    /** Version of the members; +1 with each change. */
+    mv: 0,
+    /** The next incarnation to give out. */
+    nextInc: 1,
+    /** The last candidate for backup; the next is sought behind it. */
+    pointer: 0,
+    /** In order of their numbers. */
+    members: new Map<PeerId, Member>(),
+    players: new Map<number, Player>(),
+    conduct: conduct.create(),
+  }
 }
+
+/** Members, players and their last outcomes. */
+export type Durable = ReturnType<typeof create>
 
 /** Applies one change; changes of parts are applied elsewhere. */
 export function apply(durable: Durable, delta: Delta): void {
@@ -106,28 +110,25 @@ export function outcomeOf(durable: Durable, player: number, seq: number): Uint8A
 
 /** The whole state together with that of the parts, as bytes. */
 export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
+  const { members, players } = durable
   return encode(snapshotLayout, {
-    mv: durable.mv,
-    nextInc: durable.nextInc,
-    pointer: durable.pointer,
-    members: [...durable.members.values()],
-    players: [...durable.players.values()],
+    ...durable,
     ...durable.conduct,
+    members: [...members.values()],
+    players: [...players.values()],
     parts,
   })
 }
 
 /** Reads such bytes; null if they are malformed. */
 export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
-  const value: ValueOf<typeof snapshotLayout> | null = decode(snapshotLayout, bytes)
+  const value = decode(snapshotLayout, bytes)
   if (!value || Math.max(value.mv, value.nextInc) > RISEN_MAX) return null
-  const durable: Durable = {
-    mv: value.mv,
-    nextInc: value.nextInc,
-    pointer: value.pointer,
-    members: new Map(value.members.map((member) => [member.inc, member])),
-    players: new Map(value.players.map((player) => [player.player, player])),
-    conduct: { cv: value.cv, expelled: value.expelled, votes: value.votes },
+  const { mv, nextInc, pointer, cv, expelled, votes, parts } = value
+  const members = new Map(value.members.map((member) => [member.inc, member]))
+  const players = new Map(value.players.map((player) => [player.player, player]))
+  return {
+    durable: { mv, nextInc, pointer, members, players, conduct: { cv, expelled, votes } },
+    parts,
   }
-  return { durable, parts: value.parts }
 }

@@ -10,7 +10,7 @@
  * message up to that one has arrived (B55). An acked packet never opens it.
  */
 
-import type { Millis, PeerId } from '../../machine.ts'
+import type { PeerId } from '../../machine.ts'
 import { finish } from '../../wire/bytes.ts'
 import {
   BATCH_BYTES,
@@ -219,16 +219,16 @@ function unawait({ awaited }: Subscriber, slot: number): void {
 }
 
 /** All messages up to that one have arrived: updates of their objects may follow (L3, B14, B40). */
-export function delivered(objects: Objects, now: Millis, peer: PeerId, upTo: number): void {
+export function delivered(objects: Objects, peer: PeerId, upTo: number): void {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
   while (subscriber.awaited.length > 0 && subscriber.awaited[0]!.message <= upTo) {
-    open(objects, now, subscriber, subscriber.awaited.shift()!.entries)
+    open(objects, subscriber, subscriber.awaited.shift()!.entries)
   }
 }
 
 // Opens the barrier of each object in a message that arrived, if its version is the same still.
-function open(objects: Objects, now: Millis, subscriber: Subscriber, entries: number[]): void {
+function open(objects: Objects, subscriber: Subscriber, entries: number[]): void {
   for (let i = 0; i < entries.length; i += 3) {
     const slot = entries[i]!
     const replica = at(objects, slot)
@@ -237,7 +237,8 @@ function open(objects: Objects, now: Millis, subscriber: Subscriber, entries: nu
     subscriber.barrier[slot] = BARRIER.open
     subscriber.acked[slot] = Math.max(subscriber.acked[slot]!, entries[i + 2]!)
     if (!replica.dead && replica.oseq > subscriber.acked[slot]!) {
-      subscriber.since[slot] = now
+      // It has waited long enough.
+      subscriber.since[slot] = 0
       enqueue(objects, subscriber, slot)
     }
   }

@@ -55,28 +55,10 @@ export const TOMBSTONE_MS: Millis = 60_000
  * @param keeper  what keeps objects beyond the members of a room; null if no type is kept
  */
 export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
-  const part = livingPart(types)
-  if (!keeper) return part
-  return {
-    ...part,
-    view: (state, now, view, out) => {
-      part.view!(state, now, view, out)
-      keeper.bringBack({ objects: state, types, now, out: out as PartOut<ObjectEvent> })
-    },
-    stirred: ({ kept }) => kept.stirred,
-    whole: (state) => keeper.wholeOf(state, types),
-    changes: (state) => keeper.changesOf(state, types),
-    find: (state, all) => keeper.find(state, types, all),
-    keptAs: 'kept',
-    reread: (said, bytes, behind) => keeper.reread(types, said, bytes, behind),
-  }
-}
-
-function livingPart(types: Types): Part<Objects> {
   const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
     return { objects, types, now, out: out as PartOut<ObjectEvent> }
   }
-  return {
+  const part: Part<Objects> = {
     channel: OBJECTS_CHANNEL,
     receive: (state, now, from, bytes, out) => receive(turn(state, now, out), from, bytes),
     // To be sent what there is, and what comes.
@@ -98,11 +80,24 @@ function livingPart(types: Types): Part<Objects> {
     deadline,
     clock: (state, offset) => void (state.offset = offset),
     reset: (state, out) => reset(turn(state, 0, out)),
-    view: (state, now, view, out) => viewed(turn(state, now, out), view),
+    view: (state, now, view, out) => {
+      viewed(turn(state, now, out), view)
+      keeper?.bringBack(turn(state, now, out))
+    },
     linked: (state, now, peer) => linked(state, types, now, peer),
     acked,
     lost,
-    delivered: (state, peer, upTo) => delivered(state, 0, peer, upTo),
+    delivered,
+  }
+  if (!keeper) return part
+  return {
+    ...part,
+    stirred: ({ kept }) => kept.stirred,
+    whole: (state) => keeper.wholeOf(state, types),
+    changes: (state) => keeper.changesOf(state, types),
+    find: (state, all) => keeper.find(state, types, all),
+    keptAs: 'kept',
+    reread: (said, bytes, behind) => keeper.reread(types, said, bytes, behind),
   }
 }
 

@@ -98,8 +98,7 @@ export function write(
   budget: number,
 ): boolean {
   const subscriber = objects.subscribers.get(peer)
-  if (!subscriber || subscriber.todo.length === 0) return false
-  if (isTail(subscriber, now)) return false
+  if (!subscriber || !waits(objects, now, peer)) return false
   // The updates that did not fit are put in order before the next packet.
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
