@@ -122,12 +122,12 @@ function bareOf(ciphers: Ciphers, text: Uint8Array): () => void {
 
 function machineOf(ciphers: Ciphers, text: Uint8Array): () => void {
   const [ada, bea] = [endOf(ciphers, 1), endOf(ciphers, 2)]
-  const limits = { now: 0 }
-  const toBea = sinkTo(bea, limits)
-  ask(ada, bea, limits)
+  ask(ada, bea)
+  // What leaves comes at once.
+  ada.leaves = (bytes) => void machine.receive(bea.seal, 0, 'a', bytes)
   const peer = machine.nameOf(bea.seal.point)
   return () => {
-    if (!machine.send(ada.seal, 0, peer, text, toBea)) throw new Error('it did not leave')
+    if (!machine.send(ada.seal, 0, peer, text)) throw new Error('it did not leave')
   }
 }
 
@@ -135,6 +135,7 @@ interface End {
   seal: Seal
   waiting: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][]
   mail: Uint8Array[]
+  leaves: (bytes: Uint8Array) => void
 }
 
 function endOf(ciphers: Ciphers, me: number): End {
@@ -146,49 +147,34 @@ function endOf(ciphers: Ciphers, me: number): End {
     { max: 1e6, perSecond: 0 },
   ]
   const limits = { window: 2048, rekeyMs: Infinity, rekeyPackets: Infinity, overlapMs: 0 }
-  const options = { ciphers, session: 'bench', secret, point, seed, me }
+  const mail: Uint8Array[] = []
+  const waiting: End['waiting'] = []
+  const out: SealSink = {
+    datagram: (_to, bytes) => end.leaves(bytes),
+    agree: (job, pairs) => waiting.push([job, pairs]),
+    admit: () => null,
+    event: () => {},
+  }
+  const options = { out, ciphers, session: 'bench', secret, point, seed, me }
   const seal = machine.create(0, { ...options, limits: { ...limits, firsts, firstsOfOne } })
-  return { seal, waiting: [], mail: [] }
+  const end: End = { seal, waiting, mail, leaves: (bytes) => mail.push(new Uint8Array(bytes)) }
+  return end
 }
 
-/** What leaves comes at once. */
-function sinkTo(other: End, at: { now: number }): SealSink {
-  const nothing: SealSink = {
-    datagram: () => {},
-    agree: () => {},
-    admit: () => null,
-    event: () => {},
-  }
-  const datagram = (_to: string, bytes: Uint8Array): void => {
-    machine.receive(other.seal, at.now, 'a', bytes, nothing)
-  }
-  return { ...nothing, datagram }
-}
-
-function sinkOf(end: End): SealSink {
-  return {
-    datagram: (_to, bytes) => end.mail.push(new Uint8Array(bytes)),
-    agree: (job, pairs) => end.waiting.push([job, pairs]),
-    admit: () => null,
-    event: () => {},
-  }
-}
-
-function ask(ada: End, bea: End, at: { now: number }, curves: Curves = nodeCurves): void {
-  const outs = [sinkOf(ada), sinkOf(bea)] as const
+function ask(ada: End, bea: End, curves: Curves = nodeCurves): void {
   const peer = machine.nameOf(bea.seal.point)
-  machine.ask(ada.seal, at.now, { peer, to: 2, addresses: ['a'] }, outs[0])
+  machine.ask(ada.seal, 0, { peer, to: 2, addresses: ['a'] })
   for (let busy = true; busy;) {
     busy = false
-    for (const [n, end] of [ada, bea].entries()) {
+    for (const end of [ada, bea]) {
       for (let next = end.waiting.shift(); next; next = end.waiting.shift()) {
         const shared = next[1].map(([secret, point]) => curves.agree(secret, point) as Uint8Array)
-        machine.agreed(end.seal, at.now, next[0], shared, outs[n]!)
+        machine.agreed(end.seal, 0, next[0], shared)
         busy = true
       }
-      const other = n === 0 ? bea : ada
+      const other = end === ada ? bea : ada
       for (let bytes = end.mail.shift(); bytes; bytes = end.mail.shift()) {
-        machine.receive(other.seal, at.now, 'a', bytes, outs[1 - n]!)
+        machine.receive(other.seal, 0, 'a', bytes)
         busy = true
       }
     }
@@ -202,7 +188,7 @@ async function handshakeRow(curves: Curves, count: number): Promise<[string, num
   const before = processor()
   for (let n = 0; n < count; n++) {
     if (waits) await askLater(ada, bea, curves)
-    else ask(ada, bea, { now: 0 }, curves)
+    else ask(ada, bea, curves)
   }
   if (bea.seal.counters.handshakes !== count) throw new Error('a handshake failed')
   const ms = (processor() - before) / 1_000 / count
@@ -210,20 +196,19 @@ async function handshakeRow(curves: Curves, count: number): Promise<[string, num
 }
 
 async function askLater(ada: End, bea: End, curves: Curves): Promise<void> {
-  const outs = [sinkOf(ada), sinkOf(bea)] as const
   const peer = machine.nameOf(bea.seal.point)
-  machine.ask(ada.seal, 0, { peer, to: 2, addresses: ['a'] }, outs[0])
+  machine.ask(ada.seal, 0, { peer, to: 2, addresses: ['a'] })
   for (let busy = true; busy;) {
     busy = false
-    for (const [n, end] of [ada, bea].entries()) {
+    for (const end of [ada, bea]) {
       for (let next = end.waiting.shift(); next; next = end.waiting.shift()) {
         const points = next[1].map(async ([secret, point]) => await curves.agree(secret, point))
-        machine.agreed(end.seal, 0, next[0], await Promise.all(points), outs[n]!)
+        machine.agreed(end.seal, 0, next[0], await Promise.all(points))
         busy = true
       }
-      const other = n === 0 ? bea : ada
+      const other = end === ada ? bea : ada
       for (let bytes = end.mail.shift(); bytes; bytes = end.mail.shift()) {
-        machine.receive(other.seal, 0, 'a', bytes, outs[1 - n]!)
+        machine.receive(other.seal, 0, 'a', bytes)
         busy = true
       }
     }

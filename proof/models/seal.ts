@@ -5,7 +5,7 @@
  * so keys cannot be guessed and nothing else is hidden.
  */
 
-import { assert, type Millis } from '../../packages/holdfast/src/machine.ts'
+import { assert, type Millis, rulesOf } from '../../packages/holdfast/src/machine.ts'
 import { BASE_POINT } from '../../packages/holdfast/src/ports.ts'
 import { LIMITS, type Limits } from '../../packages/holdfast/src/seal/limits.ts'
 import { KIND } from '../../packages/holdfast/src/seal/messages.ts'
@@ -71,6 +71,8 @@ export interface SealWorld {
 const PLACES = ['udp:low', 'udp:high'] as const
 const ELSEWHERE = 'udp:elsewhere'
 const SMALL: Limits = { ...LIMITS, window: 32, rekeyMs: Infinity }
+/** No verb runs before its seal has a sink. */
+const UNSET = {} as SealSink
 /** What is due later than that is the end of old keys, or of the world. */
 const SOON_MS = 12_000
 
@@ -124,7 +126,7 @@ function start({ asks, texts, losses, doubles, replays, ...scope }: SealScope): 
     const seed = new Uint8Array(32).fill(at + 10)
     const mv = scope.newer ? at + 1 : 1
     const options = { secret, point, seed, me: at + 1, mv, session: 's', limits, rules }
-    return seal.create(0, { ciphers: toyCiphers, ...options })
+    return seal.create(0, { out: UNSET, ciphers: toyCiphers, ...options })
   })
   return {
     ...{ now: 0, ends: ends as [Seal, Seal], flying: [], kept: [], asks: [...asks] },
@@ -176,14 +178,15 @@ function peerOf(world: SealWorld, end: number): string {
   return seal.nameOf(world.ends[1 - end]!.point)
 }
 
-function run(world: SealWorld, end: number, verb: (own: Seal, out: SealSink) => void): void {
+function run(world: SealWorld, end: number, verb: (own: Seal) => void): void {
   const own = world.ends[end]!
   const waiting: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][] = []
-  const out = sinkOf(world, end, waiting)
-  verb(own, out)
+  // A copy of a world has seals whose sink is that of the original.
+  own.out = rulesOf(sinkOf(world, end, waiting))
+  verb(own)
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const shared = next[1].map(([secret, point]) => toyCurves.agree(secret, point))
-    seal.agreed(own, world.now, next[0], shared, out)
+    seal.agreed(own, world.now, next[0], shared)
   }
 }
 
@@ -215,13 +218,13 @@ function sinkOf(
 function ask(world: SealWorld, end: number): void {
   world.asks[end]!--
   const asked = { peer: peerOf(world, end), to: 2 - end, addresses: [PLACES[1 - end]!] }
-  run(world, end, (own, out) => seal.ask(own, world.now, asked, out))
+  run(world, end, (own) => seal.ask(own, world.now, asked))
 }
 
 function say(world: SealWorld, end: number): void {
   const text = Uint8Array.of(world.texts[end]!--)
-  run(world, end, (own, out) => {
-    if (!seal.send(own, world.now, peerOf(world, end), text, out)) world.texts[end]!++
+  run(world, end, (own) => {
+    if (!seal.send(own, world.now, peerOf(world, end), text)) world.texts[end]!++
   })
 }
 
@@ -230,8 +233,8 @@ function take(world: SealWorld, at: number): Flying {
 }
 
 function arrive(world: SealWorld, { to, bytes }: Flying, from: string = PLACES[1 - to]!): void {
-  run(world, to, (own, out) => {
-    const packet = seal.receive(own, world.now, from, bytes, out)
+  run(world, to, (own) => {
+    const packet = seal.receive(own, world.now, from, bytes)
     if (packet) world.got[to]!.push(packet.bytes[0]!)
   })
 }
@@ -264,7 +267,7 @@ function replay(world: SealWorld, at: number): void {
 function wake(world: SealWorld): void {
   world.wakes--
   world.now = Math.max(world.now, Math.min(...world.ends.map(seal.deadline)))
-  for (const end of [0, 1]) run(world, end, (own, out) => seal.wake(own, world.now, out))
+  for (const end of [0, 1]) run(world, end, (own) => seal.wake(own, world.now))
 }
 
 function peersOf(ends: readonly Seal[]): (Peer | undefined)[] {

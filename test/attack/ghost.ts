@@ -59,34 +59,36 @@ export class Ghost {
     const signature = nodeCurves.sign(this.#seed, claimOf(session, wish))
     const join = encode(joinLayout, { ...wish, signature })
     const keys = { secret: this.#secret, point: this.link, seed: draw() }
-    this.#seal = seals.create(performance.now(), { ciphers: nodeCiphers, session, ...keys })
+    const out = this.#sink()
+    this.#seal = seals.create(performance.now(), { out, ciphers: nodeCiphers, session, ...keys })
     this.#way = way
     const peer = seals.nameOf(leader.link)
     const asked = { peer, to: register.primary, addresses: [way.address], join }
-    this.#do((seal, out) => seals.ask(seal, performance.now(), asked, out))
+    this.#do((seal) => seals.ask(seal, performance.now(), asked))
   }
 
   /** Something came from the primary, to it or to another. */
   hear(bytes: Uint8Array): void {
     if (this.#goes === 'asks') return
-    this.#do((seal, out) => {
-      seals.receive(seal, performance.now(), this.#way!.address, bytes, out)
-    })
+    this.#do((seal) => seals.receive(seal, performance.now(), this.#way!.address, bytes))
   }
 
-  #do(verb: (seal: Seal, out: SealSink) => void): void {
-    const seal = this.#seal
-    if (!seal) return
-    const out: SealSink = {
+  #sink(): SealSink {
+    return {
       datagram: (_to, bytes) => this.#way!.send(bytes),
       agree: (job, pairs) => void this.#jobs.push([job, pairs]),
       admit: () => 'notMember',
       event: () => {},
     }
-    verb(seal, out)
+  }
+
+  #do(verb: (seal: Seal) => void): void {
+    const seal = this.#seal
+    if (!seal) return
+    verb(seal)
     for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
       const shared = next[1].map(([secret, point]) => nodeCurves.agree(secret, point))
-      seals.agreed(seal, performance.now(), next[0], shared, out)
+      seals.agreed(seal, performance.now(), next[0], shared)
     }
   }
 }

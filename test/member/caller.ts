@@ -103,7 +103,7 @@ export class Caller {
     this.#link = null
     machine.hangUp(this.#seal!, key)
     const asked = { peer: key, to: inc, addresses: [knocking(0)], join }
-    this.#do((out) => machine.ask(this.#seal!, this.#now, asked, out))
+    this.#do(() => machine.ask(this.#seal!, this.#now, asked))
   }
 
   get #now(): number {
@@ -130,33 +130,6 @@ export class Caller {
 
   #sealed(session: string): Seal {
     const keys = { secret: this.#secret, point: this.point, seed: this.#secret }
-    return machine.create(this.#now, { ciphers: this.#ciphers, session, ...keys })
-  }
-
-  #datagram(bytes: Uint8Array): void {
-    this.#do((out) => {
-      const packet = machine.receive(this.#seal!, this.#now, knocking(0), bytes, out)
-      if (!packet || !this.#link) return
-      const arrivals = createArrivals()
-      link.receive(this.#link, this.#now, packet.bytes, arrivals)
-      for (const one of arrivals.list.slice(0, arrivals.count)) {
-        if (one.what !== 'message' || one.bytes[0] !== ENTRANCE_CHANNEL) continue
-        this.answers.push(decode(joinedLayout, one.bytes.subarray(1))!)
-      }
-      link.answer(this.#link, this.#now, this.#linkSink(out))
-    })
-  }
-
-  #linkSink(out: SealSink): link.LinkSink {
-    const { key } = this.#primary!
-    return {
-      packet: (bytes) => void machine.send(this.#seal!, this.#now, key, bytes, out),
-      write: () => link.NOTHING_WAITS,
-      lost: () => {},
-    }
-  }
-
-  #do(verb: (out: SealSink) => void): void {
     const out: SealSink = {
       datagram: (_to, bytes) => void this.#stream.send(frameKnock(0, bytes)),
       agree: (job, pairs) => void this.#jobs.push([job, pairs]),
@@ -165,10 +138,37 @@ export class Caller {
         if (kind === 'up') this.#link = link.create(this.#now, { keepaliveMs: 10_000 })
       },
     }
-    verb(out)
+    return machine.create(this.#now, { out, ciphers: this.#ciphers, session, ...keys })
+  }
+
+  #datagram(bytes: Uint8Array): void {
+    this.#do(() => {
+      const packet = machine.receive(this.#seal!, this.#now, knocking(0), bytes)
+      if (!packet || !this.#link) return
+      const arrivals = createArrivals()
+      link.receive(this.#link, this.#now, packet.bytes, arrivals)
+      for (const one of arrivals.list.slice(0, arrivals.count)) {
+        if (one.what !== 'message' || one.bytes[0] !== ENTRANCE_CHANNEL) continue
+        this.answers.push(decode(joinedLayout, one.bytes.subarray(1))!)
+      }
+      link.answer(this.#link, this.#now, this.#linkSink())
+    })
+  }
+
+  #linkSink(): link.LinkSink {
+    const { key } = this.#primary!
+    return {
+      packet: (bytes) => void machine.send(this.#seal!, this.#now, key, bytes),
+      write: () => link.NOTHING_WAITS,
+      lost: () => {},
+    }
+  }
+
+  #do(verb: () => void): void {
+    verb()
     for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
       const shared = next[1].map(([secret, point]) => toyCurves.agree(secret, point))
-      machine.agreed(this.#seal!, this.#now, next[0], shared, out)
+      machine.agreed(this.#seal!, this.#now, next[0], shared)
     }
   }
 }

@@ -27,20 +27,26 @@ export class Far {
   constructor(inc: PeerId, session: string, secret: Uint8Array) {
     const seed = new Uint8Array(32).fill(inc)
     const point = pointOf(secret)
-    const options = { ciphers: openCiphers, session, secret, point, seed, me: inc }
+    const out: SealSink = {
+      datagram: (_to, bytes) => void this.sent.push(bytes.slice()),
+      agree: (job, pairs) => void this.#jobs.push([job, pairs]),
+      admit: () => this.verdict,
+      event: () => {},
+    }
+    const options = { out, ciphers: openCiphers, session, secret, point, seed, me: inc }
     this.seal = machine.create(0, options)
   }
 
   hears(now: number, bytes: Uint8Array): void {
-    this.#do(now, (out) => {
-      const packet = machine.receive(this.seal, now, 'there', bytes, out)
+    this.#do(now, () => {
+      const packet = machine.receive(this.seal, now, 'there', bytes)
       if (packet) this.heard.push(packet.bytes.slice())
     })
   }
 
   /** Seals a packet for whoever has that key. */
   says(now: number, key: string, text: Uint8Array): void {
-    this.#do(now, (out) => void machine.send(this.seal, now, key, text, out))
+    this.#do(now, () => void machine.send(this.seal, now, key, text))
   }
 
   /** Says messages, in one packet, on a link that begins with them. */
@@ -54,17 +60,11 @@ export class Far {
     })
   }
 
-  #do(now: number, verb: (out: SealSink) => void): void {
-    const out: SealSink = {
-      datagram: (_to, bytes) => void this.sent.push(bytes.slice()),
-      agree: (job, pairs) => void this.#jobs.push([job, pairs]),
-      admit: () => this.verdict,
-      event: () => {},
-    }
-    verb(out)
+  #do(now: number, verb: () => void): void {
+    verb()
     for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
       const shared = next[1].map(([secret, point]) => toyCurves.agree(secret, point))
-      machine.agreed(this.seal, now, next[0], shared, out)
+      machine.agreed(this.seal, now, next[0], shared)
     }
   }
 }

@@ -63,12 +63,13 @@ test('while curves are computed a handshake waits, and nothing is said again (PR
     event: (event) => ada.events.push(event),
   }
   const { seal } = ada
-  calmly(() => machine.receive(seal, world.now, second.from, second.bytes, out))
+  seal.out = out
+  calmly(() => machine.receive(seal, world.now, second.from, second.bytes))
   expect(waiting).toHaveLength(1)
   const dues: number[] = []
   for (let n = 0; n < 4; n++) {
     world.now = machine.deadline(seal)
-    calmly(() => machine.wake(seal, world.now, out))
+    calmly(() => machine.wake(seal, world.now))
     dues.push(machine.deadline(seal) - world.now)
   }
   expect([dues, sent]).toEqual([[200, 400, 800, 1_000], []])

@@ -71,7 +71,7 @@ export function addEnd(net: Net, name: string, me: number, differs: Differs = {}
   const options = { ciphers, session, secret, point, seed, me, mv: 1, limits, rules }
   const end: End = {
     name,
-    seal: machine.create(net.now, options),
+    seal: machine.create(net.now, { ...options, out: sinkOf(net, () => end) }),
     address: `udp:${name}`,
     packets: [],
     events: [],
@@ -90,52 +90,51 @@ export function keyOf(end: End): string {
 }
 
 /** Runs a verb of an end, with all that curves have to compute for it. */
-export function run<Result>(net: Net, end: End, verb: (out: SealSink) => Result): Result {
-  const out = sinkOf(net, end)
-  const result = calmly(() => verb(out))
+export function run<Result>(net: Net, end: End, verb: () => Result): Result {
+  const result = calmly(verb)
   for (;;) {
     const next = end.waiting.shift()
     if (!next) return result
     const shared = next.pairs.map(([secret, point]) => end.curves.agree(secret, point))
     const points = shared as (Uint8Array | null)[]
-    calmly(() => machine.agreed(end.seal, net.now, next.job, points, out))
+    calmly(() => machine.agreed(end.seal, net.now, next.job, points))
   }
 }
 
-function sinkOf(net: Net, end: End): SealSink {
+function sinkOf(net: Net, own: () => End): SealSink {
   return {
     datagram: (to, bytes) => {
-      const datagram = { from: end.address, to, bytes: new Uint8Array(bytes) }
+      const datagram = { from: own().address, to, bytes: new Uint8Array(bytes) }
       net.flying.push(datagram)
       net.sent.push(datagram)
     },
-    agree: (job, pairs) => end.waiting.push({ job, pairs }),
+    agree: (job, pairs) => own().waiting.push({ job, pairs }),
     admit: (request) => {
-      end.requests.push(request)
-      return end.admit(request)
+      own().requests.push(request)
+      return own().admit(request)
     },
-    event: (event) => end.events.push(event),
+    event: (event) => own().events.push(event),
   }
 }
 
 /** One end asks the other for a link. */
 export function ask(net: Net, end: End, other: End, join: Uint8Array | null = null): void {
   const asked = { peer: keyOf(other), to: other.seal.me, addresses: [other.address], join }
-  run(net, end, (out) => machine.ask(end.seal, net.now, asked, out))
+  run(net, end, () => machine.ask(end.seal, net.now, asked))
 }
 
 /** One end seals a text for the other. */
 export function say(net: Net, end: End, other: End, text: string): boolean {
   const bytes = encoder.encode(text)
-  return run(net, end, (out) => machine.send(end.seal, net.now, keyOf(other), bytes, out))
+  return run(net, end, () => machine.send(end.seal, net.now, keyOf(other), bytes))
 }
 
 /** A datagram comes to whoever is at its address. */
 export function arrive(net: Net, { from, to, bytes }: Datagram): void {
   for (const end of net.ends.values()) {
     if (end.address !== to) continue
-    run(net, end, (out) => {
-      const packet = machine.receive(end.seal, net.now, from, bytes, out)
+    run(net, end, () => {
+      const packet = machine.receive(end.seal, net.now, from, bytes)
       if (packet) end.packets.push(decoder.decode(packet.bytes))
     })
   }
@@ -155,7 +154,7 @@ export function settle(net: Net): void {
 
 /** What is due at an end is done. */
 export function wake(net: Net, end: End): void {
-  run(net, end, (out) => machine.wake(end.seal, net.now, out))
+  run(net, end, () => machine.wake(end.seal, net.now))
 }
 
 /** Time passes; what is due is done, and what is sent for it comes. */

@@ -12,7 +12,7 @@ function addressOf(end: End, other: End): string {
 }
 
 function probe(world: Net, end: End, other: End, address: string): void {
-  net.run(world, end, (out) => machine.probe(end.seal, world.now, keyOf(other), address, out))
+  net.run(world, end, () => machine.probe(end.seal, world.now, keyOf(other), address))
 }
 
 test('an address of which one only heard is asked with few bytes, and used once it answered (SE-11)', () => {

@@ -268,7 +268,7 @@ export function sinkOf(run: Runtime, peer: Peer): LinkSink {
     const { slots } = member
     sink = {
       packet: (bytes) => {
-        if (member.seal && peer.key) seal.send(member.seal, run.now, peer.key, bytes, run.seals)
+        if (member.seal && peer.key) seal.send(member.seal, run.now, peer.key, bytes)
       },
       write: (sequence, writer, budget) => {
         const { inc } = peer

@@ -34,7 +34,7 @@ export function signed(
   job: CurveJob & { kind: 'sign' },
   signature: Uint8Array,
 ): void {
-  const { member, now, seals } = run
+  const { member, now } = run
   const { phase, found, named } = member
   if (phase !== 'asking' || found !== job.session || member.entrance || !named) return
   sealing.begin(run, found)
@@ -42,12 +42,8 @@ export function signed(
   const join = encode(joinLayout, { ...job.join, signature })
   peer.path = knocking(0)
   member.entrance = peer
-  seal.ask(
-    member.seal!,
-    now,
-    { peer: named.key, to: named.inc, addresses: [peer.path], join },
-    seals,
-  )
+  const asked = { peer: named.key, to: named.inc, addresses: [peer.path], join }
+  seal.ask(member.seal!, now, asked)
 }
 
 /**

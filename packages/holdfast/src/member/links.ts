@@ -43,7 +43,7 @@ export const REFUSED_MS: Millis = 1_000
 export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   const { seal: own, counters } = run.member
   if (!own) return void counters.stray++
-  const packet = seal.receive(own, run.now, from, bytes, run.seals)
+  const packet = seal.receive(own, run.now, from, bytes)
   if (packet) opened(run, packet, from)
 }
 
@@ -65,7 +65,7 @@ export function createSeals(run: Runtime): SealSink {
 export function agreed(run: Runtime, job: CurveJob & { kind: 'seal' }, answer: CurveAnswer): void {
   if (job.of !== run.member.seal) return
   const shared = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
-  seal.agreed(job.of, run.now, job.job, shared, run.seals)
+  seal.agreed(job.of, run.now, job.job, shared)
 }
 
 // What the peer sealed for us.
@@ -242,7 +242,7 @@ function beat(run: Runtime, peer: Peer): void {
 export function wake(run: Runtime): void {
   const { member } = run
   if (member.seal && seal.deadline(member.seal) <= run.now) {
-    seal.wake(member.seal, run.now, run.seals)
+    seal.wake(member.seal, run.now)
   }
   if (member.dueAt > run.now) return
   callers.tend(run)

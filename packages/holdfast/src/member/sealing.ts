@@ -11,13 +11,14 @@ import { admits } from '../session/membership.ts'
 import { drawKey, type Peer, type Runtime } from './state.ts'
 
 /** Links of that session may begin, with the link key that we have. */
-export function begin({ member, ports, now }: Runtime, session: string): void {
+export function begin({ member, ports, now, seals: out }: Runtime, session: string): void {
   const { linkKey, entropy } = member
   if (member.sealed === session) return
   const { secret, point } = linkKey
   const seed = drawKey(entropy)
+  const { ciphers } = ports
   member.keys.clear()
-  member.seal = seal.create(now, { ciphers: ports.ciphers, session, secret, point: point!, seed })
+  member.seal = seal.create(now, { out, ciphers, session, secret, point: point!, seed })
   member.sealed = session
 }
 
@@ -57,7 +58,7 @@ export function ask(run: Runtime, { inc, key, paths }: Peer): boolean {
   if (!own || !key) return false
   keys.set(key, inc)
   become(run)
-  seal.ask(own, run.now, { peer: key, to: inc, addresses: paths }, run.seals)
+  seal.ask(own, run.now, { peer: key, to: inc, addresses: paths })
   return true
 }
 
@@ -81,7 +82,7 @@ export function route({ member }: Runtime, { key }: Peer, path: string): boolean
 /** Asks whether a peer is at an address. */
 export function probe(run: Runtime, { key }: Peer, path: string): void {
   const { seal: own } = run.member
-  if (own && key) seal.probe(own, run.now, key, path, run.seals)
+  if (own && key) seal.probe(own, run.now, key, path)
 }
 
 /** Ends the keys of a link. */

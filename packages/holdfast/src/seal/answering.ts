@@ -14,32 +14,26 @@ import * as noise from './noise.ts'
 import { isAffordable, isProven, proven } from './proofs.ts'
 import { agreed } from '../wire/versions.ts'
 import * as state from './state.ts'
-import type { Job, Peer, PeerKey, Seal, SealSink } from './state.ts'
+import type { Job, Peer, PeerKey, Seal } from './state.ts'
 
 type Of<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
 
 /** A message 1 came. What it costs rises with what it has proved. */
-export function asked(
-  seal: Seal,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): void {
+export function asked(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < FIRST_MIN) return void counters.malformed++
   if (agreed(SEAL_VERSIONS, bytes[1]!) === null) {
     counters.version++
-    out.datagram(from, messages.versionDatagram(messages.indexAt(bytes, 2)))
+    seal.out.datagram(from, messages.versionDatagram(messages.indexAt(bytes, 2)))
     return
   }
   if (!isProven(seal, bytes, bytes.length - MAC_BYTES)) return void counters.unproven++
-  if (repeats(seal, from, bytes, out)) return
-  if (!isAffordable(seal, now, from, bytes, out)) return
+  if (repeats(seal, from, bytes)) return
+  if (!isAffordable(seal, now, from, bytes)) return
   if (seal.jobs.size >= JOBS_MAX) return void counters.busy++
   const copy = new Uint8Array(bytes)
   const e = eOf(copy)
-  state.agree(seal, { kind: 'asker', from, bytes: copy }, [[seal.secret, e]], out)
+  state.agree(seal, { kind: 'asker', from, bytes: copy }, [[seal.secret, e]])
 }
 
 function eOf(bytes: Uint8Array): Uint8Array {
@@ -47,7 +41,7 @@ function eOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** Message 1 that was answered before is answered with the same bytes, which cost nothing. */
-function repeats({ peers }: Seal, from: string, bytes: Uint8Array, out: SealSink): boolean {
+function repeats({ peers, out }: Seal, from: string, bytes: Uint8Array): boolean {
   const e = eOf(bytes)
   for (const { answering } of peers.values()) {
     if (!answering || !sameBytes(answering.e, e)) continue
@@ -64,18 +58,13 @@ function noiseOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** The first curve is computed: it says who asks. */
-export function asker(
-  seal: Seal,
-  job: Of<'asker'>,
-  shared: readonly (Uint8Array | null)[],
-  out: SealSink,
-): void {
+export function asker(seal: Seal, job: Of<'asker'>, shared: readonly (Uint8Array | null)[]): void {
   const [es] = shared
   const said = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
   const point = es ? noise.readAsker(seal.ciphers, said, noiseOf(job.bytes), es) : null
   if (!point) return void seal.counters.forged++
   const next: Job = { ...job, kind: 'first', noise: said, point }
-  state.agree(seal, next, [[seal.secret, point]], out)
+  state.agree(seal, next, [[seal.secret, point]])
 }
 
 /** The second is: it says that the asker has the secret of that key, and what it wants. */
@@ -84,7 +73,6 @@ export function first(
   now: Millis,
   job: Of<'first'>,
   shared: readonly (Uint8Array | null)[],
-  out: SealSink,
 ): void {
   const [ss] = shared
   const plain = ss ? noise.readFirst(seal.ciphers, job.noise, noiseOf(job.bytes), ss) : null
@@ -96,11 +84,11 @@ export function first(
   if (isForged(job.from, told.from)) return void seal.counters.forged++
   const peer = state.peerOf(seal, name)
   if (!peer) return void seal.counters.busy++
-  if (!isTurn(seal, now, peer, name, told.counter, job, out)) return
+  if (!isTurn(seal, now, peer, name, told.counter, job)) return
   const { from, mv, link, again, join } = told
   const why = links.isGone(peer, link, again)
     ? 'gone'
-    : out.admit({ peer: name, from, address: job.from, mv, link, again, join })
+    : seal.out.admit({ peer: name, from, address: job.from, mv, link, again, join })
   if (why === 'later') return void seal.counters.early++
   if (why === null && from !== 0) peer.inc = from
   const theirs = messages.indexAt(job.bytes, 2)
@@ -116,7 +104,7 @@ export function first(
   }
   const secret = state.draw(seal)
   const pairs = [state.publicOf(secret), [secret, e], [secret, job.point]] as const
-  state.agree(seal, next, pairs, out)
+  state.agree(seal, next, pairs)
 }
 
 /** Whether it is newer than all before, and ours does not stand in its way. */
@@ -127,7 +115,6 @@ function isTurn(
   name: PeerKey,
   counter: number,
   { from, bytes }: Of<'first'>,
-  out: SealSink,
 ): boolean {
   const newest = Math.max(peer.heard, peer.answering?.counter ?? 0)
   if (!seal.rules.isNewer(counter, newest)) {
@@ -136,7 +123,7 @@ function isTurn(
   }
   if (!peer.asking || !seal.rules.oursStands(state.nameOf(seal.point), name)) return true
   seal.counters.crossed++
-  askThere(seal, now, peer, from, bytes.length, out)
+  askThere(seal, now, peer, from, bytes.length)
   return false
 }
 
@@ -146,7 +133,6 @@ export function answer(
   now: Millis,
   job: Of<'answer'>,
   shared: readonly (Uint8Array | null)[],
-  out: SealSink,
 ): void {
   const peer = seal.peers.get(job.peer)
   const [e, ee, se] = shared
@@ -170,8 +156,8 @@ export function answer(
     const { peer: name, theirs } = job
     state.addKeys(seal, now, index, { peer: name, theirs, link, sealing, opening, asked: false })
   }
-  out.datagram(address, message)
-  if (why === null && seal.rules.stands('handshake')) confirmed(seal, now, peer, address, out)
+  seal.out.datagram(address, message)
+  if (why === null && seal.rules.stands('handshake')) confirmed(seal, now, peer, address)
 }
 
 function secondOf(
@@ -192,7 +178,7 @@ function secondOf(
 }
 
 /** The first packet under these keys came: it could only be sealed by who read our message 2. */
-export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string, out: SealSink): void {
+export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string): void {
   const { index, counter, again, address } = peer.answering!
   peer.heard = Math.max(peer.heard, counter)
   peer.answering = null
@@ -201,7 +187,7 @@ export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string, out
   // Message 2 went to one address alone, and from there it is answered.
   const isProven = address === from
   const place = address === '' ? from : address
-  links.stand(seal, now, index, { again, address: place, isShown: isProven }, out)
+  links.stand(seal, now, index, { again, address: place, isShown: isProven })
 }
 
 /** Ends what nobody confirmed. @returns when it is due next */

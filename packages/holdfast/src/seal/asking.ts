@@ -1,9 +1,9 @@
 /** Our own handshakes: message 1 until it is answered, then the first packet under new keys. */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { badValue, type Millis, type PeerId } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
-import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSIONS } from './limits.ts'
+import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
 import { isForged } from './addresses.ts'
 import * as links from './links.ts'
 import * as messages from './messages.ts'
@@ -12,7 +12,7 @@ import * as noise from './noise.ts'
 import { isProven, proven, readCookie, withCookie } from './proofs.ts'
 import { agreed } from '../wire/versions.ts'
 import * as state from './state.ts'
-import { NONE, type Asking, type Peer, type PeerKey, type Seal, type SealSink } from './state.ts'
+import { NONE, type Asking, type Peer, type PeerKey, type Seal } from './state.ts'
 
 /** Longest pause before a message 1 is sent again. */
 const PAUSE_MAX: Millis = 1000
@@ -28,10 +28,21 @@ export interface Asked {
   again?: number
 }
 
-/** Begins a handshake, unless one with that peer is under way. */
-export function ask(seal: Seal, now: Millis, asked: Asked, out: SealSink): void {
+/**
+ * Begins a handshake with a peer, unless one is under way; `up`, `refused` or `failed` tells.
+ *
+ * @throws HoldfastError `bad-value` for a name that is no public key, or a JOIN that is too long
+ */
+export function ask(seal: Seal, now: Millis, asked: Asked): void {
+  const { again, join = null, to, addresses } = asked
+  if (state.pointOf(asked.peer) === null) {
+    throw badValue(`a peer is named by its public key, 64 digits of hex: ${asked.peer}`)
+  }
+  if (join && join.length > SEALED_JOIN_MAX) {
+    throw badValue(`a sealed JOIN has at most ${SEALED_JOIN_MAX} bytes: ${join.length}`)
+  }
   const peer = state.peerOf(seal, asked.peer)
-  if (peer === null || asked.addresses.length === 0) {
+  if (peer === null || addresses.length === 0) {
     seal.counters.busy++
     return
   }
@@ -42,7 +53,6 @@ export function ask(seal: Seal, now: Millis, asked: Asked, out: SealSink): void 
     seal.keys.delete(answering.index)
     peer.answering = null
   }
-  const { again, join = null, to, addresses } = asked
   const link = again ?? state.drawIndex(seal)
   const index = state.drawIndex(seal)
   const secret = state.draw(seal)
@@ -56,7 +66,7 @@ export function ask(seal: Seal, now: Millis, asked: Asked, out: SealSink): void 
   state.schedule(seal, now + ASKING_MS)
   const { point } = peer
   const pairs = [state.publicOf(secret), [secret, point], [seal.secret, point]] as const
-  state.agree(seal, { kind: 'ask', peer: asked.peer, index }, pairs, out)
+  state.agree(seal, { kind: 'ask', peer: asked.peer, index }, pairs)
 }
 
 /** The curves for our message 1 are computed: it is made and sent. */
@@ -65,13 +75,12 @@ export function made(
   now: Millis,
   job: { peer: PeerKey; index: number },
   shared: readonly (Uint8Array | null)[],
-  out: SealSink,
 ): void {
   const peer = seal.peers.get(job.peer)
   const asking = peer?.asking
   if (!peer || asking?.index !== job.index || asking.stage !== 'making') return
   const [e, es, ss] = shared
-  if (!e || !es || !ss) return fail(peer, job.peer, out)
+  if (!e || !es || !ss) return fail(seal, peer, job.peer)
   const { link, again, counter, to, join } = asking
   const { me, mv, ciphers } = seal
   const payload = messages.encodeFirst({ from: me, to, link, again, counter, mv, join })
@@ -83,13 +92,13 @@ export function made(
   asking.noise = said
   asking.message = proven(seal, state.keyFor(seal, 'proof', peer.point), noise.joined(head, first))
   asking.stage = 'asked'
-  sendFirst(seal, now, asking, out)
+  sendFirst(seal, now, asking)
 }
 
-function sendFirst(seal: Seal, now: Millis, asking: Asking, out: SealSink): void {
+function sendFirst(seal: Seal, now: Millis, asking: Asking): void {
   asking.address = asking.addresses[asking.tries % asking.addresses.length]!
   if (!asking.asked.includes(asking.address)) asking.asked.push(asking.address)
-  out.datagram(asking.address, withCookie(seal, now, asking))
+  seal.out.datagram(asking.address, withCookie(seal, now, asking))
   pause(seal, now, asking)
 }
 
@@ -100,24 +109,17 @@ function pause(seal: Seal, now: Millis, asking: Asking): void {
 }
 
 /** The peer asks us from there while we ask it: that address is known to work. */
-export function askThere(
-  seal: Seal,
-  now: Millis,
-  peer: Peer,
-  from: string,
-  room: number,
-  out: SealSink,
-): void {
+export function askThere(seal: Seal, now: Millis, peer: Peer, from: string, room: number): void {
   const { asking } = peer
   if (asking?.stage !== 'asked' || asking.message.length + MAC_BYTES > room) return
   if (!asking.addresses.includes(from)) asking.addresses.push(from)
   if (!asking.asked.includes(from)) asking.asked.push(from)
   asking.address = from
-  out.datagram(from, withCookie(seal, now, asking))
+  seal.out.datagram(from, withCookie(seal, now, asking))
 }
 
 /** A message 2 came. */
-export function answered(seal: Seal, from: string, bytes: Uint8Array, out: SealSink): void {
+export function answered(seal: Seal, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < SECOND_MIN) return void counters.malformed++
   const found = askingOf(seal, messages.indexAt(bytes, 5))
@@ -134,7 +136,7 @@ export function answered(seal: Seal, from: string, bytes: Uint8Array, out: SealS
     [asking.secret, e],
     [seal.secret, e],
   ] as const
-  state.agree(seal, job, pairs, out)
+  state.agree(seal, job, pairs)
 }
 
 function askingOf(
@@ -154,7 +156,6 @@ export function read(
   now: Millis,
   job: { peer: PeerKey; index: number; from: string; bytes: Uint8Array },
   shared: readonly (Uint8Array | null)[],
-  out: SealSink,
 ): void {
   const peer = seal.peers.get(job.peer)
   const asking = peer?.asking
@@ -171,7 +172,7 @@ export function read(
     asking.stage = 'asked'
     return
   }
-  if (told.kind === 'no') return refuse(seal, peer, job.peer, told.why, out)
+  if (told.kind === 'no') return refuse(seal, peer, job.peer, told.why)
   const theirs = messages.indexAt(bytes, 1)
   const [sealing, opening] = noise.split(seal.ciphers, said)
   const { link, index } = asking
@@ -183,28 +184,22 @@ export function read(
   const place = asking.addresses.includes(job.from) ? job.from : asking.address
   // What went to one address alone, and is answered from there, shows that the peer is there.
   const isShown = asking.asked.length === 1 && place === job.from && asking.asked[0] === place
-  links.stand(seal, now, index, { again: asking.again, address: place, isShown }, out)
-  links.credit(seal, peer.link!, job.peer, place, bytes.length, out)
-  links.say(seal, now, index, peer.link!.address, { kind: 'here' }, out)
-  links.challenge(seal, now, job.peer, place, out)
+  links.stand(seal, now, index, { again: asking.again, address: place, isShown })
+  links.credit(seal, peer.link!, job.peer, place, bytes.length)
+  links.say(seal, now, index, peer.link!.address, { kind: 'here' })
+  links.challenge(seal, now, job.peer, place)
   pause(seal, now, asking)
 }
 
-function refuse(seal: Seal, peer: Peer, name: PeerKey, why: messages.Why, out: SealSink): void {
+function refuse(seal: Seal, peer: Peer, name: PeerKey, why: messages.Why): void {
   const { again } = peer.asking!
   peer.asking = null
-  if (again && why === 'gone') links.end(seal, peer, name, 'gone', out)
-  else out.event({ kind: 'refused', peer: name, why })
+  if (again && why === 'gone') links.end(seal, peer, name, 'gone')
+  else seal.out.event({ kind: 'refused', peer: name, why })
 }
 
 /** A cookie came: message 1 goes again at once, once. */
-export function cookie(
-  seal: Seal,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): void {
+export function cookie(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length !== COOKIE_DATAGRAM) return void counters.malformed++
   const found = askingOf(seal, messages.indexAt(bytes, 1))
@@ -216,40 +211,40 @@ export function cookie(
   asking.cookie = { address: from, bytes: cookie, at: now }
   if (!isFirst) return
   asking.address = from
-  out.datagram(from, withCookie(seal, now, asking))
+  seal.out.datagram(from, withCookie(seal, now, asking))
 }
 
 /** Somebody says that it speaks another version. It cannot be proven, so we go on asking. */
-export function otherVersion(seal: Seal, from: string, bytes: Uint8Array, out: SealSink): void {
+export function otherVersion(seal: Seal, from: string, bytes: Uint8Array): void {
   const told = messages.readVersion(bytes)
   if (!told || agreed(SEAL_VERSIONS, told.version) !== null) return void seal.counters.malformed++
   const found = askingOf(seal, told.to)
   if (!found?.asking.addresses.includes(from)) return void seal.counters.unknown++
   seal.counters.version++
-  out.event({ kind: 'version', peer: found.name, version: told.version })
+  seal.out.event({ kind: 'version', peer: found.name, version: told.version })
 }
 
 /** Does what is due of one handshake. @returns when it is due next */
-export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer, out: SealSink): Millis {
+export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer): Millis {
   const { asking } = peer
   if (!asking) return Infinity
   if (now >= asking.until) {
     // With keys there is a link, and whoever uses it sees that nothing comes.
     if (asking.stage === 'standing') peer.asking = null
-    else fail(peer, name, out)
+    else fail(seal, peer, name)
     return Infinity
   }
   if (now >= asking.nextAt) {
-    if (asking.stage === 'asked') sendFirst(seal, now, asking, out)
+    if (asking.stage === 'asked') sendFirst(seal, now, asking)
     else if (asking.stage === 'standing') {
-      links.say(seal, now, asking.index, peer.link!.address, { kind: 'here' }, out)
+      links.say(seal, now, asking.index, peer.link!.address, { kind: 'here' })
       pause(seal, now, asking)
     } else pause(seal, now, asking)
   }
   return Math.min(asking.nextAt, asking.until)
 }
 
-function fail(peer: Peer, name: PeerKey, out: SealSink): void {
+function fail({ out }: Seal, peer: Peer, name: PeerKey): void {
   const { again } = peer.asking!
   peer.asking = null
   // The link goes on under its old keys, and asks again as long as they last.

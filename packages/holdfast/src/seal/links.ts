@@ -1,15 +1,15 @@
 /** Links that stand: sealing, opening, their keys, and where the other end is. */
 
-import type { Millis } from '../machine.ts'
+import { badValue, type Millis } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { CHALLENGE_BYTES, CHALLENGE_MS, KEY_LIFE_MS, KEY_PACKETS_MAX } from './limits.ts'
-import { PROBES_MAX, SHOWN_MAX } from './limits.ts'
+import { PROBES_MAX, SEALED_TEXT_MAX, SHOWN_MAX } from './limits.ts'
 import { headBytes, KIND, type Word, wordLayout, writeHead } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
-import type { Keys, Link, Peer, PeerKey, Probe, Seal, SealSink } from './state.ts'
+import type { Keys, Link, Peer, PeerKey, Probe, Seal } from './state.ts'
 
 // What is sealed leaves within the call, so one place serves all.
 const outgoing = new Uint8Array(DATAGRAM_MAX)
@@ -25,7 +25,6 @@ export function stand(
   now: Millis,
   index: number,
   { again, address, isShown }: { again: boolean; address: string; isShown: boolean },
-  out: SealSink,
 ): void {
   const keys = seal.keys.get(index)!
   const peer = seal.peers.get(keys.peer)!
@@ -48,33 +47,29 @@ export function stand(
   }
   const shown = isShown ? [address] : []
   peer.link = { number: keys.link, current: index, previous: 0, address, shown, probes: [] }
-  out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
+  seal.out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
 }
 
 /** There is no link any more. */
-export function end(
-  seal: Seal,
-  peer: Peer,
-  name: PeerKey,
-  why: 'gone' | 'spent',
-  out: SealSink,
-): void {
+export function end(seal: Seal, peer: Peer, name: PeerKey, why: 'gone' | 'spent'): void {
   const { link } = peer
   if (!link) return
   seal.keys.delete(link.current)
   seal.keys.delete(link.previous)
   peer.link = null
-  out.event({ kind: 'down', peer: name, why })
+  seal.out.event({ kind: 'down', peer: name, why })
 }
 
-/** Seals a text under the newest keys of the link. @returns false if it could not leave */
-export function send(
-  seal: Seal,
-  now: Millis,
-  name: PeerKey,
-  text: Uint8Array,
-  out: SealSink,
-): boolean {
+/**
+ * Seals a packet and sends it.
+ *
+ * @param text  at most SEALED_TEXT_MAX bytes
+ * @returns false if it did not leave: there is no link, or no more may go to where the peer may be
+ */
+export function send(seal: Seal, now: Millis, name: PeerKey, text: Uint8Array): boolean {
+  if (text.length > SEALED_TEXT_MAX) {
+    throw badValue(`a sealed packet has at most ${SEALED_TEXT_MAX} bytes: ${text.length}`)
+  }
   const link = seal.peers.get(name)?.link
   const keys = link && seal.keys.get(link.current)
   if (!keys || isSpent(keys, now) || !mayGo(seal, link, link.address, keys, text)) {
@@ -83,7 +78,7 @@ export function send(
   }
   const length = put(seal, keys, KIND.packet, text)
   if (keys.sent >= rekeyPackets(seal, keys)) state.schedule(seal, now)
-  out.datagram(link.address, outgoing.subarray(0, length))
+  seal.out.datagram(link.address, outgoing.subarray(0, length))
   return true
 }
 
@@ -92,20 +87,13 @@ function mayGo(seal: Seal, link: Link, to: string, keys: Keys, text: Uint8Array)
 }
 
 /** Seals a word of our own under those keys, if so much may go there. */
-export function say(
-  seal: Seal,
-  now: Millis,
-  index: number,
-  to: string,
-  word: Word,
-  out: SealSink,
-): void {
+export function say(seal: Seal, now: Millis, index: number, to: string, word: Word): void {
   const keys = seal.keys.get(index)
   const link = keys && seal.peers.get(keys.peer)?.link
   const text = encode(wordLayout, word)
   if (!link || isSpent(keys, now) || !mayGo(seal, link, to, keys, text)) return
   const length = put(seal, keys, KIND.word, text)
-  out.datagram(to, outgoing.subarray(0, length))
+  seal.out.datagram(to, outgoing.subarray(0, length))
 }
 
 function put({ ciphers }: Seal, keys: Keys, kind: number, text: Uint8Array): number {
@@ -142,7 +130,6 @@ export function heard(
   index: number,
   from: string,
   text: Uint8Array,
-  out: SealSink,
 ): void {
   const word = decode(wordLayout, text)
   const peer = seal.peers.get(keys.peer)!
@@ -150,63 +137,43 @@ export function heard(
   switch (word.kind) {
     case 'here':
       // Who asked goes on saying so until it hears from us; we do not.
-      if (!keys.asked && isShown(seal, peer.link, from)) say(seal, now, index, from, word, out)
+      if (!keys.asked && isShown(seal, peer.link, from)) say(seal, now, index, from, word)
       break
     case 'challenge':
-      say(seal, now, peer.link.current, from, { ...word, kind: 'answer' }, out)
+      say(seal, now, peer.link.current, from, { ...word, kind: 'answer' })
       break
     case 'answer':
-      arrive(seal, peer.link, keys.peer, from, word.number, out)
+      arrive(seal, peer.link, keys.peer, from, word.number)
       break
   }
 }
 
 /** A challenge is answered from where it was sent. */
-function arrive(
-  seal: Seal,
-  link: Link,
-  name: PeerKey,
-  from: string,
-  number: Uint8Array,
-  out: SealSink,
-): void {
+function arrive(seal: Seal, link: Link, name: PeerKey, from: string, number: Uint8Array): void {
   const probe = link.probes.find(({ address }) => address === from)
   const isRight = probe !== undefined && sameBytes(probe.number, number)
-  if (isRight && seal.rules.moves('answer')) settle(seal, link, name, from, out)
+  if (isRight && seal.rules.moves('answer')) settle(seal, link, name, from)
 }
 
-function settle(seal: Seal, link: Link, name: PeerKey, address: string, out: SealSink): void {
+function settle(seal: Seal, link: Link, name: PeerKey, address: string): void {
   link.probes = link.probes.filter((one) => one.address !== address)
   if (!link.shown.includes(address)) link.shown.push(address)
   if (link.shown.length > SHOWN_MAX) link.shown.shift()
   if (link.address === address) return
   link.address = address
   seal.counters.moves++
-  out.event({ kind: 'moved', peer: name, address })
+  seal.out.event({ kind: 'moved', peer: name, address })
 }
 
 /** So many bytes of a peer came from there: as many may go back, before it is known to be there. */
-export function credit(
-  seal: Seal,
-  link: Link,
-  name: PeerKey,
-  from: string,
-  bytes: number,
-  out: SealSink,
-): void {
+export function credit(seal: Seal, link: Link, name: PeerKey, from: string, bytes: number): void {
   if (isShown(seal, link, from)) return
-  if (seal.rules.moves('packet')) return settle(seal, link, name, from, out)
+  if (seal.rules.moves('packet')) return settle(seal, link, name, from)
   probeOf(seal, link, from).credit += bytes
 }
 
 /** If the peer is not known to be there, it is asked, when enough came from there. */
-export function challenge(
-  seal: Seal,
-  now: Millis,
-  name: PeerKey,
-  from: string,
-  out: SealSink,
-): void {
+export function challenge(seal: Seal, now: Millis, name: PeerKey, from: string): void {
   const link = seal.peers.get(name)?.link
   if (!link || link.probes.length === 0) return
   const probe = link.probes.find(({ address }) => address === from)
@@ -215,7 +182,7 @@ export function challenge(
   if (probe.credit < headBytes(keys.sent) + CHALLENGE_TEXT + TAG_BYTES) return
   probe.at = now
   const { number } = probe
-  say(seal, now, link.current, from, { kind: 'challenge', number }, out)
+  say(seal, now, link.current, from, { kind: 'challenge', number })
 }
 
 const CHALLENGE_TEXT = 1 + CHALLENGE_BYTES
@@ -244,7 +211,7 @@ function isShown({ rules }: Seal, { shown }: Link, address: string): boolean {
   return shown.includes(address) || rules.isSure(address)
 }
 
-/** Packets go to that address from now on. @returns false if it has not shown itself */
+/** Packets for a peer go there from now on. @returns false if it has not shown that it is there */
 export function route(seal: Seal, name: PeerKey, address: string): boolean {
   const link = seal.peers.get(name)?.link
   if (!link || !isShown(seal, link, address)) return false
@@ -256,18 +223,12 @@ export function route(seal: Seal, name: PeerKey, address: string): boolean {
  * Asks whether the peer is at an address that did not show itself, with a few bytes for which
  * nothing came from there: others may have named it.
  */
-export function probe(
-  seal: Seal,
-  now: Millis,
-  name: PeerKey,
-  address: string,
-  out: SealSink,
-): void {
+export function probe(seal: Seal, now: Millis, name: PeerKey, address: string): void {
   const link = seal.peers.get(name)?.link
   if (!link || isShown(seal, link, address)) return
   const one = probeOf(seal, link, address)
   one.credit = Math.max(one.credit, PROBE_BYTES)
-  challenge(seal, now, name, address, out)
+  challenge(seal, now, name, address)
 }
 
 /** What is due of one link: an old key ends, a new one is wanted. @returns when it is due next */
@@ -276,7 +237,6 @@ export function wake(
   now: Millis,
   name: PeerKey,
   peer: Peer,
-  out: SealSink,
 ): { due: Millis; again: boolean } {
   const { link } = peer
   if (!link) return { due: Infinity, again: false }
@@ -287,7 +247,7 @@ export function wake(
   }
   const keys = seal.keys.get(link.current)!
   if (isSpent(keys, now)) {
-    end(seal, peer, name, 'spent', out)
+    end(seal, peer, name, 'spent')
     return { due: Infinity, again: false }
   }
   const at = rekeyAt(seal, keys)

@@ -9,7 +9,7 @@ import { sameBytes } from '../wire/digest.ts'
 import { COOKIE_MS, FLOODERS_MAX, MAC_BYTES } from './limits.ts'
 import { COOKIE_DATAGRAM, KIND, indexAt, putIndex } from './messages.ts'
 import { joined, nonceOf } from './noise.ts'
-import { NONE, draw, keyFor, type Asking, type Seal, type SealSink } from './state.ts'
+import { NONE, draw, keyFor, type Asking, type Seal } from './state.ts'
 
 const encoder = new TextEncoder()
 
@@ -34,18 +34,12 @@ export function withCookie(seal: Seal, now: Millis, asking: Asking): Uint8Array 
 }
 
 /** Whether this message 1 is to be computed; else it was answered with a cookie, or dropped. */
-export function isAffordable(
-  seal: Seal,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): boolean {
+export function isAffordable(seal: Seal, now: Millis, from: string, bytes: Uint8Array): boolean {
   const { limits, counters } = seal
   if (buckets.take(seal.firsts, limits.firsts, now, 1)) return true
   if (!showsCookie(seal, now, from, bytes)) {
     counters.cookies++
-    out.datagram(from, cookieFor(seal, now, from, bytes))
+    seal.out.datagram(from, cookieFor(seal, now, from, bytes))
     return false
   }
   if (buckets.take(bucketOf(seal, now, from), limits.firstsOfOne, now, 1)) return true

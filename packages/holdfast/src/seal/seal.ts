@@ -5,40 +5,24 @@
  * `agreed`. docs/protocols/seal.md says what it promises.
  */
 
-import { badValue, type Millis, type PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import { isForged } from './addresses.ts'
 import * as answering from './answering.ts'
 import * as asking from './asking.ts'
-import type { Asked } from './asking.ts'
-import { SEALED_TEXT_MAX, SEALED_JOIN_MAX } from './limits.ts'
 import * as links from './links.ts'
 import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
-import type { Keys, Packet, Peer, PeerKey, Seal, SealSink } from './state.ts'
+import type { Keys, Packet, Peer, PeerKey, Seal } from './state.ts'
 import * as windows from './window.ts'
 
-export { create, nameOf } from './state.ts'
+export { ask } from './asking.ts'
+export { probe, route, send } from './links.ts'
+export { create, hangUp, nameOf } from './state.ts'
 
 const incoming = new Uint8Array(DATAGRAM_MAX)
 const packet: { peer: PeerKey; bytes: Uint8Array } = { peer: '', bytes: incoming }
-
-/**
- * Begins a handshake with a peer, unless one is under way; `up`, `refused` or `failed` tells.
- *
- * @throws HoldfastError `bad-value` for a name that is no public key, or a JOIN that is too long
- */
-export function ask(seal: Seal, now: Millis, asked: Omit<Asked, 'again'>, out: SealSink): void {
-  const { peer, to, addresses, join = null } = asked
-  if (state.pointOf(peer) === null) {
-    throw badValue(`a peer is named by its public key, 64 digits of hex: ${peer}`)
-  }
-  if (join && join.length > SEALED_JOIN_MAX) {
-    throw badValue(`a sealed JOIN has at most ${SEALED_JOIN_MAX} bytes: ${join.length}`)
-  }
-  asking.ask(seal, now, { peer, to, addresses, join }, out)
-}
 
 /** Which incarnation a peer is, since it has one; we are `me`, and tell this epoch. */
 export function know(seal: Seal, peer: PeerKey, inc: PeerId): void {
@@ -52,89 +36,25 @@ export function become(seal: Seal, me: PeerId, mv: number): void {
   seal.mv = mv
 }
 
-/** Ends the link with a peer without a word to it. */
-export function hangUp(seal: Seal, peer: PeerKey): void {
-  state.hangUp(seal, peer)
-}
-
-/** Packets for a peer go to that address from now on, if it has shown that it is there. */
-export function route(seal: Seal, peer: PeerKey, address: string): boolean {
-  return links.route(seal, peer, address)
-}
-
-/** Asks whether a peer is at an address of which we only heard; `moved` tells. */
-export function probe(
-  seal: Seal,
-  now: Millis,
-  peer: PeerKey,
-  address: string,
-  out: SealSink,
-): void {
-  links.probe(seal, now, peer, address, out)
-}
-
-/**
- * Seals a packet and sends it.
- *
- * @param text  at most SEALED_TEXT_MAX bytes
- * @returns false if it did not leave: there is no link, or no more may go to where the peer may be
- */
-export function send(
-  seal: Seal,
-  now: Millis,
-  peer: PeerKey,
-  text: Uint8Array,
-  out: SealSink,
-): boolean {
-  if (text.length > SEALED_TEXT_MAX) {
-    throw badValue(`a sealed packet has at most ${SEALED_TEXT_MAX} bytes: ${text.length}`)
-  }
-  return links.send(seal, now, peer, text, out)
-}
-
 /**
  * A datagram came. Hostile; valid only during the call.
  *
  * @param from  where from, to answer to
  * @returns the packet that was in it, valid until the next call; null if there was none
  */
-export function receive(
-  seal: Seal,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): Packet | null {
+export function receive(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packet | null {
   const kind = bytes.length > DATAGRAM_MAX ? 0 : (bytes[0] ?? 0)
-  if (kind >= KIND.packet) return opened(seal, now, from, bytes, out)
-  greeted(seal, now, kind, from, bytes, out)
+  if (kind >= KIND.packet) return opened(seal, now, from, bytes)
+  if (kind === KIND.first) answering.asked(seal, now, from, bytes)
+  else if (kind === KIND.second) asking.answered(seal, from, bytes)
+  else if (kind === KIND.cookie) asking.cookie(seal, now, from, bytes)
+  else if (kind === KIND.version) asking.otherVersion(seal, from, bytes)
+  else seal.counters.malformed++
   return null
 }
 
-/** Of a handshake. */
-function greeted(
-  seal: Seal,
-  now: Millis,
-  kind: number,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): void {
-  if (kind === KIND.first) answering.asked(seal, now, from, bytes, out)
-  else if (kind === KIND.second) asking.answered(seal, from, bytes, out)
-  else if (kind === KIND.cookie) asking.cookie(seal, now, from, bytes, out)
-  else if (kind === KIND.version) asking.otherVersion(seal, from, bytes, out)
-  else seal.counters.malformed++
-}
-
 /** A packet, or a word of sealing's own. */
-function opened(
-  seal: Seal,
-  now: Millis,
-  from: string,
-  bytes: Uint8Array,
-  out: SealSink,
-): Packet | null {
+function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packet | null {
   const kind = bytes[0]! & 0xf0
   const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
   if (counter < 0) return counted(seal, 'malformed')
@@ -149,11 +69,11 @@ function opened(
   if (!text) return counted(seal, 'forged')
   const isNewest = counter > window.newest
   windows.mark(window, counter, seal.limits.window)
-  if (!settled(seal, now, peer, index, from, out)) return null
+  if (!settled(seal, now, peer, index, from)) return null
   const shows = isNewest && peer.link?.current === index
-  if (shows) links.credit(seal, peer.link!, keys.peer, from, bytes.length, out)
-  if (kind === KIND.word) links.heard(seal, now, keys, index, from, text, out)
-  if (shows) links.challenge(seal, now, keys.peer, from, out)
+  if (shows) links.credit(seal, peer.link!, keys.peer, from, bytes.length)
+  if (kind === KIND.word) links.heard(seal, now, keys, index, from, text)
+  if (shows) links.challenge(seal, now, keys.peer, from)
   if (kind === KIND.word) return null
   packet.peer = keys.peer
   packet.bytes = text
@@ -174,15 +94,8 @@ function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uin
 }
 
 /** What the first packet under some keys settles. @returns false if they are of no link */
-function settled(
-  seal: Seal,
-  now: Millis,
-  peer: Peer,
-  index: number,
-  from: string,
-  out: SealSink,
-): boolean {
-  if (peer.answering?.index === index) answering.confirmed(seal, now, peer, from, out)
+function settled(seal: Seal, now: Millis, peer: Peer, index: number, from: string): boolean {
+  if (peer.answering?.index === index) answering.confirmed(seal, now, peer, from)
   // The other has our keys, so it need not be said again that they are there.
   if (peer.asking?.stage === 'standing' && peer.asking.index === index) peer.asking = null
   return peer.link?.current === index || peer.link?.previous === index
@@ -197,21 +110,20 @@ export function agreed(
   now: Millis,
   id: number,
   shared: readonly (Uint8Array | null)[],
-  out: SealSink,
 ): void {
   const job = seal.jobs.get(id)
   seal.jobs.delete(id)
   switch (job?.kind) {
     case 'ask':
-      return asking.made(seal, now, job, shared, out)
+      return asking.made(seal, now, job, shared)
     case 'read':
-      return asking.read(seal, now, job, shared, out)
+      return asking.read(seal, now, job, shared)
     case 'asker':
-      return answering.asker(seal, job, shared, out)
+      return answering.asker(seal, job, shared)
     case 'first':
-      return answering.first(seal, now, job, shared, out)
+      return answering.first(seal, now, job, shared)
     case 'answer':
-      return answering.answer(seal, now, job, shared, out)
+      return answering.answer(seal, now, job, shared)
     case undefined:
   }
 }
@@ -222,22 +134,22 @@ export function deadline(seal: Seal): Millis {
 }
 
 /** Does what is due. */
-export function wake(seal: Seal, now: Millis, out: SealSink): void {
+export function wake(seal: Seal, now: Millis): void {
   if (now < seal.due) return
   seal.due = Infinity
   for (const [name, peer] of seal.peers) {
-    const link = links.wake(seal, now, name, peer, out)
+    const link = links.wake(seal, now, name, peer)
     state.schedule(seal, answering.wake(seal, now, peer))
-    state.schedule(seal, asking.wake(seal, now, name, peer, out))
-    if (link.again && peer.link && !peer.asking) renew(seal, now, name, peer, out)
+    state.schedule(seal, asking.wake(seal, now, name, peer))
+    if (link.again && peer.link && !peer.asking) renew(seal, now, name, peer)
     state.schedule(seal, link.due)
     // Who never had a link is not remembered.
     if (peer.heard === 0 && peer.counter === 0 && state.isIdle(peer)) seal.peers.delete(name)
   }
 }
 
-function renew(seal: Seal, now: Millis, name: PeerKey, peer: Peer, out: SealSink): void {
+function renew(seal: Seal, now: Millis, name: PeerKey, peer: Peer): void {
   const { number, address } = peer.link!
   const asked = { peer: name, to: peer.inc, addresses: [address], again: number }
-  asking.ask(seal, now, asked, out)
+  asking.ask(seal, now, asked)
 }

@@ -167,6 +167,7 @@ export interface Counters {
 
 /** All handshakes and keys of one member. */
 export interface Seal {
+  out: SealSink
   ciphers: Ciphers
   rules: SealRules
   limits: Limits
@@ -250,6 +251,7 @@ export interface SealSink {
 
 /** Who we are, and with what we seal. */
 export interface SealOptions {
+  out: SealSink
   ciphers: Ciphers
   session: string
   /** The secret of our link key, KEY_BYTES of chance. */
@@ -285,6 +287,7 @@ export function create(now: Millis, options: SealOptions): Seal {
   const { rules = RULES, mv = 0 } = options
   const prologue = rules.prologue(session, mv)
   return {
+    out: rulesOf(options.out),
     ciphers: rulesOf(ciphers),
     rules,
     limits,
@@ -351,11 +354,10 @@ export function agree(
   seal: Seal,
   job: Job,
   pairs: readonly (readonly [Uint8Array, Uint8Array])[],
-  out: SealSink,
 ): void {
   const id = seal.nextJob++
   seal.jobs.set(id, job)
-  out.agree(id, pairs)
+  seal.out.agree(id, pairs)
 }
 
 /** A secret and what public keys are made from. */
