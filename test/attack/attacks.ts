@@ -6,7 +6,7 @@
 import http from 'node:http'
 import net, { type Socket } from 'node:net'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { knocking as door } from '../../packages/holdfast/src/seal/addresses.ts'
+import { knocking as door } from '../../packages/holdfast/src/wire/relay.ts'
 import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { Ghost, type Goes } from './ghost.ts'

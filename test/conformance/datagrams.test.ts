@@ -2,12 +2,7 @@
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
 import { combine } from '../../packages/holdfast/src/drivers/net/carriers.ts'
-import {
-  createRelay,
-  RELAY_BACKLOG_MAX,
-  type Relay,
-  relayAddress,
-} from '../../packages/holdfast/src/drivers/net/relay.ts'
+import { RELAY_BACKLOG_MAX, Relay } from '../../packages/holdfast/src/drivers/net/relay.ts'
 import {
   openUdp,
   parseUdpAddress,
@@ -15,7 +10,7 @@ import {
 } from '../../packages/holdfast/src/drivers/net/udp.ts'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { DATAGRAM_MAX, type DatagramEvents } from '../../packages/holdfast/src/ports.ts'
-import { readFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import { readFrame, relayed } from '../../packages/holdfast/src/wire/relay.ts'
 import { datagramsConformance, type OpenParty } from './datagrams.ts'
 import { dice, turn, until } from './until.ts'
 
@@ -32,9 +27,9 @@ function hub(): OpenParty {
       if (read?.kind !== 'relay') return
       const target = members.get(read.peer)
       if (target === undefined) relay.gone(read.peer)
-      else target.deliver(relayAddress(me), read.bytes)
+      else target.deliver(relayed(me), read.bytes)
     }
-    const relay = createRelay(
+    const relay = new Relay(
       (frame) => {
         setImmediate(() => handOn(frame))
         return true
@@ -165,7 +160,7 @@ describe('UDP', () => {
 describe('the relay', () => {
   const frames: Uint8Array[] = []
   let waiting = 0
-  const relay = createRelay(
+  const relay = new Relay(
     (frame) => {
       frames.push(frame)
       return waiting < 2 * RELAY_BACKLOG_MAX
@@ -194,7 +189,7 @@ describe('the relay', () => {
 
   test('hands on a peer that left the hub as refused, and drops what is too large', () => {
     const told: string[] = []
-    const other = createRelay(
+    const other = new Relay(
       () => true,
       () => 0,
       {

@@ -3,7 +3,7 @@
 import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/index.ts'
-import { isRelayed } from '../../packages/holdfast/src/seal/addresses.ts'
+import { isRelayed } from '../../packages/holdfast/src/wire/relay.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { admits } from '../../packages/holdfast/src/session/membership.ts'

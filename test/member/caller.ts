@@ -18,7 +18,7 @@ import {
   type Stream,
 } from '../../packages/holdfast/src/ports.ts'
 import { HUB_URL } from '../../packages/sim/src/session-world.ts'
-import { knocking } from '../../packages/holdfast/src/seal/addresses.ts'
+import { knocking } from '../../packages/holdfast/src/wire/relay.ts'
 import * as machine from '../../packages/holdfast/src/seal/seal.ts'
 import type { Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'
 import {

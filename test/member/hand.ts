@@ -15,7 +15,7 @@ import { Far, pointOf } from './far.ts'
 import { framePart } from '../../packages/holdfast/src/member/dispatch.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import { knocking } from '../../packages/holdfast/src/seal/addresses.ts'
+import { knocking } from '../../packages/holdfast/src/wire/relay.ts'
 import {
   create,
   type CurveAnswer,

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
 import { countsText } from '../../../holdfast/src/api/prometheus.ts'
-import { createConditioner } from '../../../holdfast/src/drivers/net/conditioner.ts'
+import { Conditioner } from '../../../holdfast/src/drivers/net/conditioner.ts'
 import { createNodeLoop } from '../../../holdfast/src/drivers/net/loop-node.ts'
 import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/origins.ts'
 import { type Conditions, format, parse } from '../../../holdfast/src/faults/conditions.ts'
@@ -310,7 +310,7 @@ function folderFor(data: string): string {
 }
 
 async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
-  const conditioner = createConditioner(loop, conditions)
+  const conditioner = new Conditioner(loop, conditions)
   let deliver: Parameters<Weather>[0] = () => {}
   const carrier: Datagrams = {
     addresses: [],

@@ -7,7 +7,7 @@
 import * as link from '../link/link.ts'
 import { admissionOf } from '../hub-protocol/messages.ts'
 import { type Millis, RIGHTS } from '../machine.ts'
-import { isKnocking } from '../seal/addresses.ts'
+import { isKnocking } from '../wire/relay.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { isReturning, join, otherVersion } from '../session/membership.ts'
 import { closed } from '../session/session.ts'

@@ -6,7 +6,7 @@
 
 import * as link from '../link/link.ts'
 import type { Millis } from '../machine.ts'
-import { knocking } from '../seal/addresses.ts'
+import { knocking } from '../wire/relay.ts'
 import * as seal from '../seal/seal.ts'
 import { claimOf, type Join, joinLayout } from '../session/messages.ts'
 import { encode } from '../wire/layout.ts'

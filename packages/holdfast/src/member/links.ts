@@ -11,7 +11,7 @@
 
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { isRelayed, relayed } from '../seal/addresses.ts'
+import { isRelayed, relayed } from '../wire/relay.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'

@@ -6,7 +6,7 @@
 
 import * as link from '../link/link.ts'
 import type { Millis } from '../machine.ts'
-import { isKnocking, isRelayed, relayed } from '../seal/addresses.ts'
+import { isKnocking, isRelayed, relayed } from '../wire/relay.ts'
 import * as session from '../session/session.ts'
 import * as doubt from './doubt.ts'
 import type { Doubt } from './doubt.ts'

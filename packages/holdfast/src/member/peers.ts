@@ -7,7 +7,7 @@
 import * as clock from '../link/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { isRelayed, relayed } from '../seal/addresses.ts'
+import { isRelayed, relayed } from '../wire/relay.ts'
 import type { PeerKey } from '../seal/state.ts'
 import * as session from '../session/session.ts'
 import * as paths from './paths.ts'

@@ -10,11 +10,10 @@
 
 import type { Millis } from '../machine.ts'
 import type { Alarm, Environment, Loop, Met, Stream } from '../ports.ts'
-import { knockAddress, relayAddress } from '../drivers/net/relay.ts'
 import { type ToHub, toHub } from '../hub-protocol/messages.ts'
 import { BEACON_MAX, joinMessages } from '../wire/beacon.ts'
 import { encode } from '../wire/layout.ts'
-import { frameMessage, readFrame } from '../wire/relay.ts'
+import { frameMessage, knocking, readFrame, relayed } from '../wire/relay.ts'
 
 /** First and longest wait before dialling again. */
 export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
@@ -192,7 +191,7 @@ export class HubConnection {
     if (frame?.kind === 'message') this.#events.message(frame.bytes)
     else if (frame) {
       const { kind, peer } = frame
-      const from = kind === 'relay' ? relayAddress(peer) : knockAddress(peer)
+      const from = kind === 'relay' ? relayed(peer) : knocking(peer)
       this.#events.relayed(from, frame.bytes)
     }
   }

@@ -5,9 +5,9 @@
  * at once. Its one deadline is one alarm; a stall shows in how late that goes off.
  */
 
-import { type Conditioner, createConditioner } from '../drivers/net/conditioner.ts'
+import { Conditioner } from '../drivers/net/conditioner.ts'
 import { combine } from '../drivers/net/carriers.ts'
-import { createRelay, type Relay } from '../drivers/net/relay.ts'
+import { Relay } from '../drivers/net/relay.ts'
 import { type Conditions, PERFECT } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
@@ -26,7 +26,7 @@ import { type Waiting, waitingOf } from '../member/asking.ts'
 import { markOf } from '../member/room-key.ts'
 import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, Later } from '../ports.ts'
 import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
-import { isRelayed } from '../seal/addresses.ts'
+import { isRelayed } from '../wire/relay.ts'
 import { isGone } from '../session/session.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
@@ -403,7 +403,7 @@ async function openCarriers(options: RunnerOptions): Promise<Opened> {
     datagram: (from, bytes) => events?.datagram(from, bytes),
     refused: (address) => events?.refused(address),
   }
-  const weather = createConditioner(environment.loop, conditions ?? PERFECT)
+  const weather = new Conditioner(environment.loop, conditions ?? PERFECT)
   const direct = combine(
     await Promise.all(environment.carriers.map((open) => weather.condition(open)(forward))),
   )
@@ -417,7 +417,7 @@ async function openCarriers(options: RunnerOptions): Promise<Opened> {
     attach: (to) => void (events = to),
   }
   const relayed = await weather.condition((to) => {
-    relay = createRelay(
+    relay = new Relay(
       (frame) => opened.toHub?.send(frame) ?? false,
       () => opened.toHub?.backlog() ?? 0,
       to,

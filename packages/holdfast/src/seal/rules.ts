@@ -1,7 +1,7 @@
 /** The decisions on which the claims of sealing rest; proofs pass twisted ones. */
 
 import { rulesOf } from '../machine.ts'
-import { isRelayed } from './addresses.ts'
+import { isRelayed } from '../wire/relay.ts'
 import { prologueOf } from './messages.ts'
 import * as windows from './window.ts'
 

@@ -7,7 +7,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
-import { isForged } from './addresses.ts'
+import { isForged } from '../wire/relay.ts'
 import * as answering from './answering.ts'
 import * as asking from './asking.ts'
 import * as links from './links.ts'

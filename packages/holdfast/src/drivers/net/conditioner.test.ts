@@ -3,8 +3,7 @@ import { PERFECT, parse } from '../../faults/conditions.ts'
 import type { Datagrams } from '../../ports.ts'
 import { createWorld } from '../../../../sim/src/world.ts'
 import type { World } from '../../../../sim/src/world.ts'
-import { CONDITIONER_QUEUE_MAX, createConditioner } from './conditioner.ts'
-import type { Conditioner, Direction } from './conditioner.ts'
+import { Conditioner, CONDITIONER_QUEUE_MAX, type Direction } from './conditioner.ts'
 
 // Goal: conditions over a carrier do what they say, whichever way, also while they change.
 // Method: a quiet simulated network underneath, so that every delay and loss is the conditioner's.
@@ -22,7 +21,7 @@ interface Scene {
 async function scene(conditions: string, direction?: Direction): Promise<Scene> {
   const world = createWorld({ seed: 1 })
   const [a, b] = [world.node('a'), world.node('b')]
-  const weather = createConditioner(a.loop, parse(conditions), 5)
+  const weather = new Conditioner(a.loop, parse(conditions), 5)
   const heard: Scene['heard'] = { a: [], b: [] }
   const events = (words: string[]) => ({
     datagram: (_: string, bytes: Uint8Array) => words.push(`${world.now()}: ${bytes.join()}`),
@@ -165,7 +164,7 @@ describe('while it runs', () => {
     const { loop, openDatagrams } = world.node('a')
     let drawn = 0
     const counted = { ...loop, random: (count: number) => (drawn++, loop.random(count)) }
-    const weather = createConditioner(counted, {})
+    const weather = new Conditioner(counted, {})
     const heard: number[] = []
     const events = { datagram: () => heard.push(world.now()), refused() {} }
     const a = await weather.condition(openDatagrams)(events)
@@ -178,6 +177,6 @@ describe('while it runs', () => {
     a.send('sim:a', new Uint8Array([1]))
     world.runSync(100)
     expect([heard, drawn]).toEqual([[0, 100, 115], 1])
-    expect(() => createConditioner(loop, { rttMs: -1 })).toThrow('rttMs must be from 0')
+    expect(() => new Conditioner(loop, { rttMs: -1 })).toThrow('rttMs must be from 0')
   })
 })

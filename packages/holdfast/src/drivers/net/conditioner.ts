@@ -2,7 +2,7 @@
  * Network conditions over any carrier of datagrams, in real time or virtual: `faults/` makes for
  * outgoing and, if asked, incoming datagrams the decisions that it makes for the simulated network.
  *
- *     const weather = createConditioner(loop, parse('rtt=120,loss=5%,jitter=30'))
+ *     const weather = new Conditioner(loop, parse('rtt=120,loss=5%,jitter=30'))
  *     const open = weather.condition(openUdp)
  *     weather.change(parse('rtt=40'))           // a slider: holds for what is sent from now on
  *
@@ -11,12 +11,10 @@
  */
 
 import * as faults from '../../faults/conditions.ts'
-import type { Conditions, Path } from '../../faults/conditions.ts'
 import * as prng from '../../faults/prng.ts'
-import type { Prng } from '../../faults/prng.ts'
 import type { Millis } from '../../machine.ts'
-import { DATAGRAM_MAX } from '../../ports.ts'
-import type { Alarm, DatagramEvents, Datagrams, Loop, OpenDatagrams } from '../../ports.ts'
+import { type Alarm, DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
+import type { Loop, OpenDatagrams } from '../../ports.ts'
 
 /**
  * Most datagrams that one carrier's conditioner holds back; further ones are dropped and counted.
@@ -26,94 +24,73 @@ export const CONDITIONER_QUEUE_MAX = 8192
 /** The direction for which conditions hold. */
 export type Direction = 'both' | 'out' | 'in'
 
-/** The fates of datagrams, both ways, since the conditioner was made. */
-export interface ConditionerCounters {
-  /** Copies that were passed on. */
-  passed: number
-  /** Lost by chance. */
-  lost: number
-  /** Second copies by chance. */
-  duplicated: number
-  /** Dropped because CONDITIONER_QUEUE_MAX waited. */
-  overflowed: number
-  /** Given to `send` above DATAGRAM_MAX bytes: dropped. */
-  oversize: number
-}
-
 /** Conditions that may change while carriers run under them. */
-export interface Conditioner {
-  readonly counters: Readonly<ConditionerCounters>
+export class Conditioner {
+  /** The fates of datagrams, both ways, since the conditioner was made. */
+  readonly counters = {
+    /** Copies that were passed on. */
+    passed: 0,
+    /** Lost by chance. */
+    lost: 0,
+    /** Second copies by chance. */
+    duplicated: 0,
+    /** Dropped because CONDITIONER_QUEUE_MAX waited. */
+    overflowed: 0,
+    /** Given to `send` above DATAGRAM_MAX bytes: dropped. */
+    oversize: 0,
+  }
+  readonly loop: Loop
+  readonly #seed: number | string | null
+  #chance: prng.Prng | null = null
+  #conditions: faults.Conditions
+  /** Whether the conditions leave datagrams as they are. */
+  quiet: boolean
+
+  /**
+   * @param seed if none, one is drawn from the loop; give one to repeat the same random draws
+   * @throws HoldfastError 'bad-value' for conditions out of their limits
+   */
+  constructor(
+    loop: Loop,
+    conditions: Partial<faults.Conditions>,
+    seed: number | string | null = null,
+  ) {
+    this.loop = loop
+    this.#seed = seed
+    this.#conditions = faults.verify(conditions)
+    this.quiet = faults.isPerfect(this.#conditions)
+  }
+
   /** The present conditions. */
-  current(): Readonly<Conditions>
+  current(): Readonly<faults.Conditions> {
+    return this.#conditions
+  }
+
   /**
    * Sets the conditions for datagrams from now on; those held back keep their time.
    *
    * @throws HoldfastError 'bad-value'
    */
-  change(conditions: Partial<Conditions>): void
+  change(conditions: Partial<faults.Conditions>): void {
+    this.#conditions = faults.verify(conditions)
+    this.quiet = faults.isPerfect(this.#conditions)
+  }
+
   /**
    * The same carrier under these conditions.
    *
    * @param direction 'both' unless the other end is conditioned as well
    */
-  condition(open: OpenDatagrams, direction?: Direction): OpenDatagrams
-}
-
-/**
- * Makes a conditioner.
- *
- * @param seed if none, one is drawn from the loop; give one to repeat the same random draws
- * @throws HoldfastError 'bad-value' for conditions out of their limits
- */
-export function createConditioner(
-  loop: Loop,
-  conditions: Partial<Conditions>,
-  seed: number | string | null = null,
-): Conditioner {
-  return new Weather(loop, faults.verify(conditions), seed)
-}
-
-class Weather implements Conditioner {
-  readonly counters: ConditionerCounters = {
-    passed: 0,
-    lost: 0,
-    duplicated: 0,
-    overflowed: 0,
-    oversize: 0,
-  }
-  readonly loop: Loop
-  readonly #seed: number | string | null
-  #chance: Prng | null = null
-  #conditions: Conditions
-  /** Whether the conditions leave datagrams as they are. */
-  quiet: boolean
-
-  constructor(loop: Loop, conditions: Conditions, seed: number | string | null) {
-    this.loop = loop
-    this.#seed = seed
-    this.#conditions = conditions
-    this.quiet = faults.isPerfect(conditions)
-  }
-
-  current(): Readonly<Conditions> {
-    return this.#conditions
-  }
-
-  change(conditions: Partial<Conditions>): void {
-    this.#conditions = faults.verify(conditions)
-    this.quiet = faults.isPerfect(this.#conditions)
-  }
-
   condition(open: OpenDatagrams, direction: Direction = 'both'): OpenDatagrams {
     return async (events) => {
       const carrier = new Conditioned(this, events, direction)
-      carrier.begin(await open(carrier.under))
+      carrier.carrier = await open(carrier.under)
       return carrier
     }
   }
 
   /** The delays of the copies of one datagram. */
-  decide(path: Path): Millis[] {
+  decide(path: faults.Path): Millis[] {
     // Created late: perfect conditions draw no random numbers.
     this.#chance ??= prng.create(this.#seed ?? this.loop.random(8).join())
     const { copies } = faults.fate(this.#conditions, this.#chance, path)
@@ -127,13 +104,14 @@ class Weather implements Conditioner {
 class Conditioned implements Datagrams {
   /** The receiver of the underlying carrier's events. */
   readonly under: DatagramEvents
-  readonly #weather: Weather
-  readonly #out: Path | null
+  readonly #weather: Conditioner
+  readonly #out: faults.Path | null
   readonly #queue: Queue
-  #carrier: Datagrams | null = null
+  /** It is opened with our events, and so comes later. */
+  carrier: Datagrams | null = null
   #closed = false
 
-  constructor(weather: Weather, events: DatagramEvents, direction: Direction) {
+  constructor(weather: Conditioner, events: DatagramEvents, direction: Direction) {
     this.#weather = weather
     this.#queue = new Queue(weather)
     this.#out = direction === 'in' ? null : faults.createPath()
@@ -148,41 +126,37 @@ class Conditioned implements Datagrams {
     }
   }
 
-  begin(carrier: Datagrams): void {
-    this.#carrier = carrier
-  }
-
   get addresses(): readonly string[] {
-    return this.#carrier?.addresses ?? []
+    return this.carrier?.addresses ?? []
   }
 
   reaches(address: string): boolean {
-    return this.#carrier?.reaches(address) ?? false
+    return this.carrier?.reaches(address) ?? false
   }
 
   send(to: string, bytes: Uint8Array): void {
     if (this.#closed) return
     // Holding it back would cost memory, and the carrier would refuse it in the end.
     if (bytes.length > DATAGRAM_MAX) this.#weather.counters.oversize += 1
-    else if (this.#passes(this.#out)) this.#carrier?.send(to, bytes)
-    else this.#hold(this.#out!, bytes, (copy) => this.#carrier?.send(to, copy))
+    else if (this.#passes(this.#out)) this.carrier?.send(to, bytes)
+    else this.#hold(this.#out!, bytes, (copy) => this.carrier?.send(to, copy))
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
     this.#queue.clear()
-    this.#carrier?.close()
+    this.carrier?.close()
   }
 
   // Under perfect conditions a datagram is neither copied nor inspected.
-  #passes(path: Path | null): boolean {
+  #passes(path: faults.Path | null): boolean {
     if (path !== null && !this.#weather.quiet) return false
     if (path !== null) this.#weather.counters.passed += 1
     return true
   }
 
-  #hold(path: Path, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
+  #hold(path: faults.Path, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
     for (const delay of this.#weather.decide(path)) {
       // Without a delay there is no detour: the datagram keeps the carrier's own order and cost.
       if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)
@@ -202,12 +176,12 @@ interface Held {
 
 /** Datagrams that wait, ordered by the instant at which they go on. */
 class Queue {
-  readonly #weather: Weather
+  readonly #weather: Conditioner
   readonly #alarm: Alarm
   /** The next to go is at the end, so that taking it out moves nothing. */
   readonly #held: Held[] = []
 
-  constructor(weather: Weather) {
+  constructor(weather: Conditioner) {
     this.#weather = weather
     this.#alarm = weather.loop.alarm(() => this.#release())
   }

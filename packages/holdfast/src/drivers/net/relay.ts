@@ -7,88 +7,39 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { DATAGRAM_MAX } from '../../ports.ts'
-import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
 import { VARINT_MAX } from '../../wire/bytes.ts'
-import { frameKnock, frameRelay } from '../../wire/relay.ts'
+import { frameKnock, frameRelay, relayed } from '../../wire/relay.ts'
 
 /** Most bytes that may wait in the hub's stream when a datagram is put behind them. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
 
 const NOTHING = new Uint8Array(0)
 
-/** Counts of datagrams on one relay since it was made. */
-export interface RelayCounters {
-  sent: number
-  received: number
-  /** Larger than DATAGRAM_MAX, sent or received: dropped. */
-  oversize: number
-  /** Dropped because too much waited in the stream, or the stream was closed. */
-  congested: number
-  /** Not sent because the address is none of the hub's, or the relay is closed. */
-  unreachable: number
-}
-
-/** Datagrams to any member that is connected to the same hub, and to who asks to be one. */
-export interface Relay extends Datagrams {
-  readonly counters: Readonly<RelayCounters>
-  /** The hub has sent us our number, which from now on is in `addresses`. */
-  named(me: PeerId): void
-  /** The stream brought a datagram from there. The bytes are valid only during the call. */
-  deliver(from: string, bytes: Uint8Array): void
-  /** The hub reports that this peer is not connected to it any more. */
-  gone(peer: PeerId): void
-}
-
-/** The address of a member through the hub, such as `relay:7`. */
-export function relayAddress(peer: PeerId): string {
-  return `relay:${peer}`
-}
-
-/** The address of a process that is no member, through the hub, such as `knock:7`. */
-export function knockAddress(caller: number): string {
-  return `knock:${caller}`
-}
-
-/** Reads `relay:7`; null for anything else, and for the hub itself, which takes no datagrams. */
-export function parseRelayAddress(address: string): PeerId | null {
-  return numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
-}
-
 function numberOf(parsed: RegExpExecArray | null): number | null {
   const number = parsed ? Number(parsed[1]) : Infinity
   return number <= VARINT_MAX ? number : null
 }
 
-/** Frames a datagram for an address of the hub's; null if it is none. */
-export function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
-  const peer = parseRelayAddress(address)
+/** A datagram for an address of the hub's in its frame; null for the hub itself, and all others. */
+function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
+  const peer = numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
   if (peer !== null) return frameRelay(peer, datagram)
   const caller = numberOf(/^knock:(0|[1-9][0-9]{0,15})$/.exec(address))
   return caller === null ? null : frameKnock(caller, datagram)
 }
 
-/**
- * Datagrams over the stream to the hub.
- *
- * @param sendFrame  puts one frame on the stream; false if it was not taken
- * @param backlog    bytes that wait in the stream
- */
-export function createRelay(
-  sendFrame: (frame: Uint8Array) => boolean,
-  backlog: () => number,
-  events: DatagramEvents,
-): Relay {
-  return new HubRelay(sendFrame, backlog, events)
-}
-
-class HubRelay implements Relay {
+/** Datagrams to any member that is connected to the same hub, and to who asks to be one. */
+export class Relay implements Datagrams {
   addresses: readonly string[] = []
-  readonly counters: RelayCounters = {
+  readonly counters = {
     sent: 0,
     received: 0,
+    /** Larger than DATAGRAM_MAX, sent or received: dropped. */
     oversize: 0,
+    /** Dropped because too much waited in the stream, or the stream was closed. */
     congested: 0,
+    /** Not sent because the address is none of the hub's, or the relay is closed. */
     unreachable: 0,
   }
   readonly #sendFrame: (frame: Uint8Array) => boolean
@@ -96,6 +47,10 @@ class HubRelay implements Relay {
   readonly #events: DatagramEvents
   #open = true
 
+  /**
+   * @param sendFrame  puts one frame on the stream; false if it was not taken
+   * @param backlog    bytes that wait in the stream
+   */
   constructor(
     sendFrame: (frame: Uint8Array) => boolean,
     backlog: () => number,
@@ -127,10 +82,12 @@ class HubRelay implements Relay {
     this.#open = false
   }
 
+  /** The hub has sent us our number, which from now on is in `addresses`. */
   named(me: PeerId): void {
-    this.addresses = [relayAddress(me)]
+    this.addresses = [relayed(me)]
   }
 
+  /** The stream brought a datagram from there. The bytes are valid only during the call. */
   deliver(from: string, bytes: Uint8Array): void {
     if (!this.#open) return
     this.counters.received += 1
@@ -138,7 +95,8 @@ class HubRelay implements Relay {
     else this.#events.datagram(from, bytes)
   }
 
+  /** The hub reports that this peer is not connected to it any more. */
   gone(peer: PeerId): void {
-    if (this.#open) this.#events.refused(relayAddress(peer))
+    if (this.#open) this.#events.refused(relayed(peer))
   }
 }
