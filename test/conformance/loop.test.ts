@@ -1,7 +1,7 @@
 import { Worker as ThreadWorker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import {
-  createBrowserLoop,
+  BrowserLoop,
   type TickWorker,
 } from '../../packages/holdfast/src/drivers/net/loop-browser.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
@@ -30,7 +30,7 @@ function startThread(source: string, sent: number[] = []): TickWorker {
 }
 
 async function openThreadLoop(sent?: number[]): Promise<OpenedLoop> {
-  const loop = createBrowserLoop((source) => startThread(source, sent))
+  const loop = new BrowserLoop((source) => startThread(source, sent))
   while (loop.ticks() !== 'worker') await rung(loop, 1)
   return { loop, close: () => loop.close() }
 }
@@ -42,7 +42,7 @@ function rung(loop: OpenedLoop['loop'], after: number): Promise<void> {
 loopConformance('loop of Node', async () => ({ loop: createNodeLoop(), close: () => {} }))
 loopConformance('loop of a page, ticks from a worker', () => openThreadLoop())
 loopConformance('loop of a page, workers forbidden', async () => {
-  const loop = createBrowserLoop(() => {
+  const loop = new BrowserLoop(() => {
     throw new Error('SecurityError: worker-src')
   })
   return { loop, close: () => loop.close() }
@@ -68,7 +68,7 @@ describe('the loop of a page', () => {
   })
 
   test('says why it has no worker, and goes on with timers', async () => {
-    const loop = createBrowserLoop(() => {
+    const loop = new BrowserLoop(() => {
       throw new Error('not here')
     })
     expect(loop.ticks()).toBe('timers')
@@ -79,7 +79,7 @@ describe('the loop of a page', () => {
 
   test('goes on with timers when its worker fails later, and keeps the alarms', async () => {
     let worker: TickWorker | null = null
-    const loop = createBrowserLoop((source) => (worker = startThread(source)))
+    const loop = new BrowserLoop((source) => (worker = startThread(source)))
     while (loop.ticks() !== 'worker') await rung(loop, 1)
     const waited = rung(loop, 20)
     ;(worker as TickWorker | null)?.onerror?.({ message: 'the worker died' })
@@ -96,7 +96,7 @@ describe('the loop of a page', () => {
       postMessage: () => {},
       terminate: () => {},
     }
-    const loop = createBrowserLoop(() => mute)
+    const loop = new BrowserLoop(() => mute)
     await rung(loop, 2)
     expect(loop.ticks()).toBe('timers')
     loop.close()

@@ -6,7 +6,7 @@
 
 import { type Mailbox, type MailboxOptions, openIn } from './mail-opening.ts'
 import { curvesInPage } from '../../holdfast/src/drivers/crypto/web-curves.ts'
-import { createBrowserLoop } from '../../holdfast/src/drivers/net/loop-browser.ts'
+import { BrowserLoop } from '../../holdfast/src/drivers/net/loop-browser.ts'
 import { connectWebSocket } from '../../holdfast/src/drivers/net/websocket.ts'
 import { reportInPage, warnInPage } from '../../holdfast/src/drivers/report-browser.ts'
 import { openMailIndexedDb } from './drivers/mail-indexeddb.ts'
@@ -21,5 +21,5 @@ const place = { ...drivers, date: wallClock, open: openMailIndexedDb, listen: nu
 
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
-  return openIn({ ...place, loop: createBrowserLoop() }, options)
+  return openIn({ ...place, loop: new BrowserLoop() }, options)
 }

@@ -2,7 +2,7 @@
  * The environment of a page: ticks come from a worker, the hub is that of the page's own origin.
  */
 
-import { createBrowserLoop } from './net/loop-browser.ts'
+import { BrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
@@ -20,7 +20,7 @@ export function browserEnvironment(): Environment {
   }
   page ??= {
     kind: 'browser',
-    loop: createBrowserLoop(),
+    loop: new BrowserLoop(),
     crypto: () => (crypto ??= openInPage()),
     connect: connectWebSocket,
     look: lookFromPage,

@@ -12,7 +12,7 @@
  * docs/protocols/link.md.
  */
 
-import { HoldfastError, rulesOf } from '../machine.ts'
+import { badValue, rulesOf } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './assembly.ts'
@@ -129,7 +129,7 @@ export function setKeepalive(link: Link, keepaliveMs: Millis): void {
 function checkKeepalive(keepaliveMs: Millis): void {
   if (keepaliveMs >= 1 && keepaliveMs <= LINK_TIMEOUT) return
   const range = `1 to ${LINK_TIMEOUT} ms`
-  throw new HoldfastError('bad-value', `a keepalive lies within ${range}: ${keepaliveMs}`)
+  throw badValue(`a keepalive lies within ${range}: ${keepaliveMs}`)
 }
 
 /**

@@ -6,7 +6,7 @@
  * one pushes out the one begun first.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { badValue } from '../machine.ts'
 import { CHANNEL_MAX, CHANNEL_MIN, PIECE_MAX } from './limits.ts'
 import { PARTS_MAX } from './frames.ts'
 import type { Frames } from './frames.ts'
@@ -51,14 +51,11 @@ export function createParted(): Parted {
 export function post(parted: Parted, channel: number, bytes: Uint8Array): boolean {
   if (bytes.length > PARTED_MAX) {
     const limit = `${PARTED_MAX} bytes`
-    throw new HoldfastError(
-      'bad-value',
-      `an unreliable message has at most ${limit}: ${bytes.length}`,
-    )
+    throw badValue(`an unreliable message has at most ${limit}: ${bytes.length}`)
   }
   if (!Number.isInteger(channel) || channel < CHANNEL_MIN || channel > CHANNEL_MAX) {
     const range = `${CHANNEL_MIN} to ${CHANNEL_MAX}`
-    throw new HoldfastError('bad-value', `a channel is a number from ${range}: ${channel}`)
+    throw badValue(`a channel is a number from ${range}: ${channel}`)
   }
   const parts = Math.max(1, Math.ceil(bytes.length / PIECE_MAX))
   if (parted.outbox.length + parts > OUTBOX_PARTS) return false

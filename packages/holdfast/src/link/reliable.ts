@@ -11,7 +11,7 @@
  * before them did, and a message has been applied only if all messages before it arrived.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { createWriter, reset, writeRaw } from '../wire/bytes.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
@@ -99,7 +99,7 @@ export function createIncoming(): Incoming {
 export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): number {
   if (bytes.length > MESSAGE_MAX) {
     const limit = `${MESSAGE_MAX} bytes`
-    throw new HoldfastError('bad-value', `a message has at most ${limit}: ${bytes.length}`)
+    throw badValue(`a message has at most ${limit}: ${bytes.length}`)
   }
   if (outgoing.messages >= QUEUE_MESSAGES_MAX || outgoing.bytes + bytes.length > QUEUE_BYTES_MAX) {
     const held = `${outgoing.messages} messages, ${outgoing.bytes} bytes`

@@ -46,24 +46,6 @@ export interface TickWorker {
   terminate(): void
 }
 
-/** Starts a worker from its source. @throws when the page may not have one */
-export type StartWorker = (source: string) => TickWorker
-
-/** The loop of a page. */
-export interface BrowserLoop extends Loop {
-  /** The present source of ticks. */
-  ticks(): 'worker' | 'timers'
-  /** Why there is no worker; null if there is one. */
-  trouble(): string | null
-  /** Ends the worker; no alarm fires any more. */
-  close(): void
-}
-
-/** The loop of this page. @param start  starts the worker; a test may pass its own */
-export function createBrowserLoop(start: StartWorker = startBlobWorker): BrowserLoop {
-  return new PageLoop(start)
-}
-
 function startBlobWorker(source: string): TickWorker {
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
   try {
@@ -74,7 +56,8 @@ function startBlobWorker(source: string): TickWorker {
   }
 }
 
-class PageLoop implements BrowserLoop {
+/** The loop of a page. */
+export class BrowserLoop implements Loop {
   readonly #alarms = new Set<PageAlarm>()
   /** The instant that the ticker was asked for; Infinity for none. */
   #asked: Millis = Infinity
@@ -84,7 +67,8 @@ class PageLoop implements BrowserLoop {
   #trouble: string | null = null
   #closed = false
 
-  constructor(start: StartWorker) {
+  /** @param start  starts the worker; a test may pass its own */
+  constructor(start: (source: string) => TickWorker = startBlobWorker) {
     try {
       this.#worker = start(WORKER_SOURCE)
       this.#worker.onmessage = ({ data }) => (data === 'ready' ? this.#begin() : this.#tick())
@@ -114,14 +98,17 @@ class PageLoop implements BrowserLoop {
     return new PageAlarm(this, run)
   }
 
+  /** The present source of ticks. */
   ticks(): 'worker' | 'timers' {
     return this.#ready ? 'worker' : 'timers'
   }
 
+  /** Why there is no worker; null if there is one. */
   trouble(): string | null {
     return this.#trouble
   }
 
+  /** Ends the worker; no alarm fires any more. */
   close(): void {
     this.#closed = true
     this.#alarms.clear()
@@ -196,9 +183,9 @@ class PageLoop implements BrowserLoop {
 class PageAlarm implements Alarm {
   at: Millis = Infinity
   readonly run: () => void
-  readonly #loop: PageLoop
+  readonly #loop: BrowserLoop
 
-  constructor(loop: PageLoop, run: () => void) {
+  constructor(loop: BrowserLoop, run: () => void) {
     this.#loop = loop
     this.run = run
   }

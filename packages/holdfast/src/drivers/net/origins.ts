@@ -13,7 +13,7 @@
  *   loopback. A proxy in front that passes on the name under which it was called is named.
  */
 
-import { HoldfastError } from '../../machine.ts'
+import { badValue } from '../../machine.ts'
 
 /** The headers in which a request claims its origin and the host that it means. */
 export interface Claims {
@@ -80,8 +80,7 @@ function refuse(reason: Refusal['reason'], status: Refusal['status'], said: stri
 function checkOrigin(origin: string): string {
   const at = normal(origin)
   if (at === '*' || at === 'null' || /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/.test(at)) return at
-  throw new HoldfastError(
-    'bad-value',
+  throw badValue(
     `an origin is a scheme, a host and no path, as https://play.example.com: "${origin}"`,
   )
 }

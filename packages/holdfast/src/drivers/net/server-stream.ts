@@ -3,30 +3,18 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import * as bucket from '../../bucket.ts'
-import { CLOSING_MAX, STREAM_BACKLOG_MAX } from '../../ports.ts'
-import type { Closing, Stream, StreamEvents } from '../../ports.ts'
+import { type Closing, CLOSING_MAX, type Stream, STREAM_BACKLOG_MAX } from '../../ports.ts'
+import type { StreamEvents } from '../../ports.ts'
 import { FrameMeter } from './frame-meter.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 import { checkMessage, closeSentence } from './websocket.ts'
-
-/** How long a message may take from its first byte to its last, in milliseconds. */
-export const HALF_MS = 10_000
-/** Most bytes of all incomplete messages. */
-export const HALF_BYTES_MAX: number = 32 * 1024 * 1024
-/** How long a byte that was sent may wait to be read, in milliseconds. */
-export const UNREAD_MS = 30_000
-/** Most bytes of all streams that wait to be read. */
-export const UNREAD_BYTES_MAX: number = 128 * 1024 * 1024
-/** Most that frames other than messages may cost at once. */
-export const NOISE_MAX = 32
-/** How much of that comes back each second. */
-export const NOISE_PER_SECOND = 4
 
 /** Most pings in a row without an answer. */
 const PINGS_LOST_MAX = 2
 /** A ping is not answered while more bytes than this wait in the stream. */
 const PONG_BACKLOG_MAX = 64 * 1024
-const NOISE = { max: NOISE_MAX, perSecond: NOISE_PER_SECOND }
+/** What frames other than messages may cost. */
+const NOISE = { max: 32, perSecond: 4 }
 /** A text frame costs one for each so many bytes, beside the one for its frame. */
 const NOISE_BYTES = 1024
 

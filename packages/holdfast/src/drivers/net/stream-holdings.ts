@@ -4,7 +4,6 @@
  * each keep to their own limit would fill the memory of all.
  */
 
-import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './server-stream.ts'
 import type { ServerStream } from './server-stream.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 
@@ -16,11 +15,7 @@ export class Halves {
   readonly #held = new Map<ServerStream, { since: number; bytes: number }>()
   #bytes = 0
 
-  constructor(
-    counters: StreamServerCounters,
-    ms: number = HALF_MS,
-    bytesMax: number = HALF_BYTES_MAX,
-  ) {
+  constructor(counters: StreamServerCounters, ms: number, bytesMax: number) {
     this.#counters = counters
     this.#ms = ms
     this.#bytesMax = bytesMax
@@ -64,11 +59,7 @@ export class Unread {
    */
   #bytes = 0
 
-  constructor(
-    counters: StreamServerCounters,
-    ms: number = UNREAD_MS,
-    bytesMax: number = UNREAD_BYTES_MAX,
-  ) {
+  constructor(counters: StreamServerCounters, ms: number, bytesMax: number) {
     this.#counters = counters
     this.#ms = ms
     this.#bytesMax = bytesMax

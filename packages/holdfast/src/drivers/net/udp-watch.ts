@@ -28,16 +28,10 @@ const IDLE_MS = 5_000
 
 const EMPTY = new Uint8Array(0)
 
-/** The connected sockets of one carrier. */
-export interface Watches {
-  /** We send to this address now: probes whether somebody is there, unless it was just probed. */
-  probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void
-  close(): void
-}
-
-/** Watches that report `refused` for an address at most once for each probe. */
-export function createWatches(refused: (address: string) => void): Watches {
-  return new ConnectedWatches(refused)
+interface Place {
+  host: string
+  port: number
+  family: 4 | 6
 }
 
 interface Watch {
@@ -46,16 +40,19 @@ interface Watch {
   connected: boolean
 }
 
-class ConnectedWatches implements Watches {
+/** The connected sockets of one carrier. */
+export class Watches {
   readonly #refused: (address: string) => void
   /** Least recently used first. */
   readonly #watches = new Map<string, Watch>()
 
+  /** @param refused  is told of an address at most once for each probe */
   constructor(refused: (address: string) => void) {
     this.#refused = refused
   }
 
-  probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void {
+  /** We send to this address now: probes whether somebody is there, unless it was just probed. */
+  probe(address: string, place: Place): void {
     const now = performance.now()
     const watch = this.#watches.get(address) ?? this.#open(now, address, place)
     const least = Math.max(PROBE_MS, SHARE_MS * this.#watches.size)
@@ -71,13 +68,8 @@ class ConnectedWatches implements Watches {
     this.#watches.clear()
   }
 
-  #open(
-    now: number,
-    address: string,
-    place: { host: string; port: number; family: 4 | 6 },
-  ): Watch | null {
+  #open(now: number, address: string, { host, port, family }: Place): Watch | null {
     if (!this.#hasRoom(now)) return null
-    const { host, port, family } = place
     const socket = dgram.createSocket({
       type: family === 4 ? 'udp4' : 'udp6',
       lookup: (name, _options, done) => done(null, name, family),

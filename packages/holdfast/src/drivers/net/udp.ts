@@ -15,10 +15,9 @@
 import dgram from 'node:dgram'
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { HoldfastError } from '../../machine.ts'
-import { DATAGRAM_MAX } from '../../ports.ts'
-import type { DatagramEvents, Datagrams } from '../../ports.ts'
-import { createWatches, type Watches } from './udp-watch.ts'
+import { badValue, HoldfastError } from '../../machine.ts'
+import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
+import { Watches } from './udp-watch.ts'
 
 /** Most datagrams that wait for the kernel. */
 const RING_SLOTS = 64
@@ -38,30 +37,6 @@ export interface UdpOptions {
   /** Whether to detect closed ports, as udp-watch.ts does. Default true. */
   watch?: boolean
 }
-
-/** Counts of datagrams on one socket since it was opened. */
-export interface UdpCounters {
-  sent: number
-  received: number
-  /** Empty ones, by which others check whether our port is open: dropped. */
-  probes: number
-  /** Larger than DATAGRAM_MAX, sent or received: dropped. */
-  oversize: number
-  /** Dropped because the kernel was not keeping up. */
-  congested: number
-  /** Not sent because we cannot reach the address, or the socket is closed. */
-  unreachable: number
-  /** Errors that the system reported. */
-  errors: number
-}
-
-/** Datagrams over one UDP socket. */
-export interface UdpDatagrams extends Datagrams {
-  readonly counters: Readonly<UdpCounters>
-}
-
-/** An OpenDatagrams whose carrier counts. */
-export type OpenUdp = (events: DatagramEvents) => Promise<UdpDatagrams>
 
 /** The parts of a `udp:` address. */
 export interface UdpPlace {
@@ -84,8 +59,7 @@ export function parseUdpAddress(address: string): UdpPlace | null {
   return { host, port, family }
 }
 
-/** The address of a place: the opposite of parseUdpAddress. */
-export function udpAddress(host: string, port: number): string {
+function udpAddress(host: string, port: number): string {
   return host.includes(':') ? `udp:[${host}]:${port}` : `udp:${host}:${port}`
 }
 
@@ -95,19 +69,21 @@ export function udpAddress(host: string, port: number): string {
  * @throws HoldfastError `bad-value` for a host that is no literal or a port out of range; the
  *   promise rejects with `port-taken`, `denied`, or `unreachable` when the host is not ours
  */
-export function openUdp(options: UdpOptions = {}): OpenUdp {
+export function openUdp(
+  options: UdpOptions = {},
+): (events: DatagramEvents) => Promise<UdpDatagrams> {
   const { host = '127.0.0.1', port = 0, watch = true } = options
   const family = isIPv4(host) ? 4 : isIPv6(host) ? 6 : 0
   if (family === 0) {
-    throw new HoldfastError('bad-value', `UDP needs an IP address such as 127.0.0.1: '${host}'`)
+    throw badValue(`UDP needs an IP address such as 127.0.0.1: '${host}'`)
   }
   if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
-    throw new HoldfastError('bad-value', `a UDP port is a number from 0 to 65535: ${port}`)
+    throw badValue(`a UDP port is a number from 0 to 65535: ${port}`)
   }
   return async (events) => {
     const socket = await bind(host, port, family)
     grow(socket)
-    return new UdpSocket(socket, family, events, watch)
+    return new UdpDatagrams(socket, family, events, watch)
   }
 }
 
@@ -166,15 +142,21 @@ function grow(socket: dgram.Socket): void {
 
 type Target = UdpPlace & { sends: number }
 
-class UdpSocket implements UdpDatagrams {
+/** Datagrams over one UDP socket. */
+export class UdpDatagrams implements Datagrams {
   readonly addresses: readonly string[]
-  readonly counters: UdpCounters = {
+  readonly counters = {
     sent: 0,
     received: 0,
+    /** Empty ones, by which others check whether our port is open: dropped. */
     probes: 0,
+    /** Larger than DATAGRAM_MAX, sent or received: dropped. */
     oversize: 0,
+    /** Dropped because the kernel was not keeping up. */
     congested: 0,
+    /** Not sent because we cannot reach the address, or the socket is closed. */
     unreachable: 0,
+    /** Errors that the system reported. */
     errors: 0,
   }
   readonly #socket: dgram.Socket
@@ -196,7 +178,7 @@ class UdpSocket implements UdpDatagrams {
     const refused = (address: string): void => {
       if (this.#open) events.refused(address)
     }
-    this.#watches = watch ? createWatches(refused) : null
+    this.#watches = watch ? new Watches(refused) : null
     this.addresses = ownAddresses(socket.address(), family)
     socket.on('message', (bytes, source) => this.#receive(bytes, source.address, source.port))
     socket.on('error', () => {

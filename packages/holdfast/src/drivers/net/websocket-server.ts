@@ -2,11 +2,11 @@
  * Accepts streams over WebSocket on an existing HTTP server.
  *
  * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection that
- * has not sent a whole request head is `waiting`: it is closed after HANDSHAKE_MS, and when
- * WAITING_MAX of them wait, the oldest goes. The oldest and not the newest, because an honest
+ * has not sent a whole request head is `waiting`: it is closed after `handshakeMs`, and when
+ * `waitingMax` of them wait, the oldest goes. The oldest and not the newest, because an honest
  * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
  * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
- * looks alive for hours. A stream over CONNECTIONS_MAX is accepted and closed with code 1013, since
+ * looks alive for hours. A stream over `connectionsMax` is accepted and closed with code 1013, since
  * a browser shows close codes to its page but not HTTP statuses; so is one of a page that may not
  * come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open streams
  * cost, and server-stream.ts their frames beside messages.
@@ -18,23 +18,39 @@ import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { STREAM_MESSAGE_MAX } from '../../ports.ts'
-import type { Accept } from '../../ports.ts'
+import { type Accept, STREAM_MESSAGE_MAX } from '../../ports.ts'
 import * as rounds from '../../rounds.ts'
 import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../wire/ip.ts'
 import { createGate, type Gate } from './origins.ts'
-import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
-import type { Keeper } from './server-stream.ts'
+import { GOING_AWAY, type Keeper, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
 import { answerPost, keepPosts, readPost, type TakeBeacon } from './posts.ts'
-import { createCounters, type StreamServerCounters } from './stream-counters.ts'
+import { NO_STREAMS, type StreamServerCounters } from './stream-counters.ts'
 import { Halves, Unread } from './stream-holdings.ts'
 
-const CONNECTIONS_MAX = 10_000
-const WAITING_MAX = 1_000
-const HANDSHAKE_MS = 10_000
-const PING_MS = 5_000
-/** How often the memory that streams cost is checked. */
-const SWEEP_MS = 1_000
+/** The limits of a server of streams, unless its options have others. */
+const LIMITS = {
+  /** Most streams at a time. */
+  connectionsMax: 10_000,
+  /**
+   * Most TCP connections at a time that have not sent a whole request head; 0 where the server
+   * limits them itself.
+   */
+  waitingMax: 1_000,
+  /** How long they may take for the head, in milliseconds. */
+  handshakeMs: 10_000,
+  /** Time between pings, in milliseconds; a stream is dead after two without an answer. */
+  pingMs: 5_000,
+  /** How long a message may take from its first byte to its last, in milliseconds. */
+  halfMs: 10_000,
+  /** Most bytes of all incomplete messages. */
+  halfBytesMax: 32 * 1024 * 1024,
+  /** How long a byte that was sent may wait to be read, in milliseconds. */
+  unreadMs: 30_000,
+  /** Most bytes of all streams that wait to be read. */
+  unreadBytesMax: 128 * 1024 * 1024,
+  /** Time between two checks of the memory that streams cost, in milliseconds. */
+  sweepMs: 1_000,
+}
 /** A check that comes so many times later than it should follows on a stall. */
 const SWEEPS_LATE = 3
 /** How long the other side may take to agree to our close, in milliseconds. */
@@ -45,7 +61,7 @@ const FRAGMENTS_MAX = 1024
 const CHUNKS_MAX = 16 * 1024
 
 /** The options for accepting streams. */
-export interface StreamServerOptions {
+export interface StreamServerOptions extends Partial<typeof LIMITS> {
   /**
    * Where clients connect, such as `/hub`. A request for an upgrade at another path is left to
    * other listeners on this server; without any, it gets 404.
@@ -64,68 +80,34 @@ export interface StreamServerOptions {
   untrusted?: () => void
   /** The origins whose pages may open streams beside the server's own; see origins.ts. */
   origins?: readonly string[]
-  /** Most streams at a time. Default 10,000. */
-  connectionsMax?: number
-  /**
-   * Most TCP connections at a time that have not sent a whole request head. Default 1,000; 0 where
-   * the server limits them itself.
-   */
-  waitingMax?: number
-  /** How long they may take for the head, in milliseconds. Default 10,000. */
-  handshakeMs?: number
-  /** Time between pings; a stream is dead after two without an answer. Default 5,000. */
-  pingMs?: number
-  /** How long a message may take to come in completely, in milliseconds. Default 10,000. */
-  halfMs?: number
-  /** Most bytes of all incomplete messages. Default 32 MiB. */
-  halfBytesMax?: number
-  /** How long sent bytes may wait to be read, in milliseconds. Default 30,000. */
-  unreadMs?: number
-  /** Most bytes of all streams that wait to be read. Default 128 MiB. */
-  unreadBytesMax?: number
-  /** Time between two checks of the memory that streams cost, in milliseconds. Default 1,000. */
-  sweepMs?: number
-}
-
-/** The acceptor of streams on one HTTP server. */
-export interface StreamServer {
-  readonly counters: Readonly<StreamServerCounters>
-  /** Streams that are open now. */
-  open(): number
-  /** TCP connections that have not sent a whole request head. */
-  waiting(): number
-  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
-  close(): void
 }
 
 /** Lets clients open streams at a path of this server, until `close`. */
 export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
   // All of these servers have the events of an HTTP server, though the types of HTTP/2 lack them.
-  return new Door(server as Server, options)
+  return new StreamServer(server as Server, options)
 }
 
 /** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
 export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 
 /** All acceptors on one server. */
-const doorsOf = new WeakMap<Server, Set<Door>>()
+const doorsOf = new WeakMap<Server, Set<StreamServer>>()
 
-class Door implements StreamServer, Keeper {
-  readonly counters: StreamServerCounters = createCounters()
+/** The acceptor of streams on one HTTP server. */
+export class StreamServer implements Keeper {
+  readonly counters: StreamServerCounters = { ...NO_STREAMS }
   readonly #server: Server
-  readonly #options: StreamServerOptions
+  readonly #options: StreamServerOptions & typeof LIMITS
   readonly #paths: readonly string[]
-  readonly #connectionsMax: number
   readonly #sockets: WebSocketServer
   readonly #streams = new Set<ServerStream>()
   readonly #queue: WaitingRoom
-  readonly #doors: Set<Door>
+  readonly #doors: Set<StreamServer>
   readonly #gate: Gate
   readonly #halves: Halves
   readonly #unread: Unread
-  readonly #sweepMs: number
   #sweptAt = performance.now()
-  readonly #pingMs: number
   readonly #pings: rounds.Rounds<ServerStream>
   #pinging: NodeJS.Timeout | undefined
   readonly #sweeping: NodeJS.Timeout
@@ -133,23 +115,21 @@ class Door implements StreamServer, Keeper {
 
   constructor(server: Server, options: StreamServerOptions) {
     this.#server = server
-    this.#options = options
+    const limits = { ...LIMITS, ...options }
+    this.#options = limits
     this.#paths = [options.path].flat()
     this.#gate = createGate(options.origins ?? [])
-    this.#connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
-    const waitingMax = options.waitingMax ?? WAITING_MAX
-    this.#queue = new WaitingRoom(this.counters, waitingMax, options.handshakeMs ?? HANDSHAKE_MS)
+    this.#queue = new WaitingRoom(this.counters, limits.waitingMax, limits.handshakeMs)
     this.#doors = doorsOf.get(server) ?? new Set()
     doorsOf.set(server, this.#doors.add(this))
-    this.#halves = new Halves(this.counters, options.halfMs, options.halfBytesMax)
-    this.#sweepMs = options.sweepMs ?? SWEEP_MS
-    this.#unread = new Unread(this.counters, options.unreadMs, options.unreadBytesMax)
+    this.#halves = new Halves(this.counters, limits.halfMs, limits.halfBytesMax)
+    this.#unread = new Unread(this.counters, limits.unreadMs, limits.unreadBytesMax)
     this.#sockets = createSockets()
     this.#sockets.on('wsClientError', (_error, socket) => {
       this.counters.badUpgrades += 1
       refuse(socket, 400)
     })
-    if (waitingMax > 0) {
+    if (limits.waitingMax > 0) {
       server.on('connection', this.#connected)
       server.on('request', this.#requested)
     }
@@ -157,20 +137,22 @@ class Door implements StreamServer, Keeper {
     const { beacon } = options
     if (beacon)
       this.#unkeep = keepPosts(server, this.#paths, (...asked) => this.#post(beacon, ...asked))
-    this.#sweeping = setInterval(() => this.#sweep(), this.#sweepMs).unref()
-    this.#pingMs = options.pingMs ?? PING_MS
-    this.#pings = rounds.create(performance.now() + this.#pingMs)
+    this.#sweeping = setInterval(() => this.#sweep(), limits.sweepMs).unref()
+    this.#pings = rounds.create(performance.now() + limits.pingMs)
     this.#pingOn()
   }
 
+  /** Streams that are open now. */
   open(): number {
     return this.#streams.size
   }
 
+  /** TCP connections that have not sent a whole request head. */
   waiting(): number {
     return this.#queue.size
   }
 
+  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
   close(): void {
     clearInterval(this.#sweeping)
     clearTimeout(this.#pinging)
@@ -203,9 +185,9 @@ class Door implements StreamServer, Keeper {
       if (refusal !== null) {
         this.counters[refusal.reason] += 1
         turnAway(connection, POLICY, refusal.why)
-      } else if (this.#streams.size >= this.#connectionsMax) {
+      } else if (this.#streams.size >= this.#options.connectionsMax) {
         this.counters.full += 1
-        turnAway(connection, TRY_AGAIN_LATER, `at most ${this.#connectionsMax} connections`)
+        turnAway(connection, TRY_AGAIN_LATER, `at most ${this.#options.connectionsMax} connections`)
       } else {
         this.#accept(connection, request)
       }
@@ -258,14 +240,14 @@ class Door implements StreamServer, Keeper {
 
   #pingOn(): void {
     const now = performance.now()
-    const part = rounds.next(this.#pings, now, this.#pingMs, () => this.#streams)
+    const part = rounds.next(this.#pings, now, this.#options.pingMs, () => this.#streams)
     for (const stream of part) stream.ping()
     this.#pinging = setTimeout(() => this.#pingOn(), this.#pings.dueAt - now).unref()
   }
 
   #sweep(): void {
     const now = performance.now()
-    const late = now - this.#sweptAt > SWEEPS_LATE * this.#sweepMs
+    const late = now - this.#sweptAt > SWEEPS_LATE * this.#options.sweepMs
     this.#sweptAt = now
     // After a stall, bytes that have come are not read yet, and would count as if they had not
     // come.

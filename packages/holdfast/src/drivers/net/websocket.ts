@@ -3,9 +3,9 @@
  * constructor comes as an argument, so that a browser bundle does not contain `ws`.
  */
 
-import { HoldfastError } from '../../machine.ts'
-import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
-import type { Connect, Met, Stream, StreamEvents } from '../../ports.ts'
+import { badValue } from '../../machine.ts'
+import { type Connect, type Met, type Stream, STREAM_BACKLOG_MAX } from '../../ports.ts'
+import { STREAM_MESSAGE_MAX, type StreamEvents } from '../../ports.ts'
 
 /** How long a connection may take to open, in milliseconds; then it is reported as closed. */
 const OPEN_MS = 10_000
@@ -36,30 +36,21 @@ export interface WebSocketLike {
 }
 
 /** Makes one WebSocket. @throws when the URL is malformed */
-export type MakeWebSocket = (url: string) => WebSocketLike
+type MakeWebSocket = (url: string) => WebSocketLike
 /** Reads from an error what was found at that URL, if the error reveals it. */
-export type ReadError = (error: unknown, url: string) => Met | undefined
-
-/** A stream over a WebSocket, with its counter. */
-export interface WebSocketStream extends Stream {
-  /** Text frames, which we never send: ignored. */
-  readonly texts: number
-}
-
-/** Connects with the WebSocket of the browser. */
-export const connectWebSocket: (url: string, events: StreamEvents) => WebSocketStream = (
-  url,
-  events,
-) => new ClientStream((address) => new WebSocket(address) as WebSocketLike, url, events)
+type ReadError = (error: unknown, url: string) => Met | undefined
 
 /**
  * A Connect over any implementation of the WebSocket interface.
  *
  * @param read  reads the errors of an implementation that reports them; browsers report none
  */
-export function connectWith(make: MakeWebSocket, read?: ReadError): Connect {
+export function connectWith(make: MakeWebSocket, read: ReadError = () => undefined): Connect {
   return (url, events) => new ClientStream(make, url, events, read)
 }
+
+/** Connects with the WebSocket of the browser. */
+export const connectWebSocket: Connect = connectWith((url) => new WebSocket(url) as WebSocketLike)
 
 /**
  * Refuses a message that is too big for any stream.
@@ -68,10 +59,7 @@ export function connectWith(make: MakeWebSocket, read?: ReadError): Connect {
  */
 export function checkMessage(bytes: Uint8Array): void {
   if (bytes.length > STREAM_MESSAGE_MAX) {
-    throw new HoldfastError(
-      'bad-value',
-      `a stream message has at most ${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`,
-    )
+    throw badValue(`a stream message has at most ${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`)
   }
 }
 
@@ -96,22 +84,15 @@ function turnedAway(code: number, reason: string): Met | undefined {
   return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined
 }
 
-class ClientStream implements WebSocketStream {
-  texts = 0
+class ClientStream implements Stream {
   readonly #url: string
   readonly #events: StreamEvents
   #state: 'opening' | 'open' | 'closed' = 'opening'
   #socket: WebSocketLike | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
-
   readonly #read: ReadError
 
-  constructor(
-    make: MakeWebSocket,
-    url: string,
-    events: StreamEvents,
-    read: ReadError = () => undefined,
-  ) {
+  constructor(make: MakeWebSocket, url: string, events: StreamEvents, read: ReadError) {
     this.#url = url
     this.#events = events
     this.#read = read
@@ -176,10 +157,9 @@ class ClientStream implements WebSocketStream {
   }
 
   #received(data: unknown): void {
-    if (this.#state !== 'open') return
-    if (!(data instanceof ArrayBuffer)) {
-      this.texts += 1
-    } else if (data.byteLength > STREAM_MESSAGE_MAX) {
+    // Text frames, which we never send, are ignored.
+    if (this.#state !== 'open' || !(data instanceof ArrayBuffer)) return
+    if (data.byteLength > STREAM_MESSAGE_MAX) {
       this.#socket?.close(TOO_BIG)
       this.#ended(`${this.#url}: a message of ${data.byteLength} bytes is too big`)
     } else {

@@ -2,7 +2,7 @@
  * The limits of every store: the same keys and sizes, so that none accepts what another refuses.
  */
 
-import { HoldfastError } from '../../machine.ts'
+import { badValue } from '../../machine.ts'
 
 /** Longest key, in UTF-16 units. */
 export const KEY_MAX = 512
@@ -21,18 +21,14 @@ export type Changes = readonly (readonly [key: string, value: Uint8Array | null]
 export function checkChanges(changes: Changes): void {
   for (const [key, value] of changes) {
     if (key === '' || key.length > KEY_MAX) {
-      throw new HoldfastError(
-        'bad-value',
-        `a key of a store has 1 to ${KEY_MAX} characters: ${key.length}`,
-      )
+      throw badValue(`a key of a store has 1 to ${KEY_MAX} characters: ${key.length}`)
     }
     // NUL and half surrogates do not survive UTF-8, so two keys could become one.
     if (/\0|\p{Surrogate}/u.test(key)) {
-      throw new HoldfastError('bad-value', `a key of a store is text: ${JSON.stringify(key)}`)
+      throw badValue(`a key of a store is text: ${JSON.stringify(key)}`)
     }
     if (value !== null && value.length > VALUE_MAX) {
-      throw new HoldfastError(
-        'bad-value',
+      throw badValue(
         `a value of a store has at most ${VALUE_MAX} bytes: ${value.length} at '${key}'`,
       )
     }
