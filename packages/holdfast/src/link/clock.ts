@@ -32,26 +32,26 @@ const SLEW_MAX = 0.05
 // An error is corrected over about this long, or at SLEW_MAX if it is larger.
 const SLEW_OVER: Millis = 1000
 
-/** Samples that one end has of the other's clock. */
-export interface ClockSamples {
-  /** What this end adds to its own clock when it answers; NaN while it does not know the time. */
-  shift: Millis
-  /** When the questions left that have no answer yet, oldest first; at most ASKED_MAX. */
-  asked: Millis[]
-  /** When the last question left. */
-  askedAt: Millis
-  /** The t0 of the peer's question that waits for its answer, or NaN. */
-  question: Millis
-  /** When that question came. */
-  questionAt: Millis
-  /** Pairs of round trip and offset, newest last; at most 16. */
-  samples: { trip: Millis; offset: Millis }[]
+/** No samples. */
+export function createSamples() {
+  return {
+    /** What this end adds to its own clock when it answers; NaN while it does not know the time. */
+    shift: 0,
+    /** When the questions left that have no answer yet, oldest first; at most ASKED_MAX. */
+    asked: [] as Millis[],
+    /** When the last question left. */
+    askedAt: -Infinity,
+    /** The t0 of the peer's question that waits for its answer, or NaN. */
+    question: NaN,
+    /** When that question came. */
+    questionAt: 0,
+    /** Pairs of round trip and offset, newest last; at most 16. */
+    samples: [] as { trip: Millis; offset: Millis }[],
+  }
 }
 
-/** No samples. */
-export function createSamples(): ClockSamples {
-  return { shift: 0, asked: [], askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
-}
+/** Samples that one end has of the other's clock. */
+export type ClockSamples = ReturnType<typeof createSamples>
 
 /** Whether a packet that leaves now should carry a question. @param rttMs  as far as it is known */
 export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): boolean {
@@ -103,28 +103,28 @@ function best({ samples }: ClockSamples): { trip: Millis; offset: Millis } | nul
   return least
 }
 
-/** Session time as one member computes it. */
-export interface SessionClock {
-  /** Our own clock when the rate was last set. */
-  at: Millis
-  /** Session time at that moment. */
-  time: Millis
-  /** Session milliseconds for each own one since: 0.95 to 1.05. */
-  rate: number
-  /**
-   * How long the rate applies, by our own clock; then the error is corrected, and the rate is 1.
-   */
-  span: Millis
-  /** False until the first `steer`; until then session time is our own clock. */
-  set: boolean
-  /** An offset that was measured and may be far wrong; null if none was. */
-  rough: Millis | null
+/** Session time equals our own clock until it is steered. */
+export function createClock(now: Millis) {
+  return {
+    /** Our own clock when the rate was last set. */
+    at: now,
+    /** Session time at that moment. */
+    time: now,
+    /** Session milliseconds for each own one since: 0.95 to 1.05. */
+    rate: 1,
+    /**
+     * How long the rate applies, by our own clock; then the error is corrected, and the rate is 1.
+     */
+    span: 0,
+    /** False until the first `steer`; until then session time is our own clock. */
+    set: false,
+    /** An offset that was measured and may be far wrong; null if none was. */
+    rough: null as Millis | null,
+  }
 }
 
-/** Session time equals our own clock until it is steered. */
-export function createClock(now: Millis): SessionClock {
-  return { at: now, time: now, rate: 1, span: 0, set: false, rough: null }
-}
+/** Session time as one member computes it. */
+export type SessionClock = ReturnType<typeof createClock>
 
 /** Session time now; never less than before for a later or equal `now`. */
 export function timeAt(clock: SessionClock, now: Millis): Millis {

@@ -19,6 +19,7 @@
  */
 
 import {
+  type ByteWriter,
   readF64,
   readU16,
   readU8,
@@ -28,7 +29,6 @@ import {
   writeU8,
   writeVarint,
 } from '../wire/bytes.ts'
-import type { ByteReader, ByteWriter } from '../wire/bytes.ts'
 import { unwrap } from '../wire/sequence.ts'
 import { CHANNEL_MIN, FRAME_MAX, PIECE_MAX } from './limits.ts'
 
@@ -51,60 +51,43 @@ export const QUESTION_BYTES = 9
 /** Bytes that an UNREL frame needs beside its body, at most. */
 export const UNREL_OVERHEAD = 4
 
-/** A cursor in a packet, with the frame that was last read. One serves a whole packet. */
-export interface Frames extends ByteReader {
-  bytes: Uint8Array
-  end: number
-  kind: number
-  /** REL: FIRST and LAST. CLOCK: 1 for an answer. */
-  flags: number
-  /** UNREL, UMSG: the channel. CLOSE: the reason. */
-  channel: number
-  /** REL: the piece, a plain number. UMSG: the message, 0 to 65535. */
-  id: number
-  /** UMSG: which part, of how many. */
-  part: number
-  parts: number
-  /** Where the body is in `bytes`. */
-  from: number
-  to: number
-  /** CLOCK: t0, t1, t2. All in Millis. */
-  t0: number
-  t1: number
-  t2: number
-  /** A piece's number near which the first REL is; afterwards the piece last read. */
-  near: number
-  first: boolean
-  /** How long the peer held its ack back, from the last ACKDELAY. */
-  held: number
-}
-
 /** The bytes of a cursor without a packet. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
 
 /** A cursor, which is opened on one packet after the other. */
-export function createFrames(): Frames {
+export function createFrames() {
   return {
     bytes: NO_BYTES,
     at: 0,
     end: 0,
     failed: false,
     kind: 0,
+    /** REL: FIRST and LAST. CLOCK: 1 for an answer. */
     flags: 0,
+    /** UNREL, UMSG: the channel. CLOSE: the reason. */
     channel: 0,
+    /** REL: the piece, a plain number. UMSG: the message, 0 to 65535. */
     id: 0,
+    /** UMSG: which part, of how many. */
     part: 0,
     parts: 0,
+    /** Where the body is in `bytes`. */
     from: 0,
     to: 0,
+    /** CLOCK: t0, t1, t2. All in Millis. */
     t0: 0,
     t1: 0,
     t2: 0,
+    /** A piece's number near which the first REL is; afterwards the piece last read. */
     near: 0,
     first: true,
+    /** How long the peer held its ack back, from the last ACKDELAY. */
     held: 0,
   }
 }
+
+/** A cursor in a packet, with the frame that was last read. One serves a whole packet. */
+export type Frames = ReturnType<typeof createFrames>
 
 /** Starts to read the frames of a packet at `at`. @param near  the next piece in order */
 export function open(frames: Frames, bytes: Uint8Array, at: number, near: number): void {

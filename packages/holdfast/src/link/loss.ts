@@ -23,38 +23,32 @@ const PROBE_MAX: Millis = 1000
 // Before the first sample; short enough that a lost first packet is not felt as a hang.
 const FIRST_GUESS: Millis = 100
 
-/** Round trip times in Millis; all 0 but `smoothed` before the first sample. */
-export interface Rtt {
-  samples: number
-  latest: Millis
-  min: Millis
-  smoothed: Millis
-  variation: Millis
-}
-
-/** Timers of loss detection. */
-export interface Loss {
-  /** When the oldest packet that later ones overtook counts as lost; Infinity if none. */
-  lostAt: Millis
-  /** When the last packet that asks for an answer left, or the last probe was due. */
-  probeFrom: Millis
-  /** A packet is lost once one so many places later has arrived. */
-  later: number
-  /** Probes in a row without an answer. */
-  probes: number
-  /** The last packet sent whose ack does not wait for long; -1 if none. */
-  soonest: number
-}
-
 /** Nothing measured. */
-export function createRtt(): Rtt {
+export function createRtt() {
   return { samples: 0, latest: 0, min: 0, smoothed: FIRST_GUESS, variation: FIRST_GUESS / 2 }
 }
 
+/** Round trip times in Millis; all 0 but `smoothed` before the first sample. */
+export type Rtt = ReturnType<typeof createRtt>
+
 /** Nothing under way. */
-export function createLoss(now: Millis): Loss {
-  return { lostAt: Infinity, probeFrom: now, later: LATER_PACKETS, probes: 0, soonest: -1 }
+export function createLoss(now: Millis) {
+  return {
+    /** When the oldest packet that later ones overtook counts as lost; Infinity if none. */
+    lostAt: Infinity,
+    /** When the last packet that asks for an answer left, or the last probe was due. */
+    probeFrom: now,
+    /** A packet is lost once one so many places later has arrived. */
+    later: LATER_PACKETS,
+    /** Probes in a row without an answer. */
+    probes: 0,
+    /** The last packet sent whose ack does not wait for long; -1 if none. */
+    soonest: -1,
+  }
 }
+
+/** Timers of loss detection. */
+export type Loss = ReturnType<typeof createLoss>
 
 /** Takes one round trip. @param held  how long the peer reports that it held its ack back */
 export function sample(rtt: Rtt, measured: Millis, held: Millis): void {

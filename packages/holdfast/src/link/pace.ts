@@ -31,38 +31,29 @@ const BURST: number = 10 * PACKET_MAX
 const TIMER_GRAIN: Millis = 4
 const SHORTEST_TRIP: Millis = 0.05
 
-/** The state of one direction. */
-export interface Pace {
-  /** Bytes that may be under way. */
-  window: number
-  /** Above this the window grows slowly; Infinity until the first loss. */
-  slowFrom: number
-  /** Bytes of packets without a verdict, bare acks not counted. */
-  flying: number
-  /** Losses of packets up to this sequence belong to a round that was already paid for. */
-  paidUpTo: number
-  /** Losses up to this sequence belong to the same round, and these bytes are lost in it. */
-  roundUpTo: number
-  lost: number
-  /** Bytes that may leave now; negative is debt. */
-  tokens: number
-  /** When `tokens` was last filled up. */
-  filledAt: Millis
-}
-
 /** A fresh link: ten packets may leave at once. */
-export function createPace(now: Millis): Pace {
+export function createPace(now: Millis) {
   return {
+    /** Bytes that may be under way. */
     window: FIRST_WINDOW,
+    /** Above this the window grows slowly; Infinity until the first loss. */
     slowFrom: Infinity,
+    /** Bytes of packets without a verdict, bare acks not counted. */
     flying: 0,
+    /** Losses of packets up to this sequence belong to a round that was already paid for. */
     paidUpTo: -1,
+    /** Losses up to this sequence belong to the same round, and these bytes are lost in it. */
     roundUpTo: -1,
     lost: 0,
+    /** Bytes that may leave now; negative is debt. */
     tokens: BURST,
+    /** When `tokens` was last filled up. */
     filledAt: now,
   }
 }
+
+/** The state of one direction. */
+export type Pace = ReturnType<typeof createPace>
 
 // Bytes a millisecond.
 function rateOf(pace: Pace, smoothed: Millis): number {

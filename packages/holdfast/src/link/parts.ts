@@ -27,20 +27,25 @@ export interface Part {
   bytes: Uint8Array
 }
 
-/** The parted messages of both directions. */
-export interface Parted {
-  /** Number of the next message, 0 to 65535. */
-  next: number
-  /** Parts that wait to leave, oldest first; at most OUTBOX_PARTS. */
-  outbox: Part[]
-  /** Messages of which parts have come, in the order they were begun; at most INBOX_MESSAGES. */
-  inbox: { channel: number; message: number; missing: number; parts: (Uint8Array | null)[] }[]
+/** Nothing under way. */
+export function createParted() {
+  return {
+    /** Number of the next message, 0 to 65535. */
+    next: 0,
+    /** Parts that wait to leave, oldest first; at most OUTBOX_PARTS. */
+    outbox: [] as Part[],
+    /** Messages of which parts have come, in the order they were begun; at most INBOX_MESSAGES. */
+    inbox: [] as {
+      channel: number
+      message: number
+      missing: number
+      parts: (Uint8Array | null)[]
+    }[],
+  }
 }
 
-/** Nothing under way. */
-export function createParted(): Parted {
-  return { next: 0, outbox: [], inbox: [] }
-}
+/** The parted messages of both directions. */
+export type Parted = ReturnType<typeof createParted>
 
 /**
  * Queues a copy of an unreliable message.

@@ -14,7 +14,6 @@
 import { badValue, HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { createWriter, reset, writeRaw } from '../wire/bytes.ts'
-import type { ByteWriter } from '../wire/bytes.ts'
 import { type Arrivals, note } from './arrivals.ts'
 import { MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
 import type { Limits } from './limits.ts'
@@ -40,55 +39,46 @@ export interface Piece {
   at: Millis
 }
 
-/** The sending side. */
-export interface Outgoing {
-  /** Oldest piece not known to have arrived. Pieces are numbered from 1. */
-  base: number
-  /** First piece never sent. */
-  unsent: number
-  /** Number of the next piece. */
-  next: number
-  /** Ring of the pieces from base to next; its length is a power of two. */
-  ring: (Piece | null)[]
-  /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
-  messages: number
-  bytes: number
-  /** No piece before this one is to be sent again. */
-  againFrom: number
-  /** The last message that arrived completely, with all before it; 0 if none. */
-  delivered: number
-}
-
-/** The receiving side. */
-export interface Incoming {
-  /** Next piece in order. */
-  next: number
-  /** Pieces that came early, by number; at most `reorder` and those of one packet more. */
-  early: Map<number, { flags: number; bytes: Uint8Array }>
-  /** Pieces of a message that is not complete; at most MESSAGE_MAX bytes. */
-  partial: ByteWriter
-  /** A message has begun and is not complete. */
-  open: boolean
-}
-
 /** Nothing queued. */
-export function createOutgoing(): Outgoing {
+export function createOutgoing() {
   return {
+    /** Oldest piece not known to have arrived. Pieces are numbered from 1. */
     base: 1,
+    /** First piece never sent. */
     unsent: 1,
+    /** Number of the next piece. */
     next: 1,
-    ring: [null, null],
+    /** Ring of the pieces from base to next; its length is a power of two. */
+    ring: [null, null] as (Piece | null)[],
+    /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
     messages: 0,
     bytes: 0,
+    /** No piece before this one is to be sent again. */
     againFrom: 1,
+    /** The last message that arrived completely, with all before it; 0 if none. */
     delivered: 0,
   }
 }
 
+/** The sending side. */
+export type Outgoing = ReturnType<typeof createOutgoing>
+
 /** Nothing received. */
-export function createIncoming(): Incoming {
-  return { next: 1, early: new Map(), partial: createWriter(0), open: false }
+export function createIncoming() {
+  return {
+    /** Next piece in order. */
+    next: 1,
+    /** Pieces that came early, by number; at most `reorder` and those of one packet more. */
+    early: new Map() as Map<number, { flags: number; bytes: Uint8Array }>,
+    /** Pieces of a message that is not complete; at most MESSAGE_MAX bytes. */
+    partial: createWriter(0),
+    /** A message has begun and is not complete. */
+    open: false,
+  }
 }
+
+/** The receiving side. */
+export type Incoming = ReturnType<typeof createIncoming>
 
 /**
  * Queues a copy of a message.

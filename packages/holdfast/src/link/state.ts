@@ -4,20 +4,13 @@ import type { Millis } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
 import { createAssemblies } from './assembly.ts'
 import type { Arrivals } from './arrivals.ts'
-import type { Assemblies } from './assembly.ts'
 import { createSamples } from './clock.ts'
-import type { ClockSamples } from './clock.ts'
 import type { Limits } from './limits.ts'
 import { createLoss, createRtt } from './loss.ts'
-import type { Loss, Rtt } from './loss.ts'
 import { createPace } from './pace.ts'
-import type { Pace } from './pace.ts'
 import { createParted } from './parts.ts'
-import type { Parted } from './parts.ts'
 import { createIncoming, createOutgoing } from './reliable.ts'
-import type { Incoming, Outgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
-import type { Received, Sent } from './window.ts'
 
 /** The result of `write` if no later packet is needed either. */
 export const NOTHING_WAITS = -2
@@ -41,33 +34,6 @@ export interface LinkSink {
   lost(sequence: number): void
 }
 
-/** Counters for metrics and tests; they count packets unless noted otherwise. */
-export interface Counters {
-  sent: number
-  received: number
-  /** Bytes of these packets. */
-  bytesSent: number
-  bytesReceived: number
-  /** Refused: not a packet of ours, or one that breaks the rules. */
-  malformed: number
-  duplicate: number
-  /** Too old to know whether it was received before. */
-  stale: number
-  /** Refused un-acked because a piece was too far ahead (L1). */
-  droppedForRoom: number
-  lost: number
-  /** Acked after they counted as lost. */
-  lateAcked: number
-  /** Lost because the window was full and a probe or keepalive had to leave. */
-  evicted: number
-  /** Pieces sent again. */
-  retransmitted: number
-  /** Packets that hold nothing but an ack. */
-  bareAcks: number
-  keepalives: number
-  probes: number
-}
-
 /** Decisions on which order and verdicts rest: RULES of rules.ts, or a test's own. */
 export interface LinkRules {
   /** Whether a packet may be numbered now without giving up an older one. */
@@ -78,56 +44,18 @@ export interface LinkRules {
   take(link: Link, id: number, flags: number, bytes: Uint8Array, arrivals: Arrivals): boolean
 }
 
-/** One peer over lossy datagrams. Plain data, beside its rules. */
-export interface Link {
-  readonly limits: Limits
-  readonly rules: LinkRules
-  keepaliveMs: Millis
-  /** When a well-formed packet last came; at first when the link was created. */
-  lastHeard: Millis
-  /** When a packet last left. */
-  lastSent: Millis
-  /** Why it was closed, by us or by the peer; null while it is open. */
-  closed: number | null
-  sent: Sent
-  received: Received
-  rtt: Rtt
-  loss: Loss
-  pace: Pace
-  outgoing: Outgoing
-  incoming: Incoming
-  parted: Parted
-  clock: ClockSamples
-  assemblies: Assemblies
-  counters: Counters
-  /** Unreliable data waits to be pulled. */
-  poked: boolean
-  /** Since when data waits to leave; meaningless when none does. */
-  waitsSince: Millis
-  /** Which of the two fills a packet first when both wait: reliable messages if true. */
-  reliableFirst: boolean
-  /** Packets that ask for an ack and have none yet. */
-  unanswered: number
-  /** When the ack must leave; Infinity if none is owed. */
-  ackAt: Millis
-  /** When the newest packet came, if its ack is owed; NaN if not. */
-  newestAt: Millis
-}
-
 /** The state of a fresh link. */
-export function createState(
-  now: Millis,
-  keepaliveMs: Millis,
-  limits: Limits,
-  rules: LinkRules,
-): Link {
+export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, rules: LinkRules) {
   return {
     limits,
     rules,
     keepaliveMs,
+    /** When a well-formed packet last came; at first when the link was created. */
     lastHeard: now,
+    /** When a packet last left. */
     lastSent: now,
-    closed: null,
+    /** Why it was closed, by us or by the peer; null while it is open. */
+    closed: null as number | null,
     sent: createSent(limits),
     received: createReceived(limits),
     rtt: createRtt(),
@@ -139,31 +67,51 @@ export function createState(
     clock: createSamples(),
     assemblies: createAssemblies(),
     counters: createCounters(),
+    /** Unreliable data waits to be pulled. */
     poked: false,
+    /** Since when data waits to leave; meaningless when none does. */
     waitsSince: now,
+    /** Which of the two fills a packet first when both wait: reliable messages if true. */
     reliableFirst: true,
+    /** Packets that ask for an ack and have none yet. */
     unanswered: 0,
+    /** When the ack must leave; Infinity if none is owed. */
     ackAt: Infinity,
+    /** When the newest packet came, if its ack is owed; NaN if not. */
     newestAt: NaN,
   }
 }
 
-function createCounters(): Counters {
+/** One peer over lossy datagrams. Plain data, beside its rules. */
+export type Link = ReturnType<typeof createState>
+
+function createCounters() {
   return {
     sent: 0,
     received: 0,
+    /** Bytes of these packets. */
     bytesSent: 0,
     bytesReceived: 0,
+    /** Refused: not a packet of ours, or one that breaks the rules. */
     malformed: 0,
     duplicate: 0,
+    /** Too old to know whether it was received before. */
     stale: 0,
+    /** Refused un-acked because a piece was too far ahead (L1). */
     droppedForRoom: 0,
     lost: 0,
+    /** Acked after they counted as lost. */
     lateAcked: 0,
+    /** Lost because the window was full and a probe or keepalive had to leave. */
     evicted: 0,
+    /** Pieces sent again. */
     retransmitted: 0,
+    /** Packets that hold nothing but an ack. */
     bareAcks: 0,
     keepalives: 0,
     probes: 0,
   }
 }
+
+/** Counters for metrics and tests; they count packets unless noted otherwise. */
+export type Counters = ReturnType<typeof createCounters>

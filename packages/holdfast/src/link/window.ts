@@ -17,57 +17,47 @@ export const RUNS_MAX = 4
 /** Fates of a packet, for `Sent.fate`. */
 export const FATE = { none: 0, flying: 1, acked: 2, lost: 3, bare: 4 } as const
 
-/** Packets sent. The arrays are rings, a packet's slot is its sequence modulo their length. */
-export interface Sent {
-  /** Sequence of the next packet, a plain number. */
-  next: number
-  /** Oldest packet without a verdict; `next` if all have one. */
-  oldest: number
-  /** Newest packet known to have arrived; one before the first if none has. */
-  newestAcked: number
-  /** The ack bits that came with the newest ack: repeated bits are skipped. */
-  ackBits: number
-  /** One of FATE. */
-  fate: Uint8Array
-  /** When the packet left, in Millis. */
-  at: Float64Array
-  /** Length of the packet, in bytes. */
-  size: Uint16Array
-  /** Pairs of first piece and count, RUNS_MAX for each packet. */
-  runs: Float64Array
-  /** How many of the packet's runs are used. */
-  runCount: Uint8Array
-}
-
-/** Packets received. */
-export interface Received {
-  /** Newest packet accepted; one before the first if none was. */
-  newest: number
-  /** Bit n: packet newest - n was accepted; unsigned. */
-  bits: number
-  /** Ring of the plain sequence numbers accepted, -1 where none. */
-  seen: Float64Array
-}
-
 /** Nothing sent yet. */
-export function createSent({ memory, first }: Limits): Sent {
+export function createSent({ memory, first }: Limits) {
   return {
+    /** Sequence of the next packet, a plain number. */
     next: first,
+    /** Oldest packet without a verdict; `next` if all have one. */
     oldest: first,
+    /** Newest packet known to have arrived; one before the first if none has. */
     newestAcked: first - 1,
+    /** The ack bits that came with the newest ack: repeated bits are skipped. */
     ackBits: 0,
+    /** One of FATE. */
     fate: new Uint8Array(memory),
+    /** When the packet left, in Millis. */
     at: new Float64Array(memory),
+    /** Length of the packet, in bytes. */
     size: new Uint16Array(memory),
+    /** Pairs of first piece and count, RUNS_MAX for each packet. */
     runs: new Float64Array(memory * RUNS_MAX * 2),
+    /** How many of the packet's runs are used. */
     runCount: new Uint8Array(memory),
   }
 }
 
+/** Packets sent. The arrays are rings, a packet's slot is its sequence modulo their length. */
+export type Sent = ReturnType<typeof createSent>
+
 /** Nothing received yet. */
-export function createReceived({ memory, first }: Limits): Received {
-  return { newest: first - 1, bits: 0, seen: new Float64Array(memory).fill(-1) }
+export function createReceived({ memory, first }: Limits) {
+  return {
+    /** Newest packet accepted; one before the first if none was. */
+    newest: first - 1,
+    /** Bit n: packet newest - n was accepted; unsigned. */
+    bits: 0,
+    /** Ring of the plain sequence numbers accepted, -1 where none. */
+    seen: new Float64Array(memory).fill(-1),
+  }
 }
+
+/** Packets received. */
+export type Received = ReturnType<typeof createReceived>
 
 /** The slot of the ring for this packet. */
 export function slotOf(sent: Sent, sequence: number): number {

@@ -128,42 +128,44 @@ export type Job =
       why: Why | null
     }
 
-/** What was refused or dropped, and why; and what was done. */
-export interface Counters {
+const NO_COUNTERS = {
   /** No datagram of these kinds, or one of a wrong length. */
-  malformed: number
+  malformed: 0,
   /** Another version of these messages. */
-  version: number
+  version: 0,
   /** A handshake whose first proof is not for us: another session, or a stranger. */
-  unproven: number
+  unproven: 0,
   /** For keys that are not there. */
-  unknown: number
+  unknown: 0,
   /** Did not open: altered, or sealed by somebody else; or another member relayed it. */
-  forged: number
+  forged: 0,
   /** Came before, or too far behind to tell. */
-  replayed: number
+  replayed: 0,
   /** A message 1 that is not newer than what was confirmed or answered. */
-  old: number
+  old: 0,
   /** A message 1 of who may be known later. */
-  early: number
+  early: 0,
   /** A message 1 that crossed ours, which stands. */
-  crossed: number
+  crossed: 0,
   /** A message 1 for somebody else, or about a link that is not there. */
-  misled: number
+  misled: 0,
   /** Message 1 of who may not have a link. */
-  refused: number
+  refused: 0,
   /** Cookies sent in place of an answer. */
-  cookies: number
+  cookies: 0,
   /** Message 1 of one address beyond its share. */
-  flooded: number
+  flooded: 0,
   /** Nothing was computed: too many handshakes or peers at once. */
-  busy: number
+  busy: 0,
   /** A packet that could not be sealed: no link, an old key, or an address without credit. */
-  unsent: number
-  handshakes: number
-  rekeys: number
-  moves: number
+  unsent: 0,
+  handshakes: 0,
+  rekeys: 0,
+  moves: 0,
 }
+
+/** What was refused or dropped, and why; and what was done. */
+export type Counters = typeof NO_COUNTERS
 
 /** All handshakes and keys of one member. */
 export interface Seal {
@@ -309,20 +311,12 @@ export function create(now: Millis, options: SealOptions): Seal {
     flooders: new Map(),
     cookies: { secret: NONE, before: NONE, at: -Infinity },
     due: Infinity,
-    counters: noCounters(),
+    counters: { ...NO_COUNTERS },
   }
 }
 
 /** No bytes. */
 export const NONE: Uint8Array = new Uint8Array(0)
-
-function noCounters(): Counters {
-  return {
-    ...{ malformed: 0, version: 0, unproven: 0, unknown: 0, forged: 0, replayed: 0, old: 0 },
-    ...{ early: 0, crossed: 0, misled: 0, refused: 0, cookies: 0, flooded: 0, busy: 0, unsent: 0 },
-    ...{ handshakes: 0, rekeys: 0, moves: 0 },
-  }
-}
 
 /**
  * KEY_BYTES that nobody can foresee. What they came from is replaced, so who learns this state
