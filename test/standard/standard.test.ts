@@ -24,7 +24,8 @@ import {
   FRAGMENTS_MAX,
 } from '../../packages/holdfast/src/link/assembly.ts'
 import * as shares from '../../packages/hub/src/machine/crowding.ts'
-import * as streamLimits from '../../packages/holdfast/src/drivers/net/server-stream.ts'
+import { NOISE } from '../../packages/holdfast/src/drivers/net/server-stream.ts'
+import { LIMITS as STREAMS } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
 import * as storeLimits from '../../packages/holdfast/src/drivers/store/limits.ts'
 import {
   createFrames,
@@ -138,7 +139,12 @@ const LIMITS: Record<string, number> = {
   ...pick(sheets),
   ...pick(saved),
   ...pick(ports),
-  ...pick(streamLimits),
+  HALF_MS: STREAMS.halfMs,
+  HALF_BYTES_MAX: STREAMS.halfBytesMax,
+  UNREAD_MS: STREAMS.unreadMs,
+  UNREAD_BYTES_MAX: STREAMS.unreadBytesMax,
+  NOISE_MAX: NOISE.max,
+  NOISE_PER_SECOND: NOISE.perSecond,
   ...pick(link),
   ...pick(listing),
   ...pick(attaching),

@@ -8,6 +8,7 @@
 import { badValue, NAME_MAX } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { shown as shownValue } from '../wire/fields.ts'
+import { joined } from '../wire/bytes.ts'
 import { digest, DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
 import {
   blob,
@@ -64,12 +65,8 @@ export type Saved = ValueOf<typeof savedLayout> & { readonly time: Millis }
 /** The bytes of a file. */
 export function writeSaved(saved: Saved): Uint8Array {
   const body = encode(savedLayout, saved)
-  const bytes = new Uint8Array(HEAD_BYTES + body.length)
-  bytes.set(new TextEncoder().encode(MARK))
-  bytes[MARK.length] = said(SAVED_VERSIONS)
-  bytes.set(digest(body), MARK.length + 1)
-  bytes.set(body, HEAD_BYTES)
-  return bytes
+  const version = Uint8Array.of(said(SAVED_VERSIONS))
+  return joined(new TextEncoder().encode(MARK), version, digest(body), body)
 }
 
 /** Reads such bytes; or why they are none, as a clause that begins with a verb. */

@@ -6,6 +6,7 @@
  * bytes each. A newer packet pushes out the one that was begun first.
  */
 
+import { joined } from '../wire/bytes.ts'
 import { FRAGMENT_HEADER, HEADER_MAX, createHeader, readFragment, readHeader } from './packet.ts'
 
 /** Packets that may be under way at once. */
@@ -64,21 +65,14 @@ export function addFragment(
 
 // Every share but the last must hold the same number of payload bytes, the last no more.
 function join({ sequence, shares }: Assembly): Uint8Array | null {
+  const all = shares as Uint8Array[]
   const header = createHeader()
-  const start = readHeader(shares[0]!, 0, header)
+  const start = readHeader(all[0]!, 0, header)
   if (start < 0 || header.sequence !== sequence) return null
-  const size = shares[0]!.length - start
-  let total = start
-  for (const [index, share] of shares.entries()) {
-    const length = share!.length - (index === 0 ? start : 0)
-    if (index < shares.length - 1 ? length !== size : length > size) return null
-    total += length
+  const size = all[0]!.length - start
+  for (const [index, share] of all.entries()) {
+    const length = share.length - (index === 0 ? start : 0)
+    if (index < all.length - 1 ? length !== size : length > size) return null
   }
-  const packet = new Uint8Array(total)
-  let at = 0
-  for (const share of shares) {
-    packet.set(share!, at)
-    at += share!.length
-  }
-  return packet
+  return joined(...all)
 }

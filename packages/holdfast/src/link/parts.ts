@@ -7,6 +7,7 @@
  */
 
 import { badValue } from '../machine.ts'
+import { joined } from '../wire/bytes.ts'
 import { CHANNEL_MAX, CHANNEL_MIN, PIECE_MAX } from './limits.ts'
 import { PARTS_MAX } from './frames.ts'
 import type { Frames } from './frames.ts'
@@ -92,11 +93,5 @@ export function takePart(parted: Parted, frame: Frames): Uint8Array | null {
   found.missing -= 1
   if (found.missing > 0) return null
   inbox.splice(inbox.indexOf(found), 1)
-  const whole = new Uint8Array(found.parts.reduce((sum, one) => sum + one!.length, 0))
-  let at = 0
-  for (const one of found.parts) {
-    whole.set(one!, at)
-    at += one!.length
-  }
-  return whole
+  return joined(...(found.parts as Uint8Array[]))
 }

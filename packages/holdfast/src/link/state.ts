@@ -85,6 +85,7 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
 /** One peer over lossy datagrams. Plain data, beside its rules. */
 export type Link = ReturnType<typeof createState>
 
+/** For metrics and tests; they count packets unless noted otherwise. */
 function createCounters() {
   return {
     sent: 0,
@@ -112,6 +113,3 @@ function createCounters() {
     probes: 0,
   }
 }
-
-/** Counters for metrics and tests; they count packets unless noted otherwise. */
-export type Counters = ReturnType<typeof createCounters>

@@ -3,6 +3,7 @@
 import type { Millis } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
+import { joined } from '../wire/bytes.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { isForged } from '../wire/relay.ts'
 import { askThere } from './asking.ts'
@@ -174,7 +175,7 @@ function secondOf(
   messages.putIndex(head, 1, index)
   messages.putIndex(head, 5, theirs)
   const proof = state.keyFor(seal, 'proof', state.pointOf(peer)!)
-  return proven(seal, proof, noise.joined(head, second))
+  return proven(seal, proof, joined(head, second))
 }
 
 /** The first packet under these keys came: it could only be sealed by who read our message 2. */

@@ -2,6 +2,7 @@
 
 import { badValue, type Millis, type PeerId } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
+import { joined } from '../wire/bytes.ts'
 import { decode } from '../wire/layout.ts'
 import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
 import { isForged } from '../wire/relay.ts'
@@ -90,7 +91,7 @@ export function made(
   head.set([KIND.first, seal.offer])
   messages.putIndex(head, 2, asking.index)
   asking.noise = said
-  asking.message = proven(seal, state.keyFor(seal, 'proof', peer.point), noise.joined(head, first))
+  asking.message = proven(seal, state.keyFor(seal, 'proof', peer.point), joined(head, first))
   asking.stage = 'asked'
   sendFirst(seal, now, asking)
 }

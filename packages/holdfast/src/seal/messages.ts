@@ -10,6 +10,7 @@
  */
 
 import { KEY_BYTES, TAG_BYTES } from '../ports.ts'
+import { joined } from '../wire/bytes.ts'
 import * as layout from '../wire/layout.ts'
 import { CHALLENGE_BYTES, FIRST_MIN, MAC_BYTES, SEAL_SESSION_MAX } from './limits.ts'
 import { SEAL_VERSION, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
@@ -88,11 +89,7 @@ const LABEL = new TextEncoder().encode('holdfast')
 
 /** The prologue of a session. @param version  as message 1 says it */
 export function prologueOf(session: string, version: number = SEAL_VERSION): Uint8Array {
-  const bytes = layout.encode(prologueLayout, { version, session })
-  const whole = new Uint8Array(LABEL.length + bytes.length)
-  whole.set(LABEL)
-  whole.set(bytes, LABEL.length)
-  return whole
+  return joined(LABEL, layout.encode(prologueLayout, { version, session }))
 }
 
 /** The payload of message 1, filled up to its shortest length. */

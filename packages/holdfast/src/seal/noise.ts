@@ -9,6 +9,7 @@
  */
 
 import { CIPHER_NONCE_BYTES, KEY_BYTES, TAG_BYTES, type Ciphers } from '../ports.ts'
+import { joined } from '../wire/bytes.ts'
 
 const NAME = new TextEncoder().encode('Noise_IK_25519_ChaChaPoly_SHA256')
 const NOTHING = new Uint8Array(0)
@@ -134,15 +135,4 @@ function opened(c: Ciphers, noise: Noise, key: Uint8Array, from: Uint8Array): Ui
   if (!c.open(key, nonceOf(0), noise.hash, from, into)) return null
   mixHash(c, noise, from)
   return into
-}
-
-/** All bytes in one. */
-export function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

@@ -8,7 +8,8 @@ import type { Millis } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { COOKIE_MS, FLOODERS_MAX, MAC_BYTES } from './limits.ts'
 import { COOKIE_DATAGRAM, KIND, indexAt, putIndex } from './messages.ts'
-import { joined, nonceOf } from './noise.ts'
+import { joined } from '../wire/bytes.ts'
+import { nonceOf } from './noise.ts'
 import { NONE, draw, keyFor, type Asking, type Seal } from './state.ts'
 
 const encoder = new TextEncoder()

@@ -5,10 +5,10 @@ import { rulesOf, type Millis, type PeerId } from '../machine.ts'
 import { BASE_POINT, KEY_BYTES, type Ciphers } from '../ports.ts'
 import { LIMITS, SEAL_VERSION, SEAL_VERSIONS, SEALED_PEERS_MAX, type Limits } from './limits.ts'
 import { type First, prologueOf, type Why } from './messages.ts'
-import { joined, type Noise } from './noise.ts'
+import type { Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
-import { fromHex, toHex } from '../wire/bytes.ts'
+import { fromHex, joined, toHex } from '../wire/bytes.ts'
 import { said } from '../wire/versions.ts'
 
 /** A peer: its public link key in hex. */

@@ -266,6 +266,17 @@ function readPlain(bytes: Uint8Array, at: number, length: number): string | null
   return text
 }
 
+/** All bytes in one. */
+export function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
 /** Two digits a byte, in small letters. */
 export function toHex(bytes: Uint8Array): string {
   let text = ''

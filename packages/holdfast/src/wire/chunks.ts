@@ -1,5 +1,7 @@
 /** Long runs of bytes, cut for messages and put together again. */
 
+import { joined } from './bytes.ts'
+
 /** One piece. */
 export interface Piece {
   piece: number
@@ -31,12 +33,5 @@ export function take(known: Incoming | null, next: Piece): Incoming | null {
 
 /** All the bytes, or null while a piece is missing. */
 export function whole({ of, pieces }: Incoming): Uint8Array | null {
-  if (pieces.length < of) return null
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
+  return pieces.length < of ? null : joined(...pieces)
 }

@@ -7,6 +7,7 @@
  */
 
 import { sha256 } from '@noble/hashes/sha2.js'
+import { joined } from './bytes.ts'
 
 /** Bytes of a secret, a proof and a hash. */
 export const DIGEST_BYTES = 16
@@ -21,11 +22,7 @@ export function digest(bytes: Uint8Array): Uint8Array {
 
 /** The proof of one purpose that this secret gives. */
 export function proofOf(secret: Uint8Array, purpose: Purpose): Uint8Array {
-  const label = new TextEncoder().encode(purpose)
-  const joined = new Uint8Array(secret.length + label.length)
-  joined.set(secret)
-  joined.set(label, secret.length)
-  return digest(joined)
+  return digest(joined(secret, new TextEncoder().encode(purpose)))
 }
 
 /** Whether the proof is the one that was hashed. */

@@ -14,7 +14,7 @@ const PINGS_LOST_MAX = 2
 /** A ping is not answered while more bytes than this wait in the stream. */
 const PONG_BACKLOG_MAX = 64 * 1024
 /** What frames other than messages may cost. */
-const NOISE = { max: 32, perSecond: 4 }
+export const NOISE = { max: 32, perSecond: 4 }
 /** A text frame costs one for each so many bytes, beside the one for its frame. */
 const NOISE_BYTES = 1024
 

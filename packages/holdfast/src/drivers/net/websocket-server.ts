@@ -28,7 +28,7 @@ import { NO_STREAMS, type StreamServerCounters } from './stream-counters.ts'
 import { Halves, Unread } from './stream-holdings.ts'
 
 /** The limits of a server of streams, unless its options have others. */
-const LIMITS = {
+export const LIMITS = {
   /** Most streams at a time. */
   connectionsMax: 10_000,
   /**
