@@ -70,7 +70,7 @@ export function readFrame(bytes: Uint8Array): HubFrame | null {
 
 // Addresses behind the hub. `relay:7` is a member: the hub says who sends, so nobody but the hub
 // can send in another's name, and what goes there goes to nobody else. `knock:7` is a process that
-// is no member yet, as the hub numbers it for the primary; to that process the primary is `knock:0`.
+// is no member yet, as the hub numbers it for the primary, which for that process is `knock:0`.
 
 const RELAYED = 'relay:'
 const KNOCKED = 'knock:'

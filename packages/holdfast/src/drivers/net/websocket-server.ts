@@ -6,7 +6,7 @@
  * `waitingMax` of them wait, the oldest goes. The oldest and not the newest, because an honest
  * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
  * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
- * looks alive for hours. A stream over `connectionsMax` is accepted and closed with code 1013, since
+ * looks alive for hours. A stream over `connectionsMax` is closed with code 1013, since
  * a browser shows close codes to its page but not HTTP statuses; so is one of a page that may not
  * come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open streams
  * cost, and server-stream.ts their frames beside messages.
