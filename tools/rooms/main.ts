@@ -1,8 +1,8 @@
 /**
- * `npm run rooms`: follows a datagram, a `set`, an `act` and a letter through a real session, and
- * prints which folders of the packages each entered, and how many files, by stacks at the socket
- * and at the listener. Exits 1 when one enters more folders than docs/ARCHITECTURE.md says, or one
- * again without a reason there.
+ * `npm run rooms`: follows a datagram, a `set`, an `act`, a letter and a segment of a persisted
+ * room through real sessions, and prints which folders and how many files of the packages each
+ * entered, by stacks at the socket and at the listener. Exits 1 when one enters more folders than
+ * docs/ARCHITECTURE.md says, or one again without a reason there.
  */
 
 import { join } from 'node:path'

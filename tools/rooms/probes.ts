@@ -7,6 +7,9 @@
  */
 
 import dgram from 'node:dgram'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { WebSocket } from 'ws'
 import type { Definition, Kind } from '../../packages/holdfast/src/kind/kind.ts'
 import { framesHere, type Sight } from './stacks.ts'
 
@@ -38,6 +41,31 @@ export function watchSockets(sends: () => void): () => void {
     return before.apply(this, args)
   } as never
   return () => void (dgram.Socket.prototype.send = before as never)
+}
+
+/** Calls before each message that a member puts on its stream to the hub. @returns stops it */
+export function watchStreams(sends: (message: Uint8Array) => void): () => void {
+  // oxlint-disable-next-line typescript/unbound-method -- It is put back as it was.
+  const before = WebSocket.prototype.send as Verb
+  WebSocket.prototype.send = function (this: unknown, message: unknown, ...rest: unknown[]) {
+    if (message instanceof Uint8Array) sends(message)
+    return before.apply(this, [message, ...rest])
+  } as never
+  return () => void (WebSocket.prototype.send = before as never)
+}
+
+/** Calls before each sync of a file, which is what makes a write durable. @returns stops it */
+export function watchDisk(syncs: () => void): () => void {
+  const before = fs.fdatasync as Verb
+  const put = (verb: Verb): void => {
+    fs.fdatasync = verb as never
+    syncBuiltinESMExports()
+  }
+  put((...args) => {
+    syncs()
+    return before(...args)
+  })
+  return () => put(before)
 }
 
 /**

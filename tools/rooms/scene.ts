@@ -1,6 +1,6 @@
 /**
- * Two members on real sockets, and two mailboxes: what is done there once, and the stacks that
- * carried it.
+ * Two members on real sockets, two mailboxes, and a persisted room: what is done there once, and
+ * the stacks that carried it.
  */
 
 import http from 'node:http'
@@ -18,7 +18,10 @@ import {
   type Session,
   u8,
 } from '../../packages/holdfast/src/node.ts'
-import { Trail, watchPart, watchSockets } from './probes.ts'
+import { decode } from '../../packages/holdfast/src/wire/layout.ts'
+import { readFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import { toHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { Trail, watchDisk, watchPart, watchSockets, watchStreams } from './probes.ts'
 import type { Sight } from './stacks.ts'
 
 /** The stacks of each path. */
@@ -27,11 +30,15 @@ export interface Paths {
   readonly set: readonly Sight[]
   readonly act: readonly Sight[]
   readonly letter: readonly Sight[]
+  readonly segment: readonly Sight[]
 }
 
-/** Follows each of the four once. Sockets on loopback only; all is closed in the end. */
+/** Follows each of the five once. Sockets on loopback only; all is closed in the end. */
 export async function follow(): Promise<Paths> {
-  return { ...(await followSession()), letter: await followLetter() }
+  const session = await withHub(null, play)
+  const letter = await inFolder(followLetter)
+  const segment = await inFolder(followSegment)
+  return { ...session, letter, segment }
 }
 
 const GAME = 'rooms'
@@ -52,14 +59,26 @@ interface Watch {
   acts: boolean
 }
 
-async function followSession(): Promise<Omit<Paths, 'letter'>> {
+async function inFolder<Result>(run: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-rooms-'))
+  try {
+    return await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function withHub<Result>(
+  store: string | null,
+  run: (url: string, members: Session[]) => Promise<Result>,
+): Promise<Result> {
   const server = http.createServer()
-  const opened = hub({ server, store: null, report: () => {} })
+  const opened = hub({ server, store, report: () => {} })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/hub`
   const members: Session[] = []
   try {
-    return await play(url, members)
+    return await run(url, members)
   } finally {
     for (const member of members) await member.leave()
     await opened.close()
@@ -67,7 +86,9 @@ async function followSession(): Promise<Omit<Paths, 'letter'>> {
   }
 }
 
-async function play(url: string, members: Session[]): Promise<Omit<Paths, 'letter'>> {
+type SessionPaths = Pick<Paths, 'datagram' | 'set' | 'act'>
+
+async function play(url: string, members: Session[]): Promise<SessionPaths> {
   const watch: Watch = { datagram: null, set: null, act: null, wrote: false, acts: false }
   const Rock = object('rock', { weight: u8 })
   const lift = action('lift', { by: u8 }, (_table, { by }) => {
@@ -132,8 +153,7 @@ async function followAct(watch: Watch, act: () => Promise<unknown>): Promise<rea
   return trail.sights
 }
 
-async function followLetter(): Promise<readonly Sight[]> {
-  const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-rooms-'))
+async function followLetter(folder: string): Promise<readonly Sight[]> {
   const trail = new Trail()
   const store = (id: string): string => joinPath(folder, `${id}.db`)
   const boxes: Mailbox[] = []
@@ -149,6 +169,34 @@ async function followLetter(): Promise<readonly Sight[]> {
     return trail.sights
   } finally {
     for (const box of boxes) await box.close()
-    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+// What the primary of a persisted room sends to the hub, and the hub's write of it.
+async function followSegment(folder: string): Promise<readonly Sight[]> {
+  const trail = new Trail()
+  const lift = action('lift', { by: u8 }, (table, { by }) => table.set('by', by))
+  const stops = [
+    watchStreams((message) => {
+      const frame = readFrame(message)
+      const said = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
+      if (said?.kind === 'keep') trail.note('at the stream')
+    }),
+    // The store takes the function that syncs when it opens.
+    watchDisk(() => {
+      if (trail.saw('at the stream')) trail.note('at the disk')
+    }),
+  ]
+  try {
+    return await withHub(joinPath(folder, 'hub.db'), async (server, members) => {
+      const wanted = { game: GAME, server, name: 'Ada', types: [lift], keepRoom: '1d' } as const
+      const session = await join(wanted)
+      members.push(session)
+      await session.act(lift, { by: 2 })
+      await until(() => trail.saw('at the disk'))
+      return trail.sights
+    })
+  } finally {
+    for (const stop of stops) stop()
   }
 }

@@ -10,7 +10,7 @@ export interface Row extends Limit {
   readonly why: string
 }
 
-const PATH = /^a `?(datagram|set|letter)`?$|^an `(act)`$/
+const PATH = /^a `?(datagram|set|letter|segment)`?$|^an `(act)`$/
 
 /** The rows by their path. */
 export function rowsOf(text: string): Map<string, Row> {
