@@ -14,7 +14,7 @@ import { Runner, type RunnerOptions } from '../runtime/runner.ts'
 import type { Definition } from '../kind/kind.ts'
 import { Live, type Running } from './live.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
-import { type JoinProgress, type Loading, tellProgress } from './progress.ts'
+import { type JoinProgress, tellProgress } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from '../hub-protocol/tickets.ts'
 import { parseToken } from './token.ts'
@@ -336,11 +336,7 @@ class Door {
   #tell(runner: Runner): (() => void) | undefined {
     const { onProgress } = this.#options
     if (!onProgress) return undefined
-    const state = (): Loading => {
-      const { loaded, total } = this.#session.coming
-      return { loaded, total, until: this.#lateAt }
-    }
-    return tellProgress(runner, this.#reports, onProgress, state)
+    return tellProgress(runner, this.#reports, onProgress, this.#session.coming, () => this.#lateAt)
   }
 
   async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {

@@ -1,4 +1,4 @@
-/** What `join` says of itself while it waits. */
+/** How much of what there was before us has come, and what `join` says of that while it waits. */
 
 import type { Millis } from '../machine.ts'
 import type { WaitingFor } from '../member/asking.ts'
@@ -23,28 +23,69 @@ export interface JoinProgress {
   readonly total: number | null
 }
 
-/** How much of the state has come. */
-export interface Loading extends Pick<JoinProgress, 'loaded' | 'total'> {
-  /** When `join` waits no longer. */
-  readonly until: Millis
+/** A face whose things come by themselves, behind the log: objects. */
+interface Arriving extends Pick<JoinProgress, 'loaded' | 'total'> {
+  /** False while some of what there is already is still on its way to a member that joins. */
+  readonly arrived: boolean
+}
+
+/** How much of what there was before us has come. */
+export class Coming {
+  readonly #things: () => Arriving | undefined
+  /** The log has come. */
+  caughtUp = false
+  #isComplete = false
+  #told = false
+
+  /** @param things  undefined where nothing comes but the log */
+  constructor(things: () => Arriving | undefined) {
+    this.#things = things
+  }
+
+  get complete(): boolean {
+    this.#isComplete ||= this.caughtUp && (this.#things()?.arrived ?? true)
+    return this.#isComplete
+  }
+
+  get loaded(): number {
+    return this.#things()?.loaded ?? 0
+  }
+
+  get total(): number | null {
+    const total = this.#things()?.total ?? null
+    return total === null ? null : Math.max(this.loaded, total)
+  }
+
+  /** Whether it is time to tell that all of it has come, which is told once. */
+  look(): boolean {
+    if (this.#told || !this.complete) return false
+    this.#told = true
+    return true
+  }
 }
 
 // How often it is looked whether something is another.
 const LOOK_MS: Millis = 250
 
-/** Tells it as it begins, and whenever something of it but the time is another. @returns ends it */
+/**
+ * Tells it as it begins, and whenever something of it but the time is another.
+ *
+ * @param late  when `join` waits no longer
+ * @returns ends it
+ */
 export function tellProgress(
   runner: Runner,
   reports: Reports,
   listener: (progress: JoinProgress) => void,
-  state: () => Loading,
+  coming: Coming,
+  late: () => Millis,
 ): () => void {
   const hear = guarded(reports, 'onProgress of join', listener)
   let said = ''
   const look = (): void => {
     const { waitingFor, reason, until: end } = runner.waiting
-    const { loaded, total, until: late } = state()
-    const until = waitingFor === 'state' ? late : end
+    const { loaded, total } = coming
+    const until = waitingFor === 'state' ? late() : end
     const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
     const says = JSON.stringify([waitingFor, reason, loaded, total])
     alarm.set(runner.loop.now() + LOOK_MS)
