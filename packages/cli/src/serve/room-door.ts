@@ -12,17 +12,12 @@ import type { Answer } from './http.ts'
 import { ROOMS_HEADER } from '../rooms.ts'
 import { mayRead, type Readers } from './site.ts'
 
-type Rooms = Pick<
-  HubHandle,
-  'room' | 'closeRoom' | 'kept' | 'dropRoom' | 'exportRoom' | 'importRoom'
->
-
 /**
  * Answers requests for one room, with `kept` for all that is kept, with `export` for what is kept
  * of one (GET); and to close one, with `drop` to drop what is kept of it, with `import` to keep the
  * saved room that the request carries (POST).
  */
-export function roomDoor(rooms: Rooms, readers: Readers): Answer {
+export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
   return async (_path, request, response) => {
     const isAsked = request.headers[ROOMS_HEADER] === 'rooms'
     if (!isAsked || !mayRead(readers, request)) {
@@ -31,29 +26,26 @@ export function roomDoor(rooms: Rooms, readers: Readers): Answer {
     }
     const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
     const [game, room] = [asked.get('game') ?? '', asked.get('room') ?? '']
-    try {
-      if (request.method === 'HEAD') return fail(response, 405)
-      if (request.method === 'GET' && asked.has('kept')) {
-        return sayJson(response, 200, { kept: rooms.kept() })
-      }
-      if (request.method === 'GET' && asked.has('export')) {
-        const saved = rooms.exportRoom(game, room)
-        return sayJson(response, 200, { saved: saved && Buffer.from(saved).toString('base64') })
-      }
-      if (request.method === 'GET') {
-        return sayJson(response, 200, { room: rooms.room(game, room) })
-      }
+    const shown = (): object => {
+      if (asked.has('kept')) return { kept: rooms.kept() }
+      if (!asked.has('export')) return { room: rooms.room(game, room) }
+      const saved = rooms.exportRoom(game, room)
+      return { saved: saved && Buffer.from(saved).toString('base64') }
+    }
+    const done = async (): Promise<object> => {
       if (asked.has('import')) {
         const options = asked.has('room') ? { room } : {}
-        const kept = await rooms.importRoom(await bodyOf(request), options)
-        return sayJson(response, 200, { kept })
+        return { kept: await rooms.importRoom(await bodyOf(request), options) }
       }
-      if (asked.has('drop')) {
-        return sayJson(response, 200, { dropped: rooms.dropRoom(game, room) })
-      }
+      if (asked.has('drop')) return { dropped: rooms.dropRoom(game, room) }
       const seconds = asked.get('seconds')
       const options = { why: asked.get('why') ?? '', ...(seconds && { seconds: Number(seconds) }) }
-      return sayJson(response, 200, { ended: rooms.closeRoom(game, room, options) })
+      return { ended: rooms.closeRoom(game, room, options) }
+    }
+    try {
+      if (request.method === 'HEAD') return fail(response, 405)
+      const isGet = request.method === 'GET'
+      return sayJson(response, 200, isGet ? shown() : await done())
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       return sayJson(response, 400, { why: error.message })

@@ -23,8 +23,6 @@ import type { Exceeded } from './budgets.ts'
 import {
   asideOf,
   type FromHub,
-  LATER,
-  opensAgain,
   NOT_NEXT,
   SHEET_PIECE_MAX,
   SHEET_PIECES_MAX,
@@ -281,11 +279,6 @@ export function drop({ hub, out }: Turn, session: string): boolean {
   const isThere = archive.drop(hub.archive, session)
   if (isThere) out.record(session)
   return isThere
-}
-
-/** How somebody hears that a room cannot be opened yet. */
-export function laterIn(ms: Millis): string {
-  return `${LATER}${opensAgain(ms)}`
 }
 
 /** What who opens a room is told. Session time has gone on since the last sheet. */

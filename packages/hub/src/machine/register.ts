@@ -326,18 +326,16 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
       return register.backup === demand.inc && mine && demand.backup === 0
     case 'end':
       return register.primary === demand.inc
-    case 'handover':
-      return register.primary === demand.inc && isHeir(register, demand)
+    case 'handover': {
+      const isToBackup = register.backup !== 0 && demand.primary === register.backup
+      return register.primary === demand.inc && isToBackup && demand.backup === 0
+    }
     case 'recover':
       return mine && mayRecover(row, now, demand)
     default:
       demand.why satisfies never
       return false
   }
-}
-
-function isHeir({ backup }: Register, demand: Demand): boolean {
-  return backup !== 0 && demand.primary === backup && demand.backup === 0
 }
 
 // Only a member whose stream is attached may recover, so that none of its earlier requests is still

@@ -12,6 +12,7 @@ import {
 } from '../../../holdfast/src/machine.ts'
 import {
   type FromHub,
+  LATER,
   NO_GAME,
   NOT_ADMITTED,
   SPENT,
@@ -193,11 +194,13 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
   const shut = whyShut(call, message)
   if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
-  const { known, kept, wait: later } = found(call, message)
+  const { known, kept } = found(call, message)
   // How a room stands that may be opened is not certain before the disk has answered.
   const writing = known ? null : archive.onItsWay(hub.archive, message)
   if (writing !== null) return wait(call, writing, message)
-  if (later !== null) return refuse(connection, request, keeping.laterIn(later), out)
+  if (typeof kept === 'number') {
+    return refuse(connection, request, `${LATER}${opensAgain(kept)}`, out)
+  }
   const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, `${NOT_ADMITTED}${entrance.refused}`, out)
@@ -220,22 +223,17 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   say(connection, welcome(call, known, message, false), out)
 }
 
-interface Found {
-  /** A session that somebody serves, or will. */
-  known: register.Row | null
-  /** A kept room that may be opened. */
-  kept: Opening | null
-  /** For how many ms there is a kept room that may not. */
-  wait: Millis | null
-}
-
-// Where nobody is attached, as after a start of the hub, a kept room need not be waited for.
-function found({ hub, now }: At, message: Add): Found {
+// A session that somebody serves, or will; a kept room that may be opened, or for how many ms it
+// may not. Where nobody is attached, as after a start of the hub, that need not be waited for.
+function found(
+  { hub, now }: At,
+  message: Add,
+): { known: register.Row | null; kept: Opening | Millis | null } {
   const known = register.living(hub.directory, now, message)
-  const isHere = known !== null && known.present.size > 0
-  const kept = isHere ? null : keeping.openingOf({ hub, now }, message)
-  if (typeof kept === 'number') return { known, kept: null, wait: known ? null : kept }
-  return { known: kept ? null : known, kept, wait: null }
+  if (known && known.present.size > 0) return { known, kept: null }
+  const kept = keeping.openingOf({ hub, now }, message)
+  if (typeof kept === 'number' && known) return { known, kept: null }
+  return { known: kept ? null : known, kept }
 }
 
 const TAKEN = 'what is kept of this room has no other name to go to: try later'

@@ -63,9 +63,8 @@ export class HubServer {
   readonly hub: Hub
   readonly #loop: Loop
   readonly #store: Store
+  readonly #options: HubServerOptions
   readonly #report: Report
-  readonly #tickets: TicketReader | null
-  readonly #ask: Consult | null
   readonly #streams = new Map<number, Stream>()
   /** Who has what waits in a stream. */
   readonly #shares = new Map<number, shares.Shares>()
@@ -97,15 +96,14 @@ export class HubServer {
     this.#loop = loop
     this.#behind = new Behind(loop)
     this.#store = store
+    this.#options = options
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
     const seed = seedOf(store, loop)
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
-    this.#tickets = options.tickets ?? null
-    this.hub.tickets = this.#tickets
-    this.#ask = options.consult ?? null
-    this.hub.consults = this.#ask !== null
+    this.hub.tickets = options.tickets ?? null
+    this.hub.consults = Boolean(options.consult)
     this.hub.archive.wallOffset = options.wall() - loop.now()
     for (const [key, bytes] of store.entries(archive.SHEETS_PREFIX)) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
@@ -218,7 +216,7 @@ export class HubServer {
     const told = (claims: Claims | string): void => {
       this.#act(connection, () => hub.ticketed(this.turn, { connection, ticket }, claims))
     }
-    this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
+    this.#options.tickets!.read(ticket).then(told, (error: Error) => told(error.message))
   }
 
   // Whoever cannot be asked about does not come in.
@@ -226,7 +224,7 @@ export class HubServer {
     const told = (why: string | null): void => {
       this.#act(connection, () => hub.consulted(this.turn, { connection, applicant }, why))
     }
-    this.#ask!(applicant).then(told, (error: unknown) => {
+    this.#options.consult!(applicant).then(told, (error: unknown) => {
       this.#report(error, 'onJoin')
       told('whoever decides it could not be asked: try again later')
     })
