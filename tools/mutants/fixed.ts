@@ -109,7 +109,7 @@ export const FIXED: readonly Fixed[] = [
     'if (peer.link && isNews) peer.link.ackDue = now',
     '',
   ),
-  fixed('B3', 'mailbox/machine/pump.ts connected', 'acked: -1', 'acked: peer.heard'),
+  fixed('B3', 'mailbox/machine/state.ts createLink', 'acked: -1', 'acked: peer.heard'),
   fixed('S11', 'slots/protocol/carry.ts owe', 'event.held.includes(inc) || ', ''),
   fixed('P2', 'pieces/protocol/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(

@@ -29,7 +29,7 @@ export function connected(
   if (last && waits(peer) && !isSame(last.key ?? NO_DIGEST, key ?? NO_DIGEST)) {
     emptyInbox(box, peer)
   }
-  peer.link = createLink(box.limits, now, peer.acked)
+  peer.link = createLink(box.limits, now, peer)
 }
 
 /** The connection broke: letters on their way may have arrived or not. */

@@ -41,8 +41,8 @@ export interface Limits {
   onPoison: OnPoison
 }
 
-/** A connection over which nothing went yet. @param acked  the last letter that the peer acked */
-export function createLink({ policy }: Limits, now: Millis, acked: number) {
+/** A connection to a peer over which nothing went yet. */
+export function createLink({ policy }: Limits, now: Millis, peer: Pick<MailHead, 'acked'>) {
   return {
     /** The peer's numbers are known; under `hello` letters wait for that. */
     known: policy !== 'hello',
@@ -61,7 +61,7 @@ export function createLink({ policy }: Limits, now: Millis, acked: number) {
     /** A letter was posted since the connection opened. */
     woken: false,
     /** Letters up to this one went over this connection, or the peer has them. */
-    sent: acked,
+    sent: peer.acked,
     /** The last ack that went over this connection; -1 for none. */
     acked: -1,
     /** When an ack is sent alone; with the original's own policy one is sent just in case. */
