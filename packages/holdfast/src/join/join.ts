@@ -218,7 +218,7 @@ function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['
   const { ticket, key: ofTicket } = readTicket(options.ticket ?? '')
   const came = token === undefined ? null : parseToken(token)
   const carried = ofTicket ?? came?.roomKey ?? null
-  const hides = hasSecrets(definitions)
+  const hides = [...kinds].some(([kind, own]) => own.some((one) => kind.hides?.(one) ?? false))
   const kept = keepingOf(options.keepRoom, { hides, carried })
   const terms = [...termsOfKinds, ...termsOfRate(options), ...kept.terms, ...termsOfEntry(options)]
   return {
@@ -261,10 +261,6 @@ function termsOfEntry(options: JoinOptions): string[] {
     terms.push(`watchers=${checkCount('watchersMax', watchersMax, 0, PLAYERS_MAX - 1)}`)
   }
   return terms
-}
-
-function hasSecrets({ kinds }: Definitions): boolean {
-  return [...kinds].some(([kind, own]) => own.some((one) => kind.hides?.(one) ?? false))
 }
 
 // Waits for the first view, and tells the session everything from then on.

@@ -27,13 +27,11 @@ const POINT = new RegExp(
 
 /** As text, such as `k3f-1.7.00ff…`. */
 export function formatToken({ session, player, seed, roomKey, point }: Token): string {
-  const more = [roomKey ? toHex(roomKey) : '', point ? formatPoint(point) : '']
+  const { epoch, index, sheets, mark } = point ?? {}
+  const known = mark ? `${epoch}-${index}-${sheets}-${toHex(mark)}` : ''
+  const more = [roomKey ? toHex(roomKey) : '', known]
   const last = more.findLastIndex((one) => one !== '')
   return [session, player, toHex(seed), ...more.slice(0, last + 1)].join('.')
-}
-
-function formatPoint({ epoch, index, sheets, mark }: NonNullable<Token['point']>): string {
-  return `${epoch}-${index}-${sheets}-${toHex(mark)}`
 }
 
 function parsePoint(text: string): Token['point'] {

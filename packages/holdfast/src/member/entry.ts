@@ -411,7 +411,9 @@ function refused(run: Runtime, why: string): void {
   if (member.unwanted && member.phase !== 'in') return void (member.phase = 'out')
   if (member.phase === 'finding') {
     member.unfound = why
-    if (why.startsWith(LATER)) waitLonger(run, opensIn(why) ?? 0)
+    // A room whose members may still play is opened when they cannot any more.
+    const opensAt = run.now + Math.min(opensIn(why) ?? 0, SILENT_MS)
+    if (why.startsWith(LATER)) member.giveUpAt = Math.max(member.giveUpAt, opensAt + JOIN_MS)
     if (why === UNREADABLE || why === SPENT) {
       if (member.wish.fresh && !member.wish.saved) member.aside = { as: '', why }
       else if (why === SPENT) return fail(run, 'full', why)
@@ -433,11 +435,6 @@ function refused(run: Runtime, why: string): void {
   const { primary } = client.view
   const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastHeard ?? -Infinity)
   if (run.now - heardAt > HEARD_MS) comeBack(run)
-}
-
-// A room whose members may still play is opened when they cannot any more.
-function waitLonger({ member, now }: Runtime, ms: Millis): void {
-  member.giveUpAt = Math.max(member.giveUpAt, now + Math.min(ms, SILENT_MS) + JOIN_MS)
 }
 
 /** We are outside the session: comes back as the same player with a new incarnation. */

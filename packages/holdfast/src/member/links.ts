@@ -84,7 +84,9 @@ function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void 
   paths.came(run, peer, from)
   session.heard(run.turn, peer.inc)
   member.touched.add(peer.inc)
-  if (own.closed !== null) closedByPeer(run, peer, own.closed)
+  if (own.closed === null) return
+  peers.forget(run, peer)
+  if (own.closed === CLOSE.leaving) session.closed(run.turn, peer.inc, 'left')
 }
 
 // Of who has no number nothing counts but the primary's answer to our JOIN. Returns what it took.
@@ -174,12 +176,6 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
   member.untended = true
   session.rerouted(member.session, inc, true)
   dispatch.knock(run, peer)
-}
-
-function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
-  peers.forget(run, peer)
-  if (reason !== CLOSE.leaving) return
-  session.closed(run.turn, peer.inc, 'left')
 }
 
 /** Asks for the links that the session wants and lacks, and closes those of members who left. */

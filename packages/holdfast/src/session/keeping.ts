@@ -259,7 +259,12 @@ function write(turn: Turn, keeping: Keeping): void {
   // A word on how many are here is no sheet.
   if (from === null || keeping.entries.length > 0) keeping.sheets++
   keeping.asked = { index: keeping.operations, sheets: keeping.sheets }
-  const sheet = from === null ? wholeOf(session, 'whole', out) : entriesOf(keeping, index, out)
+  let sheet: Uint8Array = new Uint8Array(0)
+  if (from === null) sheet = wholeOf(session, 'whole', out)
+  // None at all say only how many are here.
+  else if (keeping.entries.length > 0) {
+    sheet = out.seal(encode(entriesLayout, { entries: keeping.entries }), index, 'entries')
+  }
   const acks = acksOf(session, keeping)
   if (from === null) Object.assign(keeping, { whole: sheet.length, behind: 0 })
   else keeping.behind += sheet.length
@@ -310,13 +315,6 @@ export function save(session: Session, out: SessionOut): Sheet | null {
   const { server } = session
   if (!serves(session) && server.role !== 'backup') return null
   return { bytes: wholeOf(session, 'file', out), index: commit.lengthOf(server.log) }
-}
-
-// None at all say only how many are here.
-function entriesOf({ entries }: Keeping, index: number, out: SessionOut): Uint8Array {
-  return entries.length === 0
-    ? new Uint8Array(0)
-    : out.seal(encode(entriesLayout, { entries }), index, 'entries')
 }
 
 /** The hub has a sheet on disk, or says why not. */

@@ -26,7 +26,7 @@ import {
   PLAYERS_KEPT_MAX,
 } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
-import { follower, record } from './replicate.ts'
+import { dismiss, follower, record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
 import { serves, takes, type Session, type SessionOut, type Turn } from './state.ts'
 import type { Absence } from './state.ts'
@@ -217,8 +217,7 @@ export function remove(turn: Turn, inc: PeerId, why: Gone): void {
   const follows = inc === follower(server)
   if (!session.rules.mayRemove(server.role, follows)) return dropBackup(turn, why)
   if (server.role === 'alone' && follows) server.candidate = 0
-  record(turn, { kind: 'remove', inc, why })
-  hold(turn, { kind: 'went', inc, why })
+  dismiss(turn, inc, why)
 }
 
 /** Whether a process with that link key is `inc` and may link to us, judged by our view. */
@@ -277,7 +276,9 @@ export function wake(turn: Turn): void {
   let news = false
   for (const [inc, absence] of session.client.absent) {
     if (absence.told || now < dueAt(absence)) continue
-    if (isHeard(session, inc, absence)) absence.since = now
+    const seen = session.watches.get(inc)
+    // What comes on a path of its own needs no hub.
+    if (seen && !seen.relayed && seen.lastHeard > absence.since) absence.since = now
     else news = absence.told = true
   }
   if (news) tell(session, out)
@@ -293,12 +294,6 @@ export function deadline({ client: { absent } }: Session): Millis {
 // `wake` and `deadline` must round alike.
 function dueAt({ since }: Absence): Millis {
   return since + AWAY_MS
-}
-
-// What comes on a path of its own needs no hub.
-function isHeard({ watches }: Session, inc: PeerId, { since }: Absence): boolean {
-  const seen = watches.get(inc)
-  return seen !== undefined && !seen.relayed && seen.lastHeard > since
 }
 
 function tell({ client: { absent } }: Session, out: SessionOut): void {

@@ -39,7 +39,7 @@ import { attempt, become, hold, tellHub, tellView } from './output.ts'
 import * as keeping from './keeping.ts'
 import * as lineage from './lineage.ts'
 import * as chunks from '../wire/chunks.ts'
-import { record } from './replicate.ts'
+import { dismiss } from './replicate.ts'
 import type { Read } from './sheets.ts'
 import {
   blank,
@@ -381,7 +381,7 @@ function resume(
   const { server } = session
   lineage.begin(session, server.epoch, index, { sheets, imported: false })
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
-  for (const inc of silent) dismiss(turn, inc)
+  for (const inc of silent) dismiss(turn, inc, 'failed')
   tellView(session, out)
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
   const { epoch } = server
@@ -393,9 +393,4 @@ function resume(
 function countUpTo({ players }: Durable, player: number, seq: number): void {
   const row = players.get(player)
   if (row && seq <= RISEN_MAX) row.lastSeq = Math.max(row.lastSeq, seq)
-}
-
-function dismiss(turn: Turn, inc: PeerId): void {
-  record(turn, { kind: 'remove', inc, why: 'failed' })
-  hold(turn, { kind: 'went', inc, why: 'failed' })
 }

@@ -9,9 +9,15 @@ import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import * as durable from '../replication/durable.ts'
 import { SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX, type Said } from './messages.ts'
-import { type Delta, deltaLayout, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
+import {
+  type Delta,
+  deltaLayout,
+  type Gone,
+  PLAYERS_KEPT_MAX,
+  RISEN_MAX,
+} from '../replication/layouts.ts'
 import * as keeping from './keeping.ts'
-import { become } from './output.ts'
+import { become, hold } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
 import {
   blank,
@@ -46,6 +52,12 @@ export function record(turn: Turn, delta: Delta): void {
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
   else settle(server)
+}
+
+/** As the primary: removes a member, of whom the others hear once that is safe. */
+export function dismiss(turn: Turn, inc: PeerId, why: Gone): void {
+  record(turn, { kind: 'remove', inc, why })
+  hold(turn, { kind: 'went', inc, why })
 }
 
 // Without a follower no entry is owed to anyone.

@@ -12,7 +12,6 @@ import type { FromHub, Register } from '../hub-protocol/messages.ts'
 import {
   attempt,
   become,
-  hold,
   releaseHeld,
   tellHub,
   tellOne,
@@ -27,7 +26,7 @@ import * as lineage from './lineage.ts'
 import { gather } from './recovery.ts'
 import type { Said } from './messages.ts'
 import type { Gone, Member, Start } from '../replication/layouts.ts'
-import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
+import { dismiss, follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
   type Beginning,
   blank,
@@ -330,8 +329,7 @@ function dropped(
   become(turn, 'dropped', { ...nobodyBeside(own, now), epoch })
   tellView(session, out)
   if (!why || !session.server.durable.members.has(inc)) return
-  record(turn, { kind: 'remove', inc, why })
-  hold(turn, { kind: 'went', inc, why })
+  dismiss(turn, inc, why)
 }
 
 /**
