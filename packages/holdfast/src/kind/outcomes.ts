@@ -130,33 +130,21 @@ export function refusal(
   code: Refusal,
   by: MemberInfo | null,
 ): TakeOutcome & GiveOutcome {
-  const reason = sentence(what, code, by?.name ?? 'somebody else')
+  const reason = SENTENCES[code](what, by?.name ?? 'somebody else')
   return refused(code, reason, by) as TakeOutcome & GiveOutcome
 }
 
-function sentence(what: string, code: Refusal, who: string): string {
-  switch (code) {
-    case 'gone':
-      return `${what} has ended`
-    case 'late':
-      return `${who} was quicker: ${what} is theirs`
-    case 'held':
-      return `${what} is on its way to ${who}`
-    case 'busy':
-      return `${who} asked for ${what} before, and its owner has not answered yet`
-    case 'fixed':
-      return `${what} is of a type that nobody can take`
-    case 'denied':
-      return `${who} does not let ${what} go`
-    case 'no-answer':
-      return who === 'somebody else'
-        ? `nobody answered in time whether ${what} may be had`
-        : `${who} did not answer in time whether ${what} may be had`
-    case 'away':
-      return `${who} is not here to take ${what}`
-    case 'overloaded':
-      return `${what}: the server does no more for one player in a second`
-    default:
-      return code satisfies never
-  }
+const SENTENCES: Readonly<Record<Refusal, (what: string, who: string) => string>> = {
+  gone: (what) => `${what} has ended`,
+  late: (what, who) => `${who} was quicker: ${what} is theirs`,
+  held: (what, who) => `${what} is on its way to ${who}`,
+  busy: (what, who) => `${who} asked for ${what} before, and its owner has not answered yet`,
+  fixed: (what) => `${what} is of a type that nobody can take`,
+  denied: (what, who) => `${who} does not let ${what} go`,
+  'no-answer': (what, who) => {
+    const silent = who === 'somebody else' ? 'nobody answered' : `${who} did not answer`
+    return `${silent} in time whether ${what} may be had`
+  },
+  away: (what, who) => `${who} is not here to take ${what}`,
+  overloaded: (what) => `${what}: the server does no more for one player in a second`,
 }

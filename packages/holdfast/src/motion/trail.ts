@@ -83,12 +83,8 @@ export interface Trail {
 }
 
 /**
- * No samples yet.
- *
- * @param reach  above STOP_MS; longer than REACH_MS only for examples with long delays, and where
- *   others extrapolate too
- * @param bends  false where others extrapolate too: a bend depends on samples that some of them did
- *   not get
+ * No samples yet. Where others extrapolate too, `reach` may be longer than REACH_MS, and `bends` is
+ * false: a bend depends on samples that some of them did not get.
  */
 export function create(
   tracks: readonly Track[],

@@ -6,7 +6,7 @@ import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
 import * as machine from './protocol/slots.ts'
-import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
+import { type Emitter, Listeners } from '../api/emitter.ts'
 import { checkName, checkOptions } from '../api/options.ts'
 import { placeOf } from '../kind/definitions.ts'
 import type { Face, Host, Kind } from '../kind/kind.ts'
@@ -310,11 +310,7 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#host.touch()
   }
 
-  on<Name extends keyof SlotsEvents<unknown>>(
-    name: Name,
-    listener: (value: SlotsEvents<unknown>[Name]) => void,
-    options?: Listen,
-  ): Stop {
+  readonly on: Emitter<SlotsEvents<unknown>>['on'] = (name, listener, options) => {
     return this.#events.on(name, listener, options)
   }
 

@@ -53,12 +53,7 @@ function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, si
   return wide
 }
 
-/**
- * Forgets what that peer has; what it may see stays.
- *
- * @param knew  the peer may still have what it was sent: it will be sent the object again, or a
- *   HIDE
- */
+/** Forgets what that peer has, not what it may see. @param knew  it may still have some of it */
 export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.follows = false
   for (let slot = 0; slot < subscriber.barrier.length; slot++) {

@@ -181,9 +181,7 @@ function maySee(
 
 /**
  * We own the object no more. In a mesh we had sent others our version, perhaps after the new owner
- * had sent them a HIDE: so we send those who may not see the object a HIDE too.
- *
- * @param unseen  we may not see the object either, so that we cannot tell who may
+ * had sent them a HIDE: so we send those who may not see it a HIDE too; if `unseen`, to all.
  */
 export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
   const { objects, types } = turn

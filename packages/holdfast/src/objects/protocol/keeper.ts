@@ -9,14 +9,7 @@
  * back (orphans.ts).
  */
 
-import {
-  type ByteWriter,
-  createReader,
-  createWriter,
-  finish,
-  isDone,
-  reset,
-} from '../../wire/bytes.ts'
+import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
 import { converted, placeOf, typesOf } from '../../wire/converting.ts'
 import { stand } from './accept.ts'
 import { giveBack } from './orphans.ts'
@@ -49,7 +42,9 @@ function keptTypes(types: Types): readonly KeptType[] {
 function wholeOf(objects: Objects, types: Types): Uint8Array {
   const writer = createWriter(1_024)
   const kept = keptTypes(types)
-  for (const replica of living(objects, types)) write(writer, objects, types, kept, replica)
+  for (const replica of living(objects, types)) {
+    writeEntry(writer, kept, entryOf(objects, types, kept, replica))
+  }
   return finish(writer)
 }
 
@@ -71,7 +66,7 @@ function changesOf(objects: Objects, types: Types): Uint8Array[] {
     const now = [version.epoch, version.count, oseq, playerOf(objects, replica)].join()
     if (state.written.get(replica.key) === now) continue
     state.written.set(replica.key, now)
-    write(writer, objects, types, kept, replica)
+    writeEntry(writer, kept, entryOf(objects, types, kept, replica))
     cut(RUN_BYTES)
   }
   for (const key of gone.keys()) {
@@ -91,15 +86,14 @@ function* living({ replicas }: Objects, types: Types): Iterable<Replica> {
   }
 }
 
-function write(
-  writer: ByteWriter,
+function entryOf(
   objects: Objects,
   types: Types,
   kept: readonly KeptType[],
   replica: Replica,
-): void {
+): Standing {
   const type = kept.indexOf(types[replica.type] as KeptType)
-  writeEntry(writer, kept, { ...replica, type, former: playerOf(objects, replica) })
+  return { ...replica, type, former: playerOf(objects, replica) }
 }
 
 // Whose it is, over all members that the player was.

@@ -28,12 +28,7 @@ import { compare, type Version } from './stamp.ts'
 /** Longest wait for the outcome of a request, also over the deaths of two primaries. */
 export const REQUEST_MS: Millis = 30_000
 
-/**
- * Asks for an object, or gives it to somebody.
- *
- * @param answers  for a `yes`: the number of the asking member's request
- * @returns the number of the request
- */
+/** Asks for an object, or gives it. @param answers  see Request @returns the request's number */
 export function request(turn: Turn, replica: Replica, what: What, to: PeerId, answers = 0): number {
   const { objects, now } = turn
   const number = objects.nextRequest++

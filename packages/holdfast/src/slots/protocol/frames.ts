@@ -34,6 +34,7 @@ import {
 } from '../../wire/bytes.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { digestOf, rangeOf } from './events.ts'
+import type { Reference } from './reference.ts'
 import {
   ACT_BYTES_MAX,
   AHEAD_SLOTS,
@@ -74,18 +75,12 @@ export interface Frame {
   events: WireEvent[]
 }
 
-/** The parts of a frame's head that depend on others than the peer. */
-export interface Saying {
-  reference: PeerId
-  near: boolean
-}
-
 /** Writes one frame. @returns the events in it */
 export function writeFrame(
   slots: Slots,
   now: Millis,
   peer: SlotPeer,
-  { reference, near }: Saying,
+  { reference, near }: Reference,
   writer: ByteWriter,
   budget: number,
 ): SlotEvent[] {
@@ -165,7 +160,7 @@ export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
 export function readFrame(
   reader: ByteReader,
   near: number,
-  from: Sender,
+  from: Pick<SlotEvent, 'inc' | 'player'>,
   horizon: number,
 ): Frame | null {
   const head = readU8(reader)
@@ -188,13 +183,11 @@ function readSettled(reader: ByteReader, head: number, slot: number): SettledWor
   return { slot, hash, acts, agreed, seeks: (head & HEAD.seeks) > 0 }
 }
 
-/** The sender of a frame. */
-export interface Sender {
-  inc: PeerId
-  player: number
-}
-
-function readEvent(reader: ByteReader, slot: number, from: Sender): WireEvent {
+function readEvent(
+  reader: ByteReader,
+  slot: number,
+  from: Pick<SlotEvent, 'inc' | 'player'>,
+): WireEvent {
   const head = readU8(reader)
   const foreign = (head & EVENT.foreign) > 0
   const inc = foreign ? readVarint(reader) : from.inc

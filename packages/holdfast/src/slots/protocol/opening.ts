@@ -44,12 +44,9 @@ type Own = Pick<Slots, 'standing' | 'print'>
  * Whether we give way to a member with other options: in a star to the primary; in a mesh a member
  * that has a world goes before one that wants one, and the older before the younger.
  */
-function yields(
-  { me, mesh, peers, primary }: Slots,
-  { standing, print }: Own,
-  to: PeerId,
-): boolean {
-  const peer = peers.get(to)
+function yields(slots: Slots, { standing, print }: Own, to: PeerId): boolean {
+  const { me, mesh, primary } = slots
+  const peer = slots.peers.get(to)
   if (standing === 'closed' || !peer || peer.print === print) return false
   if (peer.claims !== 'joining' && peer.claims !== 'live') return false
   if (!mesh) return to === primary
