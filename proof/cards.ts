@@ -17,7 +17,7 @@ import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import { HoldfastError } from '../packages/holdfast/src/machine.ts'
 import { type Pieces, PIECES_CHANNEL } from '../packages/holdfast/src/pieces/protocol/pieces.ts'
-import { bool, u16, u8 } from '../packages/holdfast/src/wire/schema.ts'
+import { bool, u16, u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
 
 const fields = {
   turns: u16,

@@ -12,7 +12,7 @@ import { slots, type SlotsHandle } from '../packages/holdfast/src/slots/slots.ts
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { fingerprint } from '../packages/holdfast/src/wire/digest.ts'
-import { u16, u8 } from '../packages/holdfast/src/wire/schema.ts'
+import { u16, u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
 import { type SessionWorld, world } from '../packages/sim/src/session-world.ts'
 
 /** An act: its number among those of its player, and what it does to which cell. */

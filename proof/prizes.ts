@@ -13,7 +13,7 @@ import type { Session } from '../packages/holdfast/src/join/session.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
-import { u8 } from '../packages/holdfast/src/wire/schema.ts'
+import { u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
 
 /** Its owner is asked. */
 export const Prize: ObjectType<{ worth: typeof u8 }> = object(

@@ -9,7 +9,7 @@ import type { Session } from '../packages/holdfast/src/join/session.ts'
 import { slots, type SlotsHandle, type SlotsType } from '../packages/holdfast/src/slots/slots.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
-import { u8 } from '../packages/holdfast/src/wire/schema.ts'
+import { u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
 import { type SessionWorld, world } from '../packages/sim/src/session-world.ts'
 
 /** Cells of the row: fewer than players want. */

@@ -1,7 +1,7 @@
 /** Each codec with the things of the bench, where they are encoded and where they are decoded. */
 
 import * as wire from '../../packages/holdfast/src/wire/bytes.ts'
-import * as schema from '../../packages/holdfast/src/wire/schema.ts'
+import * as schema from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { peer } from '../processes/peers.ts'
 
 /** The numbers of all things at one tick. */

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { defaults, rowsOf } from '../../packages/hub/src/machine/limits.ts'
 import { SESSIONS_MAX } from '../../packages/hub/src/machine/register.ts'
-import { FrameMeter } from '../../packages/holdfast/src/drivers/net/frame-meter.ts'
+import { FrameMeter } from '../../packages/holdfast/src/drivers/net/server/frame-meter.ts'
 import { readLimits } from '../../packages/hub/src/server/given-limits.ts'
 import { unbound } from './bystander.ts'
 import { masked } from './lanes.ts'

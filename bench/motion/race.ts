@@ -2,7 +2,7 @@
 
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import { FRAME_MS } from '../../packages/holdfast/src/motion/motion.ts'
-import { quantise, schema, valueOf, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { quantise, schema, valueOf, vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { METHODS, type Range, type Sample, type Viewer } from './methods.ts'
 import { type PathName, PATHS, type Step, STEPS } from './paths.ts'
 

@@ -2,7 +2,7 @@
 
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
-import { ranged, u32 } from '../../packages/holdfast/src/wire/schema.ts'
+import { ranged, u32 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { PIECES } from './words.ts'
 
 /** A card, and when its newest move was sent. */

@@ -20,7 +20,7 @@ import {
   type Pieces,
   type PieceTypes,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import { bool, quantise, ranged } from '../../packages/holdfast/src/wire/schema.ts'
+import { bool, quantise, ranged } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { peer } from '../processes/peers.ts'
 
 /** A card as the application has it. */

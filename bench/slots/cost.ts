@@ -10,7 +10,7 @@ import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { seal, settle, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import * as slots from '../../packages/holdfast/src/slots/protocol/slots.ts'
-import { decodeState, encodeState, schema } from '../../packages/holdfast/src/wire/schema.ts'
+import { decodeState, encodeState, schema } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** What was measured, in milliseconds of one processor. */
 export interface Cost {

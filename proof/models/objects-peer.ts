@@ -14,7 +14,7 @@ import type {
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
-import { quantise, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import { quantise, schema, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const fields = schema({ one: u8, other: u8 })
 

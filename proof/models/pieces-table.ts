@@ -10,7 +10,7 @@ import {
   shown,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { above } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
-import { bool, u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import { bool, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** What a hand may do to a card. */
 export type Doing =

@@ -13,7 +13,7 @@ import { curvesOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { metByError } from '../../packages/holdfast/src/drivers/net/met.ts'
 import { connectWith } from '../../packages/holdfast/src/drivers/net/websocket.ts'
-import { acceptStreams } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { acceptStreams } from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import { createMailMemory } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import { hub } from '../../packages/hub/src/index.ts'
 import { type DoorOptions, type Mailbox, openIn } from '../../packages/mailbox/src/index.ts'

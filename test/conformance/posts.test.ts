@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { closeServed, raw, serve, type Served, talk } from './stranger.ts'
 import { hub } from '../../packages/hub/src/index.ts'
 import { BEACON_MAX } from '../../packages/holdfast/src/wire/beacon.ts'
-import type { StreamServerOptions } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import type { StreamServerOptions } from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 
 afterEach(closeServed)
 

@@ -3,11 +3,11 @@
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
-import { acceptStreams } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { acceptStreams } from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import type {
   StreamServer,
   StreamServerOptions,
-} from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+} from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import type { Stream } from '../../packages/holdfast/src/ports.ts'
 
 /** A server whose streams echo. */

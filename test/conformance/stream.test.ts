@@ -5,7 +5,7 @@ import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/we
 import {
   acceptStreams,
   type StreamServer,
-} from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+} from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import { connectWebSocket } from '../../packages/holdfast/src/drivers/net/websocket.ts'
 import type { Connect } from '../../packages/holdfast/src/ports.ts'
 import { streamConformance, type StreamPlace } from './stream.ts'

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, type Rolldown } from 'vite'
-import { acceptStreams } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { acceptStreams } from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import { Window } from './harness.ts'
 
 const NOBODY = { opened() {}, message() {}, closed() {} }

@@ -24,7 +24,7 @@ import {
   frameRelay,
   readFrame,
 } from '../../packages/holdfast/src/wire/relay.ts'
-import { text, u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import { text, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger'] as const
 const MALLORY = new Uint8Array(32).fill(66)

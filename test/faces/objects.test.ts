@@ -19,7 +19,7 @@ import {
   vec2,
 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import type { Fields } from '../../packages/holdfast/src/wire/schema.ts'
+import type { Fields } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { openRow, TYPES as ROWS } from '../slots/row.ts'
 
 const Rock = object(

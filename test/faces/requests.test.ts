@@ -18,7 +18,7 @@ import {
 } from '../../packages/holdfast/src/index.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { toyTicket, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import type { Fields } from '../../packages/holdfast/src/wire/schema.ts'
+import type { Fields } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { settled } from './crew.ts'
 
 const Ask = object('ask', { x: u8 }, { take: 'ask', onOwnerLeave: 'keep' })

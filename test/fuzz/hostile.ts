@@ -10,7 +10,7 @@ import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
 import { below, chance, fill, pick, word } from '../../packages/holdfast/src/faults/prng.ts'
 import { firstLayout, KIND } from '../../packages/holdfast/src/seal/messages.ts'
-import { writeHeader } from '../../packages/holdfast/src/link/packet.ts'
+import { writeHeader } from '../../packages/holdfast/src/link/packets/packet.ts'
 import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
 import { peerLayout } from '../../packages/holdfast/src/session/messages.ts'
 import {

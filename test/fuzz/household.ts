@@ -11,7 +11,7 @@ import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accep
 import { BATCHES_MAX } from '../../packages/holdfast/src/objects/protocol/fan-out.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
-import { text, u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { text, u8, vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const Thing = object(
   'thing',

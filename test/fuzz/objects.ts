@@ -25,7 +25,11 @@ import {
   writeU8,
   writeVarint,
 } from '../../packages/holdfast/src/wire/bytes.ts'
-import { allFields, type Quantised, writeFields } from '../../packages/holdfast/src/wire/schema.ts'
+import {
+  allFields,
+  type Quantised,
+  writeFields,
+} from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** What a liar knows of the objects of its victims. */
 export interface KnownObjects {

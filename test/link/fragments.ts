@@ -4,7 +4,7 @@ import {
   createHeader,
   FRAGMENT_HEADER,
   readHeader,
-} from '../../packages/holdfast/src/link/packet.ts'
+} from '../../packages/holdfast/src/link/packets/packet.ts'
 
 const FRAGMENT_BIT = 1
 

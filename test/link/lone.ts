@@ -6,7 +6,7 @@
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Arrival, Link, LinkOptions, LinkSink } from '../../packages/holdfast/src/link/link.ts'
-import { HEADER_MAX, writeHeader } from '../../packages/holdfast/src/link/packet.ts'
+import { HEADER_MAX, writeHeader } from '../../packages/holdfast/src/link/packets/packet.ts'
 import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { calmly } from '../calmly.ts'
 import { readPacket } from '../standard/reader.ts'

@@ -1,6 +1,6 @@
 // Goal: who opens a kept room goes on with its time, whatever session it was in before.
 import { expect, test } from 'vitest'
-import { createClock, timeAt } from '../../packages/holdfast/src/link/clock.ts'
+import { createClock, timeAt } from '../../packages/holdfast/src/link/timing/clock.ts'
 import { goOn, read, restore } from '../../packages/holdfast/src/member/opening.ts'
 import type { Coming, Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'

@@ -1,7 +1,7 @@
 // Goal: whoever leads knows what time it is, as well as anybody can tell it.
 // Method: a member of plain data, whose links have the samples that the test puts there.
 import { describe, expect, test } from 'vitest'
-import { createClock, timeAt } from '../../packages/holdfast/src/link/clock.ts'
+import { createClock, timeAt } from '../../packages/holdfast/src/link/timing/clock.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
 import { steerClock } from '../../packages/holdfast/src/member/steering.ts'

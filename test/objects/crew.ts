@@ -19,7 +19,12 @@ import type {
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
-import { type Fields, type Quantised, schema, u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import {
+  type Fields,
+  type Quantised,
+  schema,
+  u8,
+} from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** A reliable message under way. */
 export interface Letter {

@@ -21,7 +21,7 @@ import {
   u8,
   vec2,
   writeFields,
-} from '../../packages/holdfast/src/wire/schema.ts'
+} from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const PLAIN = {
   timed: false,

@@ -3,7 +3,7 @@
 // Method: a crew whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
-import { bytes } from '../../packages/holdfast/src/wire/schema.ts'
+import { bytes } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import {
   carry,
   cut,

@@ -3,7 +3,7 @@
 // Method: a crew whose types say who sees what; every byte that leaves can be looked at.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
-import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import {
   answers,
   carry,

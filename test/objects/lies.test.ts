@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { thawed } from '../frozen.ts'
 import { objectFrame, objectMessage } from '../fuzz/objects.ts'
 import { type Crew, hear, land, rules, state } from './crew.ts'

@@ -3,7 +3,7 @@
 // Method: a crew, with views and messages by hand.
 import { expect, test } from 'vitest'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
-import { vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import {
   kinds,
   look,

@@ -10,7 +10,7 @@ import {
 } from '../../packages/holdfast/src/objects/protocol/frames.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
-import { u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import { u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { land, looks, meet, type Packet, pull, rules, set, settle, spawn, state } from './crew.ts'
 import { thing, verdict } from './crew.ts'
 

@@ -3,7 +3,7 @@
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { bytes, type Field } from '../../packages/holdfast/src/wire/schema.ts'
+import { bytes, type Field } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import {
   act,
   type Crew,

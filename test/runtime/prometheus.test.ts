@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMetrics } from '../../packages/cli/src/serve/metrics.ts'
 import { create } from '../../packages/hub/src/machine/hub.ts'
-import type { StreamServerCounters } from '../../packages/holdfast/src/drivers/net/stream-counters.ts'
+import type { StreamServerCounters } from '../../packages/holdfast/src/drivers/net/server/stream-counters.ts'
 import { ceilingsOf, figuresText } from '../../packages/hub/src/server/hub-figures.ts'
 import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
 import { metricsOf } from '../../packages/mailbox/src/runtime/figures.ts'

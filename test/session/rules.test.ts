@@ -23,7 +23,7 @@ import {
   proofOf,
   type Purpose,
 } from '../../packages/holdfast/src/wire/digest.ts'
-import { TYPES_MAX } from '../../packages/holdfast/src/wire/difference.ts'
+import { TYPES_MAX } from '../../packages/holdfast/src/wire/fields/difference.ts'
 import { founder, fresh, type Input, type Process, step } from '../../proof/models/processes.ts'
 import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import { ackOf, operation, registerOf, silent } from './scene.ts'

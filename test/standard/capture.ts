@@ -28,7 +28,7 @@ import { openCiphers } from '../open-ciphers.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { createWorld, type SimNode, type World } from '../../packages/sim/src/world.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { text, u8, vec2 } from '../../packages/holdfast/src/wire/schema.ts'
+import { text, u8, vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import type { TypeText } from './document.ts'
 import type { Sent } from './ledger.ts'
 

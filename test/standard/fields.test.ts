@@ -6,8 +6,13 @@ import { calmly } from '../calmly.ts'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import * as schema from '../../packages/holdfast/src/wire/schema.ts'
-import type { Field, Fields, Schema, StateOf } from '../../packages/holdfast/src/wire/schema.ts'
+import * as schema from '../../packages/holdfast/src/wire/fields/schema.ts'
+import type {
+  Field,
+  Fields,
+  Schema,
+  StateOf,
+} from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { readStandard } from './document.ts'
 import { inWords } from './reader.ts'
 import { tell, type Value } from './values.ts'

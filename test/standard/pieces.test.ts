@@ -13,7 +13,7 @@ import {
 } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
 import { create, type PieceTypes } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { piece, secret } from '../../packages/holdfast/src/pieces/pieces.ts'
-import { vec2, u8 } from '../../packages/holdfast/src/wire/schema.ts'
+import { vec2, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'
 import { has } from './bits.ts'

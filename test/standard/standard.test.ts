@@ -22,21 +22,21 @@ import {
   ASSEMBLIES_MAX,
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
-} from '../../packages/holdfast/src/link/assembly.ts'
+} from '../../packages/holdfast/src/link/packets/assembly.ts'
 import * as shares from '../../packages/hub/src/machine/crowding.ts'
-import { NOISE } from '../../packages/holdfast/src/drivers/net/server-stream.ts'
-import { LIMITS as STREAMS } from '../../packages/holdfast/src/drivers/net/websocket-server.ts'
+import { NOISE } from '../../packages/holdfast/src/drivers/net/server/server-stream.ts'
+import * as streams from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import * as storeLimits from '../../packages/holdfast/src/drivers/store/limits.ts'
 import {
   createFrames,
   nextFrame,
   open,
   PARTS_MAX,
-} from '../../packages/holdfast/src/link/frames.ts'
+} from '../../packages/holdfast/src/link/packets/frames.ts'
 import * as link from '../../packages/holdfast/src/link/limits.ts'
 import * as mail from '../../packages/mailbox/src/machine/messages.ts'
 import { LIVES_MAX } from '../../packages/holdfast/src/wire/history.ts'
-import { createHeader, readHeader } from '../../packages/holdfast/src/link/packet.ts'
+import { createHeader, readHeader } from '../../packages/holdfast/src/link/packets/packet.ts'
 import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accept.ts'
 import { BATCH_BYTES } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
@@ -75,10 +75,10 @@ import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
 import * as session from '../../packages/holdfast/src/session/messages.ts'
 import * as slotsMessages from '../../packages/holdfast/src/slots/protocol/messages.ts'
 import * as slots from '../../packages/holdfast/src/slots/protocol/slots.ts'
-import { TYPES_MAX } from '../../packages/holdfast/src/wire/difference.ts'
+import { TYPES_MAX } from '../../packages/holdfast/src/wire/fields/difference.ts'
 import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import { decode, type Layout } from '../../packages/holdfast/src/wire/layout.ts'
-import * as schema from '../../packages/holdfast/src/wire/schema.ts'
+import * as schema from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { captureSession, Dot, SCHEMA, TYPES } from './capture.ts'
 import { limit, readStandard, type Standard } from './document.ts'
 import { atLimit, drawn, sitesOf, spoil } from './draw.ts'
@@ -139,10 +139,10 @@ const LIMITS: Record<string, number> = {
   ...pick(sheets),
   ...pick(saved),
   ...pick(ports),
-  HALF_MS: STREAMS.halfMs,
-  HALF_BYTES_MAX: STREAMS.halfBytesMax,
-  UNREAD_MS: STREAMS.unreadMs,
-  UNREAD_BYTES_MAX: STREAMS.unreadBytesMax,
+  HALF_MS: streams.LIMITS.halfMs,
+  HALF_BYTES_MAX: streams.LIMITS.halfBytesMax,
+  UNREAD_MS: streams.LIMITS.unreadMs,
+  UNREAD_BYTES_MAX: streams.LIMITS.unreadBytesMax,
   NOISE_MAX: NOISE.max,
   NOISE_PER_SECOND: NOISE.perSecond,
   ...pick(link),

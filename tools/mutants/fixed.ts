@@ -30,7 +30,7 @@ export const FIXED: readonly Fixed[] = [
     'sequence <= sent.newestAcked - link.loss.later',
     'sequence < sent.newestAcked - link.loss.later',
   ),
-  fixed('L8', 'link/loss.ts sample', 'Math.min(held, STATE_ACK_DELAY_MAX)', 'held'),
+  fixed('L8', 'link/timing/loss.ts sample', 'Math.min(held, STATE_ACK_DELAY_MAX)', 'held'),
   fixed('L10', 'link/verdict.ts ackedBy', 'acked < sent.next', 'acked <= sent.next'),
   fixed('L11', 'link/verdict.ts takeAcks', 'link.loss.probes = 0', ''),
   fixed('L12', 'link/reliable.ts given', 'if (piece?.packet === sequence)', 'if (piece)'),

@@ -3,7 +3,7 @@ import { caughtIn, line } from './report.ts'
 import { shown } from './sites.ts'
 
 const change = {
-  file: 'packages/holdfast/src/link/loss.ts',
+  file: 'packages/holdfast/src/link/timing/loss.ts',
   within: 'probeAt',
   text: 'a < b',
   put: 'a <= b',

@@ -108,7 +108,7 @@ export function place(path: string): { floor: number; room: string } | null {
   return { floor, room: room.endsWith('.ts') ? `layer ${floor}` : room }
 }
 
-/** The path of a file that is named by its module: `link/loss.ts`, `hub/machine/hub.ts`. */
+/** The path of a file that is named by its module: `link/timing/loss.ts`, `hub/machine/hub.ts`. */
 export function fileOf(name: string): string {
   const [, owner = 'holdfast', inner = name] = /^(hub|mailbox|sim|cli)\/(.+)$/.exec(name) ?? []
   return `packages/${owner}/src/${inner}`

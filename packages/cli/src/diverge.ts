@@ -9,7 +9,7 @@
 import { createReadStream } from 'node:fs'
 import type { CAC } from 'cac'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import { plainLines } from '../../holdfast/src/wire/plain.ts'
+import { plainLines } from '../../holdfast/src/wire/text/plain.ts'
 
 /** Longest line of a log, in bytes. */
 const LINE_BYTES_MAX = 64 * 1024 * 1024

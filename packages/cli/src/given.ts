@@ -6,7 +6,7 @@ import { badValue } from '../../holdfast/src/machine.ts'
 import type { TicketKey } from '../../hub/src/tickets.ts'
 import { readLimits, readTrust } from '../../hub/src/server/given-limits.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
-import type { Trust } from '../../holdfast/src/wire/ip.ts'
+import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
 
 /** An option that was given once. */
 export type Word = string | number

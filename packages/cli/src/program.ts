@@ -2,7 +2,7 @@
 
 import { type CAC, cac } from 'cac'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import { plainLines } from '../../holdfast/src/wire/plain.ts'
+import { plainLines } from '../../holdfast/src/wire/text/plain.ts'
 
 /** Runs the command on the command line; errors are one sentence, and `--debug` shows more. */
 export async function runProgram(

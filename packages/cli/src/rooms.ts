@@ -5,7 +5,7 @@ import type { CAC } from 'cac'
 import type { KeptRoom, RoomView } from '../../hub/src/rooms.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { ListedSession } from '../../hub/src/server/hub-figures.ts'
-import { plain } from '../../holdfast/src/wire/plain.ts'
+import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { tokenIn, type Word } from './given.ts'
 
 /** Where a hub answers about one of its rooms, or all. */

@@ -39,7 +39,15 @@ export type { TableEvents, TableView } from './kind/kind.ts'
 export { letters, offerMail, overSession } from './join/session-mail.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 export type { AgeFigures, AgeSample, Stage } from './motion/ages.ts'
-export { angle, bool, bytes, f32, i16, i32, i8, list, map, oneOf } from './wire/schema.ts'
-export { optional, quaternion, ranged, struct, text, u16, u32, u8 } from './wire/schema.ts'
-export { vec2, vec3 } from './wire/schema.ts'
-export type { Field, FieldKind, Fields, Quaternion, StateOf, Vec2, Vec3 } from './wire/schema.ts'
+export { angle, bool, bytes, f32, i16, i32, i8, list, map, oneOf } from './wire/fields/schema.ts'
+export { optional, quaternion, ranged, struct, text, u16, u32, u8 } from './wire/fields/schema.ts'
+export { vec2, vec3 } from './wire/fields/schema.ts'
+export type {
+  Field,
+  FieldKind,
+  Fields,
+  Quaternion,
+  StateOf,
+  Vec2,
+  Vec3,
+} from './wire/fields/schema.ts'

@@ -7,4 +7,4 @@ export type { PartEvents, PartType, Performance, Teller } from './custom/types.t
 export type { Stop } from './api/emitter.ts'
 export type { Emitter, Listen } from './api/emitter.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
-export { decodeValue as decode, encodeValue as encode } from './wire/schema.ts'
+export { decodeValue as decode, encodeValue as encode } from './wire/fields/schema.ts'

@@ -5,8 +5,8 @@ import { badValue, type Millis, RIGHTS } from '../../holdfast/src/machine.ts'
 import type { Loop } from '../../holdfast/src/ports.ts'
 import type { Consult } from './server/hub-server.ts'
 import { checkFunction } from '../../holdfast/src/api/options.ts'
-import { shown } from '../../holdfast/src/wire/fields.ts'
-import { plain } from '../../holdfast/src/wire/plain.ts'
+import { shown } from '../../holdfast/src/wire/fields/fields.ts'
+import { plain } from '../../holdfast/src/wire/text/plain.ts'
 
 /** Who wants to come in. */
 export interface JoinRequest {

@@ -10,9 +10,9 @@ import { drop } from './machine/keeping.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
 import { checkOptions } from '../../holdfast/src/api/options.ts'
-import { shown } from '../../holdfast/src/wire/fields.ts'
+import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { toHex } from '../../holdfast/src/wire/bytes.ts'
-import { isName } from '../../holdfast/src/wire/plain.ts'
+import { isName } from '../../holdfast/src/wire/text/plain.ts'
 import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
 /** A player in a room, as the hub knows it. */

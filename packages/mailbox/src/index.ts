@@ -3,7 +3,7 @@
 import { type Mailbox, type MailboxOptions, openIn } from './mail-opening.ts'
 import { curvesOnNode } from '../../holdfast/src/drivers/crypto/node.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
-import { listenStreams } from '../../holdfast/src/drivers/net/websocket-listen.ts'
+import { listenStreams } from '../../holdfast/src/drivers/net/server/websocket-listen.ts'
 import { connectWebSocketNode } from '../../holdfast/src/drivers/net/websocket-node.ts'
 import { reports } from '../../holdfast/src/drivers/report.ts'
 import { openMailSqlite } from './drivers/mail-sqlite.ts'

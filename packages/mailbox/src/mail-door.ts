@@ -3,7 +3,7 @@
 import { badValue } from '../../holdfast/src/machine.ts'
 import type { Certificate, Door, HttpServer } from '../../holdfast/src/ports.ts'
 import { checkOptions, checkPath, checkServer, checkTexts } from '../../holdfast/src/api/options.ts'
-import { shown } from '../../holdfast/src/wire/fields.ts'
+import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 
 /** Where the door of a mailbox stands: a port of its own, or a server that is there. */
 export interface DoorOptions {

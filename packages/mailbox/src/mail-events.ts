@@ -7,7 +7,7 @@ import type { Stopped, TurnEvent } from './runtime/draft.ts'
 import { MAILBOX_EVENTS, type MailboxEvents } from './runtime/options.ts'
 import { Reports } from '../../holdfast/src/api/reports.ts'
 import { toHex } from '../../holdfast/src/wire/bytes.ts'
-import { plain } from '../../holdfast/src/wire/plain.ts'
+import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { Listeners } from '../../holdfast/src/api/emitter.ts'
 
 /** Peers of which the process warns that they never were seen: the rest goes to `unseen` alone. */

@@ -2,7 +2,7 @@
 
 import { createMailMemory } from './drivers/mail-memory.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import { shown } from '../../holdfast/src/wire/fields.ts'
+import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../../holdfast/src/wire/history.ts'
 import type {
   Connect,
@@ -37,7 +37,7 @@ export {
   map,
   oneOf,
   optional,
-} from '../../holdfast/src/wire/schema.ts'
+} from '../../holdfast/src/wire/fields/schema.ts'
 export {
   quaternion,
   ranged,
@@ -48,8 +48,8 @@ export {
   u8,
   vec2,
   vec3,
-} from '../../holdfast/src/wire/schema.ts'
-export type { Field, FieldKind, Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
+} from '../../holdfast/src/wire/fields/schema.ts'
+export type { Field, FieldKind, Fields, StateOf } from '../../holdfast/src/wire/fields/schema.ts'
 export { letter, type LetterTypeOptions } from './runtime/letter-types.ts'
 export type { LetterDefinition, LetterType } from './runtime/letter-types.ts'
 export type { DoorOptions } from './mail-door.ts'

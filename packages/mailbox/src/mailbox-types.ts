@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../holdfast/src/ports.ts'
 import type { Counters } from './machine/mailbox.ts'
 import type { Connections, Way } from './runtime/connections.ts'
 import type { LetterType } from './runtime/letter-types.ts'
-import type { Fields, StateOf } from '../../holdfast/src/wire/schema.ts'
+import type { Fields, StateOf } from '../../holdfast/src/wire/fields/schema.ts'
 import type { Carried, MailValue } from './runtime/values.ts'
 import type {
   EffectHandler,

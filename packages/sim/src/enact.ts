@@ -16,7 +16,7 @@ import type { Objects, TypeRules, Version } from '../../holdfast/src/objects/pro
 import { leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
 import { compare, FIRST, readVersion } from '../../holdfast/src/objects/protocol/stamp.ts'
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
-import { quantise, schema, u8 } from '../../holdfast/src/wire/schema.ts'
+import { quantise, schema, u8 } from '../../holdfast/src/wire/fields/schema.ts'
 
 /** What somebody does. The host alone grants. */
 export type Deed = {

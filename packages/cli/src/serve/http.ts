@@ -6,12 +6,20 @@
 
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { createGate, type Gate, type Refusal } from '../../../holdfast/src/drivers/net/origins.ts'
-import { createSecureServer, isSecure, renew } from '../../../holdfast/src/drivers/net/tls.ts'
-import { addressOf, remoteOf } from '../../../holdfast/src/drivers/net/websocket-server.ts'
+import {
+  createGate,
+  type Gate,
+  type Refusal,
+} from '../../../holdfast/src/drivers/net/server/origins.ts'
+import {
+  createSecureServer,
+  isSecure,
+  renew,
+} from '../../../holdfast/src/drivers/net/server/tls.ts'
+import { addressOf, remoteOf } from '../../../holdfast/src/drivers/net/server/websocket-server.ts'
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { Certificate } from '../../../holdfast/src/ports.ts'
-import { isTrusted, NOWHERE, placeOf, type Trust } from '../../../holdfast/src/wire/ip.ts'
+import { isTrusted, NOWHERE, placeOf, type Trust } from '../../../holdfast/src/wire/text/ip.ts'
 import * as budgets from '../../../hub/src/machine/budgets.ts'
 import { fail, say } from './give.ts'
 import { ROOMS_PATH } from '../rooms.ts'

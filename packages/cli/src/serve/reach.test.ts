@@ -1,6 +1,6 @@
 // Goal: links for others name this machine as others find it, and are told to nobody else.
 import { expect, test } from 'vitest'
-import { isThisMachine } from '../../../holdfast/src/drivers/net/origins.ts'
+import { isThisMachine } from '../../../holdfast/src/drivers/net/server/origins.ts'
 import { reachOf } from './serve.ts'
 
 const one = (address: string, family: 'IPv4' | 'IPv6', internal = false) => {

@@ -5,9 +5,9 @@
 
 import { badValue, misfit } from '../machine.ts'
 import { checkOptions, fieldsOf } from './options.ts'
-import type { Field } from '../wire/fields.ts'
-import { fit, fitField, type Fitted } from '../wire/fit.ts'
-import type { Fields, Schema } from '../wire/schema.ts'
+import type { Field } from '../wire/fields/fields.ts'
+import { fit, fitField, type Fitted } from '../wire/fields/fit.ts'
+import type { Fields, Schema } from '../wire/fields/schema.ts'
 
 /** What arguments and answers are. Where it is null they are any plain JSON, and unchecked. */
 export interface Signature {

@@ -1,7 +1,7 @@
 /** How pieces and objects that another build kept become those of this one. */
 
-import type { Migration } from '../wire/converting.ts'
-import type { Field, Fields, StateOf } from '../wire/schema.ts'
+import type { Migration } from '../wire/fields/converting.ts'
+import type { Field, Fields, StateOf } from '../wire/fields/schema.ts'
 import { checkAtOnce } from './options.ts'
 import { checkNameOf } from './options.ts'
 

@@ -1,8 +1,8 @@
 /** Checks of user input where it is given: errors name the thing, the value and the cure. */
 
 import { badValue, HoldfastError, NAME_MAX } from '../machine.ts'
-import { isName, plainJson } from '../wire/plain.ts'
-import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
+import { isName, plainJson } from '../wire/text/plain.ts'
+import { type Fields, schema, type Schema, shown } from '../wire/fields/schema.ts'
 
 /** Longest name of a type, an action or a procedure. */
 export const TYPE_NAME_MAX = 32

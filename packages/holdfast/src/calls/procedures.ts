@@ -9,7 +9,7 @@ import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/argu
 import { Calls } from './calls.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
 import type { Procedure, ProcedureType } from './calls.ts'
-import type { Fields, StateOf } from '../wire/schema.ts'
+import type { Fields, StateOf } from '../wire/fields/schema.ts'
 
 /** The kind of all that `procedure` makes. */
 export const proceduresKind: Kind<'procedure'> = {

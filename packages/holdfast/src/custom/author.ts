@@ -3,7 +3,7 @@
 import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
 import { atOnce, type Report, type Reports, ruled } from '../api/reports.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import type { AnyPlan, Performance } from './types.ts'
 
 class Refusal extends Error {}

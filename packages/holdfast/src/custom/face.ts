@@ -2,7 +2,7 @@
 
 import * as machine from './protocol/custom.ts'
 import { HoldfastError } from '../machine.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../api/emitter.ts'
 import type { Face, Host, MemberInfo } from '../kind/kind.ts'

@@ -7,7 +7,7 @@
 
 import { badValue, NAME_MAX } from '../machine.ts'
 import type { Millis } from '../machine.ts'
-import { shown as shownValue } from '../wire/fields.ts'
+import { shown as shownValue } from '../wire/fields/fields.ts'
 import { joined } from '../wire/bytes.ts'
 import { digest, DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
 import {

@@ -4,7 +4,7 @@ import { KEY_BYTES } from '../ports.ts'
 import { fixed, record, text, u8, type ValueOf } from '../wire/layout.ts'
 import { TICKET_MAX } from './messages.ts'
 import { badValue } from '../machine.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { fromHex } from '../wire/bytes.ts'
 
 /** Longest id of a ticket, in bytes. */

@@ -11,9 +11,9 @@ import {
   conductLayout,
   conductOutcome,
 } from '../session/messages.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { named } from '../wire/plain.ts'
+import { named } from '../wire/text/plain.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
 import type { Questions } from './host.ts'

@@ -4,7 +4,7 @@ import { badValue, HoldfastError } from '../machine.ts'
 import { KEEP_MINUTES_MAX } from '../hub-protocol/messages.ts'
 import { checkFlag, checkOptions } from '../api/options.ts'
 import { KEY_BYTES } from '../ports.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { fromHex } from '../wire/bytes.ts'
 
 /** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */

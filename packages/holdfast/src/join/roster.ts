@@ -1,6 +1,6 @@
 /** Who is in a session, as its views say. */
 
-import { named } from '../wire/plain.ts'
+import { named } from '../wire/text/plain.ts'
 import { HoldfastError, mayPlay, type PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
 import { NO_VIEW } from '../session/state.ts'

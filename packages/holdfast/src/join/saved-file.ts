@@ -7,7 +7,7 @@ import { holds } from '../member/saving.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Alarm } from '../ports.ts'
 import type { Runner } from '../runtime/runner.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 
 /** Without a piece for so long, the room is asked for again. */
 const AGAIN_MS: Millis = 2_000

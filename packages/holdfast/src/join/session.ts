@@ -10,7 +10,7 @@
 
 import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
-import type { Fields, StateOf } from '../wire/schema.ts'
+import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import type { ActionType } from '../actions/actions.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import type {

@@ -14,7 +14,7 @@ import type { Alarm } from '../ports.ts'
 import type { Runner } from '../runtime/runner.ts'
 import { checkAtOnce, checkOptions } from '../api/options.ts'
 import { atOnce, type Report } from '../api/reports.ts'
-import { shown } from '../wire/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
 
 /** Most steps a second. */

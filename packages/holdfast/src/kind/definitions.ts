@@ -1,7 +1,7 @@
 /** The definitions of one game, sorted out. Their order says nothing: names do. */
 
 import { badValue, HoldfastError } from '../machine.ts'
-import { byUtf8, shown } from '../wire/schema.ts'
+import { byUtf8, shown } from '../wire/fields/schema.ts'
 import type { Definition, Kind } from './kind.ts'
 
 /** The definitions of a game by kind, kinds by channel, definitions by name. */

@@ -6,7 +6,7 @@ import type { End } from '../../../../test/link/pair.ts'
 import { createWriter, finish, writeU16, writeU8, writeVarint } from '../wire/bytes.ts'
 import * as link from './link.ts'
 import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
-import { writeHeader } from './packet.ts'
+import { writeHeader } from './packets/packet.ts'
 import { FIRST, LAST } from './reliable.ts'
 
 const PIECE_MAX = 1132

@@ -5,7 +5,7 @@ import { calmly } from '../../../../test/calmly.ts'
 import { Lone, part, piece, state } from '../../../../test/link/lone.ts'
 import * as link from './link.ts'
 import { LIMITS } from './limits.ts'
-import { patience } from './loss.ts'
+import { patience } from './timing/loss.ts'
 
 const PIECE_MAX = 1132
 

@@ -5,7 +5,7 @@ import { createPair, numberOf, numbered, offer, run, send } from '../../../../te
 import type { Pair } from '../../../../test/link/pair.ts'
 import * as link from './link.ts'
 import { LINK_TIMEOUT, MESSAGE_MAX } from './limits.ts'
-import { gone } from './pace.ts'
+import { gone } from './timing/pace.ts'
 
 const FRAME_MAX = 1132
 const PACKET_MAX = 1160

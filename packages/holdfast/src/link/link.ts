@@ -15,9 +15,16 @@
 import { badValue, rulesOf } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
-import { addFragment } from './assembly.ts'
+import { addFragment } from './packets/assembly.ts'
 import { build, hasNumber } from './build.ts'
-import { createSamples, EAGER_SAMPLES, errorOf, offsetOf, SURE_MS, takeAnswer } from './clock.ts'
+import {
+  createSamples,
+  EAGER_SAMPLES,
+  errorOf,
+  offsetOf,
+  SURE_MS,
+  takeAnswer,
+} from './timing/clock.ts'
 import {
   KIND,
   NO_BYTES,
@@ -28,7 +35,7 @@ import {
   nextFrame,
   open,
   rewind,
-} from './frames.ts'
+} from './packets/frames.ts'
 import {
   ACK_DELAY_MAX,
   ACK_NOW_AFTER,
@@ -41,10 +48,10 @@ import {
   STATE_ACK_SOON_AFTER,
 } from './limits.ts'
 import type { Limits } from './limits.ts'
-import { createRtt, LATER_PACKETS, probeAt } from './loss.ts'
-import * as pace from './pace.ts'
-import { createHeader, isFragment, readHeader } from './packet.ts'
-import * as parts from './parts.ts'
+import { createRtt, LATER_PACKETS, probeAt } from './timing/loss.ts'
+import * as pace from './timing/pace.ts'
+import { createHeader, isFragment, readHeader } from './packets/packet.ts'
+import * as parts from './packets/parts.ts'
 import * as reliable from './reliable.ts'
 import { createState } from './state.ts'
 import type { Link, LinkRules, LinkSink } from './state.ts'

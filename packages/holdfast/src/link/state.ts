@@ -2,13 +2,13 @@
 
 import type { Millis } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
-import { createAssemblies } from './assembly.ts'
+import { createAssemblies } from './packets/assembly.ts'
 import type { Arrivals } from './arrivals.ts'
-import { createSamples } from './clock.ts'
+import { createSamples } from './timing/clock.ts'
 import type { Limits } from './limits.ts'
-import { createLoss, createRtt } from './loss.ts'
-import { createPace } from './pace.ts'
-import { createParted } from './parts.ts'
+import { createLoss, createRtt } from './timing/loss.ts'
+import { createPace } from './timing/pace.ts'
+import { createParted } from './packets/parts.ts'
 import { createIncoming, createOutgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
 

@@ -10,7 +10,7 @@ import * as entrance from './entrance.ts'
 import { mayFound, type Runtime, JOIN_MS } from './state.ts'
 import type { Millis, ErrorCode } from '../machine.ts'
 import type { Met } from '../ports.ts'
-import { plain } from '../wire/plain.ts'
+import { plain } from '../wire/text/plain.ts'
 
 // Why a process does not get in: what it found at the hub's address, and what the hub answered. A
 // first join fails as soon as the reason is sure; a process that was in before has the right

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import type * as sheets from '../session/sheets.ts'
-import { differenceOf } from '../wire/difference.ts'
+import { differenceOf } from '../wire/fields/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
 import type { Member } from './state.ts'
 

@@ -22,7 +22,7 @@ import {
 import { takes } from '../session/state.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
 import { sameBytes } from '../wire/digest.ts'
-import { isName } from '../wire/plain.ts'
+import { isName } from '../wire/text/plain.ts'
 import { agreed } from '../wire/versions.ts'
 import { decode, encode } from '../wire/layout.ts'
 import * as dispatch from './dispatch.ts'

@@ -12,7 +12,7 @@
  * the application is notified, and sooner where it is sure that no hub is there.
  */
 
-import { createClock } from '../link/clock.ts'
+import { createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { BASE_POINT } from '../ports.ts'
 import {
@@ -39,10 +39,10 @@ import { ANEW, found } from '../session/roles.ts'
 import type { Read } from '../session/sheets.ts'
 import * as session from '../session/session.ts'
 import { mayServe, type Session } from '../session/state.ts'
-import { differenceOf } from '../wire/difference.ts'
+import { differenceOf } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode } from '../wire/layout.ts'
-import { plain } from '../wire/plain.ts'
+import { plain } from '../wire/text/plain.ts'
 import { agreed, shown } from '../wire/versions.ts'
 import * as asking from './asking.ts'
 import { partOut, compute } from './dispatch.ts'

@@ -9,7 +9,7 @@
 
 import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import type { Effects, PartView } from '../kind/protocol/part.ts'
-import * as clock from '../link/clock.ts'
+import * as clock from '../link/timing/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
 import type { ToHub } from '../hub-protocol/messages.ts'

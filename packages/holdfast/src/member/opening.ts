@@ -5,7 +5,7 @@
  */
 
 import { type Millis, termsSay } from '../machine.ts'
-import * as clock from '../link/clock.ts'
+import * as clock from '../link/timing/clock.ts'
 import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-protocol/messages.ts'
 import * as rooms from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'

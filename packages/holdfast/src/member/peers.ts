@@ -4,7 +4,7 @@
  * do not hear of it.
  */
 
-import * as clock from '../link/clock.ts'
+import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed } from '../wire/relay.ts'

@@ -10,7 +10,7 @@ import * as keeping from '../session/keeping.ts'
 import { SNAPSHOT_PIECE_MAX, type View, type Said } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import * as chunks from '../wire/chunks.ts'
-import { plain } from '../wire/plain.ts'
+import { plain } from '../wire/text/plain.ts'
 import { fits, isSealed } from './room-key.ts'
 import type { Export, Runtime, Unsaved } from './state.ts'
 

@@ -5,7 +5,7 @@
 
 import type { Doubt } from './doubt.ts'
 import type { Arrivals, Link } from '../link/link.ts'
-import { type SessionClock, createClock } from '../link/clock.ts'
+import { type SessionClock, createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'

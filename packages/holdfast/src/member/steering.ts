@@ -1,6 +1,6 @@
 /** Session time is the clock of whoever leads (L9): all others steer theirs by it. */
 
-import * as clock from '../link/clock.ts'
+import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { shiftOf } from './peers.ts'

@@ -13,7 +13,7 @@ import {
   type StateOf,
   updated,
   valueOf,
-} from '../wire/schema.ts'
+} from '../wire/fields/schema.ts'
 import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'

@@ -11,8 +11,15 @@ import type { Motion } from '../motion/motion.ts'
 import { turnBetween } from '../motion/rotation.ts'
 import * as trails from '../motion/trail.ts'
 import { laid, type Place, REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
-import { numberAt, type Scale } from '../wire/scale.ts'
-import type { Field, FieldKind, Fields, Quantised, Quaternion, StateOf } from '../wire/schema.ts'
+import { numberAt, type Scale } from '../wire/fields/scale.ts'
+import type {
+  Field,
+  FieldKind,
+  Fields,
+  Quantised,
+  Quaternion,
+  StateOf,
+} from '../wire/fields/schema.ts'
 
 /** The warping factor of a type that names none. */
 export const WARP_DEFAULT = 0.85

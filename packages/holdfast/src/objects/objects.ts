@@ -4,7 +4,7 @@ import { badValue } from '../machine.ts'
 import { checkCount } from '../api/options.ts'
 import * as objects from './protocol/objects.ts'
 import type { Part } from '../kind/protocol/part.ts'
-import { type Fields, shown } from '../wire/schema.ts'
+import { type Fields, shown } from '../wire/fields/schema.ts'
 import { ObjectRegistry } from './registry.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
 import {

@@ -6,7 +6,7 @@
 import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as objects from './protocol/objects.ts'
 import type { Answer, ObjectEvent } from './protocol/objects.ts'
-import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
+import { type Fields, initialState, quantise, type StateOf } from '../wire/fields/schema.ts'
 import { Gatherings } from '../kind/listing.ts'
 import {
   checkPatch,

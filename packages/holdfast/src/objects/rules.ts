@@ -12,7 +12,7 @@ import {
   shown,
   type StateOf,
   valueOf,
-} from '../wire/schema.ts'
+} from '../wire/fields/schema.ts'
 import { checkAtOnce, checkOptions, checkWord } from '../api/options.ts'
 import { migrationOf } from '../api/migrations.ts'
 import { type Report, ruled } from '../api/reports.ts'

@@ -1,6 +1,6 @@
 /** A type of objects as a game names it: its fields, who may take it, how it moves. */
 
-import { checkSize, type Fields, type Schema, type StateOf } from '../wire/schema.ts'
+import { checkSize, type Fields, type Schema, type StateOf } from '../wire/fields/schema.ts'
 import { type Keeper, STATE_MAX, type TypeRules } from './protocol/objects.ts'
 import type { Kind } from '../kind/kind.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'

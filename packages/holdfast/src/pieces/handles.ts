@@ -3,7 +3,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from './protocol/pieces.ts'
 import { between, byLevel, GONE, HELD, lastFromOthers, setFields } from './protocol/pieces.ts'
-import { differing, type Fields, type StateOf } from '../wire/schema.ts'
+import { differing, type Fields, type StateOf } from '../wire/fields/schema.ts'
 import type { Stop } from '../api/emitter.ts'
 import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'

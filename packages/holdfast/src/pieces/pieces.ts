@@ -3,7 +3,7 @@
 import type { Part } from '../kind/protocol/part.ts'
 import * as pieces from './protocol/pieces.ts'
 import { checkName } from '../api/options.ts'
-import type { Fields } from '../wire/schema.ts'
+import type { Fields } from '../wire/fields/schema.ts'
 import type { Definition, Host, Kind, Opened } from '../kind/kind.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './types.ts'
 import { tableOf } from './table.ts'

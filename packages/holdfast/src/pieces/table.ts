@@ -15,7 +15,7 @@ import {
 } from './protocol/pieces.ts'
 import { placeOf } from '../kind/definitions.ts'
 import type { Companion, Kind } from '../kind/kind.ts'
-import type { Fields, StateOf } from '../wire/schema.ts'
+import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { type Face, idOf, numberOf, patched, type PieceType, stateOf } from './types.ts'
 
 /** A piece as an action has it: it is changed at once, and for all when the action is recorded. */

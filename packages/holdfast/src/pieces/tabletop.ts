@@ -3,7 +3,7 @@
  * the promises of what was asked for.
  */
 
-import type { Fields } from '../wire/schema.ts'
+import type { Fields } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
 import * as pieces from './protocol/pieces.ts'
 import type { Op, PieceEvent, Row } from './protocol/pieces.ts'

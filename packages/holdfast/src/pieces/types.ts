@@ -20,7 +20,7 @@ import {
   type Schema,
   type StateOf,
   shown,
-} from '../wire/schema.ts'
+} from '../wire/fields/schema.ts'
 
 /** A piece as rules see it: all of its fields, its id, who holds it. */
 export type Face<State = Readonly<Record<string, unknown>>> = State & {

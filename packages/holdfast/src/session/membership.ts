@@ -12,7 +12,7 @@ import {
   RIGHTS,
   termOf,
 } from '../machine.ts'
-import { TYPES_MAX } from '../wire/difference.ts'
+import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'

@@ -23,7 +23,7 @@ import {
   voteLayout,
   VOTES_MAX,
 } from '../replication/layouts.ts'
-import { TYPES_MAX } from '../wire/difference.ts'
+import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import { only, type Versions } from '../wire/versions.ts'

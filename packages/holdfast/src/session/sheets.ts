@@ -16,7 +16,7 @@ import {
 } from '../replication/layouts.ts'
 import type { Acks } from '../hub-protocol/messages.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
-import { TYPES_MAX } from '../wire/difference.ts'
+import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { createReader } from '../wire/bytes.ts'
 import {
   blob,

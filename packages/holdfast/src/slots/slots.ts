@@ -3,8 +3,14 @@
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { fingerprint } from '../wire/digest.ts'
-import { isJson, toJson } from '../wire/json.ts'
-import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
+import { isJson, toJson } from '../wire/text/json.ts'
+import {
+  decodeState,
+  encodeState,
+  type Fields,
+  schema,
+  type StateOf,
+} from '../wire/fields/schema.ts'
 import * as machine from './protocol/slots.ts'
 import { type Emitter, Listeners } from '../api/emitter.ts'
 import { checkName, checkOptions } from '../api/options.ts'

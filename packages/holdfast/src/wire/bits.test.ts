@@ -13,7 +13,7 @@ import {
   writeBits,
 } from './bits.ts'
 import type { BitWriter } from './bits.ts'
-import { openPacked, pack, writePacked } from './packed.ts'
+import { openPacked, pack, writePacked } from './fields/packed.ts'
 
 type Piece = readonly [value: number, bits: number]
 

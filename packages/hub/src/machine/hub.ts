@@ -19,7 +19,7 @@ import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-proto
 import * as register from './register.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
-import { placeOf } from '../../../holdfast/src/wire/ip.ts'
+import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
 import * as archive from './archive.ts'
 import * as attendance from './attendance.ts'
 import { attach, detach, setMembers, tellRemoved, rise } from './attaching.ts'

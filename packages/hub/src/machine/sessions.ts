@@ -23,7 +23,7 @@ import {
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Piece } from '../../../holdfast/src/wire/chunks.ts'
 import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import { isName } from '../../../holdfast/src/wire/plain.ts'
+import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
 import { detach, dismiss, sit } from './attaching.ts'

@@ -2,7 +2,7 @@
 // Method: what a file may have in it, right and wrong.
 import { describe, expect, test } from 'vitest'
 import { defaults, rowsOf, TABLE } from '../machine/limits.ts'
-import { placeOf } from '../../../holdfast/src/wire/ip.ts'
+import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
 import { readLimits, readTrust } from './given-limits.ts'
 
 test('no limits are those of the table, each of which is a number above 0 (SE-9)', () => {

@@ -4,8 +4,8 @@ import type { Rate } from '../../../holdfast/src/bucket.ts'
 import { defaults, type Limits, TABLE, type Who } from '../machine/limits.ts'
 import { SESSIONS_MAX } from '../machine/register.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
-import { shown } from '../../../holdfast/src/wire/fields.ts'
-import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/ip.ts'
+import { shown } from '../../../holdfast/src/wire/fields/fields.ts'
+import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/text/ip.ts'
 import { nearest } from '../../../holdfast/src/api/options.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Figures of a hub: plain data for programs, text for Prometheus. */
 
-import type { StreamServerCounters } from '../../../holdfast/src/drivers/net/stream-counters.ts'
+import type { StreamServerCounters } from '../../../holdfast/src/drivers/net/server/stream-counters.ts'
 import type { Hub } from '../machine/hub.ts'
 import { type Limits, rowsOf } from '../machine/limits.ts'
 import type { Entry } from '../../../holdfast/src/hub-protocol/messages.ts'

@@ -1,8 +1,8 @@
 /** Who handles which letters, and whether what came fits: of a letter anybody may be the sender. */
 
 import { badValue, HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
-import { fitGrown } from '../../../holdfast/src/wire/fit.ts'
-import { shown } from '../../../holdfast/src/wire/schema.ts'
+import { fitGrown } from '../../../holdfast/src/wire/fields/fit.ts'
+import { shown } from '../../../holdfast/src/wire/fields/schema.ts'
 import { isThenable } from '../../../holdfast/src/api/reports.ts'
 import type { LetterInfo } from './letters.ts'
 import { isLetterType, type LetterDefinition, type LetterType } from './letter-types.ts'

@@ -1,8 +1,8 @@
 /** Types of letters: a name, and the fields that its letters have. */
 
 import { badValue } from '../../../holdfast/src/machine.ts'
-import { fit } from '../../../holdfast/src/wire/fit.ts'
-import type { Fields, Schema, StateOf } from '../../../holdfast/src/wire/schema.ts'
+import { fit } from '../../../holdfast/src/wire/fields/fit.ts'
+import type { Fields, Schema, StateOf } from '../../../holdfast/src/wire/fields/schema.ts'
 import { checkName, checkOptions } from '../../../holdfast/src/api/options.ts'
 import { signatureOf } from '../../../holdfast/src/api/arguments.ts'
 

@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { sizeOf } from '../machine/mailbox.ts'
 import type { MailStore, SqlValue } from '../../../holdfast/src/ports.ts'
-import type { Fields, StateOf } from '../../../holdfast/src/wire/schema.ts'
+import type { Fields, StateOf } from '../../../holdfast/src/wire/fields/schema.ts'
 import type { LetterType } from './letter-types.ts'
 import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
 import { type Carried, type MailValue, toBytes, toValue, type Values } from './values.ts'

@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { readKeyLetter } from '../machine/keys.ts'
 import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
-import { toJson } from '../../../holdfast/src/wire/json.ts'
+import { toJson } from '../../../holdfast/src/wire/text/json.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */

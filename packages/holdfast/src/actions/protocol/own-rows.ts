@@ -6,7 +6,7 @@
  */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { shown } from '../../wire/fields.ts'
+import { shown } from '../../wire/fields/fields.ts'
 
 // Rows of the table that are the library's own: no game can write them, or is shown them.
 

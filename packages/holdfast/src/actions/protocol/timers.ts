@@ -13,8 +13,8 @@
 
 import { badValue, HoldfastError, type Millis } from '../../machine.ts'
 import type { Part } from '../../kind/protocol/part.ts'
-import { shown } from '../../wire/fields.ts'
-import { isJson, toJson } from '../../wire/json.ts'
+import { shown } from '../../wire/fields/fields.ts'
+import { isJson, toJson } from '../../wire/text/json.ts'
 import { OWN, type Rows, startingWith } from './own-rows.ts'
 
 /** Most timers that wait at a time. */

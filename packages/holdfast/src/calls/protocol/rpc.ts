@@ -14,7 +14,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
-import { isJson } from '../../wire/json.ts'
+import { isJson } from '../../wire/text/json.ts'
 import { decode } from '../../wire/layout.ts'
 import { forgetRoute, landed, send } from './flight.ts'
 import {

@@ -17,7 +17,7 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import type { Quantised } from '../../wire/schema.ts'
+import type { Quantised } from '../../wire/fields/schema.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'

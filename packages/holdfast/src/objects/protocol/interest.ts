@@ -10,7 +10,7 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { numberAt, type Scale } from '../../wire/scale.ts'
+import { numberAt, type Scale } from '../../wire/fields/scale.ts'
 import { owe, reach } from './fan-out.ts'
 import { KIND, nameOf, plain } from './messages.ts'
 import {

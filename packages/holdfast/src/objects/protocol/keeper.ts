@@ -10,7 +10,7 @@
  */
 
 import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
-import { converted, placeOf, typesOf } from '../../wire/converting.ts'
+import { converted, placeOf, typesOf } from '../../wire/fields/converting.ts'
 import { stand } from './accept.ts'
 import { giveBack } from './orphans.ts'
 import { readEntry, writeEntry } from './messages.ts'

@@ -30,7 +30,7 @@ import {
   writeVarint,
 } from '../../wire/bytes.ts'
 import { INC_MAX } from '../../machine.ts'
-import { allFields, readFields, writeFields } from '../../wire/schema.ts'
+import { allFields, readFields, writeFields } from '../../wire/fields/schema.ts'
 import { readStamp, STAMP_BYTES_MAX, writeStamp, readVersion, type Version } from './stamp.ts'
 import {
   type Asked,

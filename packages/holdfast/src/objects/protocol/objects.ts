@@ -8,7 +8,7 @@
  */
 
 import { assert, type Millis, rulesOf } from '../../machine.ts'
-import type { Quantised } from '../../wire/schema.ts'
+import type { Quantised } from '../../wire/fields/schema.ts'
 import { bury, isOfBefore, maySay, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { say, wait } from './updates.ts'

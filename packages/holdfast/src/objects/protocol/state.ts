@@ -5,8 +5,8 @@
 
 import { type Millis, type PeerId, termOf } from '../../machine.ts'
 import type { PartOut } from '../../kind/protocol/part.ts'
-import type { Migration } from '../../wire/converting.ts'
-import type { Fields, Quantised, Schema } from '../../wire/schema.ts'
+import type { Migration } from '../../wire/fields/converting.ts'
+import type { Fields, Quantised, Schema } from '../../wire/fields/schema.ts'
 import { FIRST, type Version } from './stamp.ts'
 
 /** Most living objects of one session. */

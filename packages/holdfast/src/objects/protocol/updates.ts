@@ -29,7 +29,7 @@ import {
   writeU8,
   writeVarint,
 } from '../../wire/bytes.ts'
-import { type Quantised, readFields, writeFields } from '../../wire/schema.ts'
+import { type Quantised, readFields, writeFields } from '../../wire/fields/schema.ts'
 import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
 import { takeUpdate, type Update } from './accept.ts'
 import {

@@ -7,7 +7,7 @@
 
 import type { PeerId } from '../../machine.ts'
 import type { Effected } from '../../kind/protocol/part.ts'
-import { differing, type Quantised } from '../../wire/schema.ts'
+import { differing, type Quantised } from '../../wire/fields/schema.ts'
 import { effectsOf } from './changes.ts'
 import {
   take,

@@ -5,7 +5,7 @@
 
 import { badValue, HoldfastError } from '../../machine.ts'
 import type { Draft, Effects } from '../../kind/protocol/part.ts'
-import type { Quantised } from '../../wire/schema.ts'
+import type { Quantised } from '../../wire/fields/schema.ts'
 import { effectsOf, encodeDraws } from './changes.ts'
 import { server } from './decide.ts'
 import { initialFields, take } from './messages.ts'

@@ -2,7 +2,7 @@
 // Method: what is written is read; spoilt, it is refused or is written as it came.
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../faults/prng.ts'
-import * as schema from '../../wire/schema.ts'
+import * as schema from '../../wire/fields/schema.ts'
 import { apply, effectsOf, encodeDraws, restore, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'

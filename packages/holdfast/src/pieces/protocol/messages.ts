@@ -37,7 +37,7 @@ import {
   writeFields,
   initialState,
   quantise,
-} from '../../wire/schema.ts'
+} from '../../wire/fields/schema.ts'
 import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
   type Fork,

@@ -2,7 +2,7 @@
 // Method: a state by hand, its bytes and its types changed one by one.
 import { expect, test } from 'vitest'
 import { calmly } from '../../../../../test/calmly.ts'
-import { schema, text, u16, u8 } from '../../wire/schema.ts'
+import { schema, text, u16, u8 } from '../../wire/fields/schema.ts'
 import * as changes from './changes.ts'
 import { piecesPart } from './part.ts'
 import { create } from './rules.ts'

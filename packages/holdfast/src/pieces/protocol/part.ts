@@ -2,7 +2,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
-import { converted, placeOf, type Theirs, typesOf } from '../../wire/converting.ts'
+import { converted, placeOf, type Theirs, typesOf } from '../../wire/fields/converting.ts'
 import { receive as receiveNews, takeTable } from './pending.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'

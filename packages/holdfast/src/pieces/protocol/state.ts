@@ -9,8 +9,8 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import type { Migration } from '../../wire/converting.ts'
-import type { Fields, Quantised, Schema } from '../../wire/schema.ts'
+import type { Migration } from '../../wire/fields/converting.ts'
+import type { Fields, Quantised, Schema } from '../../wire/fields/schema.ts'
 
 /** Why an update of a piece that another player holds is refused. */
 export const HELD = 'somebody else holds it'

@@ -8,7 +8,7 @@
 import * as prng from '../../faults/prng.ts'
 import { HoldfastError } from '../../machine.ts'
 import { fingerprint } from '../../wire/digest.ts'
-import { toJson } from '../../wire/json.ts'
+import { toJson } from '../../wire/text/json.ts'
 import { restart } from './agreement.ts'
 import { markOf } from './events.ts'
 import {

@@ -4,7 +4,7 @@
  */
 
 import { HoldfastError, type Millis, type PeerId } from '../../machine.ts'
-import { plain } from '../../wire/plain.ts'
+import { plain } from '../../wire/text/plain.ts'
 import { speaksTo } from './carry.ts'
 import { seal, settle, sumFrom } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'

@@ -1,0 +1,126 @@
+/**
+ * Origins: which web pages may use our servers.
+ *
+ * A browser lets every page open WebSockets to every address, also to 127.0.0.1, and with the name
+ * of the page's own server in `Origin`. So a hub on a user's machine would be open to each page
+ * that the user visits. Two checks prevent that:
+ *
+ * - **Origin**: the page must come from the server that it speaks to, or from one that was named.
+ *   A request without `Origin` is of no page but of a program, which could say what it likes.
+ * - **Host**: a page may give its own name an address of this machine while it is shown (DNS
+ *   rebinding), and is then of the same origin as we are. Its name betrays it: at a server that
+ *   listens on a loopback address alone nobody has business under any name but those of
+ *   loopback. A proxy in front that passes on the name under which it was called is named.
+ */
+
+import { badValue } from '../../../machine.ts'
+
+/** The headers in which a request claims its origin and the host that it means. */
+export interface Claims {
+  host?: string | undefined
+  origin?: string | undefined
+}
+
+/** Why a request is refused. */
+export interface Refusal {
+  reason: 'wrongOrigin' | 'wrongHost'
+  /** The status of HTTP. */
+  status: 403 | 421
+  /** Begins with `wrong origin` or `wrong host`, as in docs/STANDARD.md. */
+  why: string
+}
+
+/** Decides whether a request may come in. */
+export interface Gate {
+  /** Null if it may. @param address  where the server listens; '' if that is no IP address */
+  refusal(claims: Claims, address: string): Refusal | null
+  /** Whether the origin was allowed by name, and so may read answers of another origin. */
+  names(origin: string): boolean
+}
+
+/** The option of our programs that allows more origins; for our functions it is `origins`. */
+const CURE = '(--origin)'
+/** Longest origin that is repeated to its sender. */
+const SHOWN_MAX = 56
+
+/**
+ * Creates a gate for these origins besides the own one, each such as `https://play.example.com`,
+ * `null` for pages without one, or `*` for all.
+ *
+ * @throws HoldfastError `bad-value` for an invalid origin
+ */
+export function createGate(origins: readonly string[]): Gate {
+  const allowed = new Set(origins.map(checkOrigin))
+  const hosts = new Set([...allowed].map((origin) => nameOf(hostOf(origin))))
+  const all = allowed.has('*')
+  const names = (origin: string): boolean => all || allowed.has(normal(origin))
+  return {
+    names,
+    refusal: ({ host, origin }, address) => {
+      if (!all && host !== undefined && isLoopback(address) && !knownHost(host, hosts)) {
+        return refuse('wrongHost', 421, host)
+      }
+      if (origin === undefined || names(origin) || isOwn(origin, host)) return null
+      return refuse('wrongOrigin', 403, origin)
+    },
+  }
+}
+
+function refuse(reason: Refusal['reason'], status: Refusal['status'], said: string): Refusal {
+  // The text comes from a stranger, and people may read it: characters of no name are replaced.
+  const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
+  const what = reason === 'wrongHost' ? 'host' : 'origin'
+  return {
+    reason,
+    status,
+    why: `wrong ${what}: ${shown} is none of the ${what}s allowed here ${CURE}`,
+  }
+}
+
+function checkOrigin(origin: string): string {
+  const at = normal(origin)
+  if (at === '*' || at === 'null' || /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/.test(at)) return at
+  throw badValue(
+    `an origin is a scheme, a host and no path, as https://play.example.com: "${origin}"`,
+  )
+}
+
+/** An origin as browsers write it: without the port of the scheme, in small letters. */
+function normal(origin: string): string {
+  const isUrl = /^https?:\/\/[^/?#@\s]+\/?$/i.test(origin)
+  return isUrl && URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
+}
+
+/** The host behind the scheme of an origin; '' if there is none. */
+function hostOf(origin: string): string {
+  const at = origin.indexOf('://')
+  return at < 0 ? '' : origin.slice(at + 3)
+}
+
+/** A host without its port. */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+}
+
+function isOwn(origin: string, host: string | undefined): boolean {
+  if (host === undefined) return false
+  const at = normal(origin)
+  const scheme = /^https?:\/\//.exec(at)?.[0]
+  return scheme !== undefined && at === normal(scheme + host)
+}
+
+function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
+  return isThisMachine(host) || hosts.has(nameOf(host))
+}
+
+/** Whether a host, as in the header of a request, means the machine itself. */
+export function isThisMachine(host: string): boolean {
+  const name = nameOf(host)
+  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost')
+}
+
+/** Whether an address, as of a socket or a URL, belongs to this machine alone. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
+  return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)
+}

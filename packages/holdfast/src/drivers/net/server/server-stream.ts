@@ -1,0 +1,206 @@
+/** One stream of a client, at the server's end. */
+
+import type { Socket } from 'node:net'
+import type { RawData, WebSocket } from 'ws'
+import * as bucket from '../../../bucket.ts'
+import { type Closing, CLOSING_MAX, type Stream, STREAM_BACKLOG_MAX } from '../../../ports.ts'
+import type { StreamEvents } from '../../../ports.ts'
+import { FrameMeter } from './frame-meter.ts'
+import type { StreamServerCounters } from './stream-counters.ts'
+import { checkMessage, closeSentence } from '../websocket.ts'
+
+/** Most pings in a row without an answer. */
+const PINGS_LOST_MAX = 2
+/** A ping is not answered while more bytes than this wait in the stream. */
+const PONG_BACKLOG_MAX = 64 * 1024
+/** What frames other than messages may cost. */
+export const NOISE = { max: 32, perSecond: 4 }
+/** A text frame costs one for each so many bytes, beside the one for its frame. */
+const NOISE_BYTES = 1024
+
+/** Messages that may come behind our close: they were on their way. More end the connection. */
+const LATE_MAX = 64
+
+/** Close code of RFC 6455: all is well. */
+const NORMAL = 1000
+/** Close code of RFC 6455: the server goes away. */
+export const GOING_AWAY = 1001
+/** Close code of RFC 6455: the server refuses this stream. */
+export const POLICY = 1008
+/** Close code of RFC 6455: the server has as many streams as it takes. */
+export const TRY_AGAIN_LATER = 1013
+
+/** The receiver of a stream's state, beside the stream's user. */
+export interface Keeper {
+  readonly counters: StreamServerCounters
+  /** Reports how many bytes are kept for an incomplete message; 0 when it is complete. */
+  half(stream: ServerStream, bytes: number): void
+  /** Reports that bytes were sent while more than a few of the earlier ones still wait. */
+  behind(bytes: number): void
+  gone(stream: ServerStream): void
+}
+
+/** A WebSocket that was accepted. */
+export class ServerStream implements Stream {
+  readonly #connection: WebSocket
+  readonly #keeper: Keeper
+  readonly #meter = new FrameMeter()
+  #open = true
+  /** Messages that came behind our close. */
+  #late = 0
+  /** Why we ended the stream, as a sentence; '' while we did not. */
+  #cut = ''
+  #pingsLost = 0
+  #asked = 0
+  readonly #noise = bucket.create(0, NOISE)
+  /** Bytes that were sent; up to which of them the wait is measured, and since when. */
+  #written = 0
+  #mark = 0
+  #markedAt = 0
+
+  constructor(connection: WebSocket, socket: Socket, keeper: Keeper) {
+    this.#connection = connection
+    this.#keeper = keeper
+    socket.on('data', (chunk: Buffer) => this.#came(chunk))
+  }
+
+  start(events: StreamEvents): void {
+    const connection = this.#connection
+    let trouble = ''
+    connection.on('message', (data, isBinary) => this.#received(data, isBinary, events))
+    connection.on('ping', (data) => this.#pinged(data))
+    connection.on('pong', () => this.#answered())
+    connection.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code?.startsWith('WS_ERR') === true) this.#keeper.counters.violations += 1
+      trouble = `: ${error.message}`
+    })
+    connection.on('close', (code, reason) => {
+      const why = this.#cut || closeSentence(code, reason.toString()) + trouble
+      if (this.#settle()) events.closed(why)
+    })
+    if (this.#open) events.opened()
+  }
+
+  send(bytes: Uint8Array): boolean {
+    checkMessage(bytes)
+    if (!this.#open || this.#cut !== '' || this.#connection.readyState !== 1) return false
+    const backlog = this.#connection.bufferedAmount
+    if (backlog + bytes.length > STREAM_BACKLOG_MAX) return false
+    this.#wrote(bytes.length)
+    if (backlog > PONG_BACKLOG_MAX) this.#keeper.behind(bytes.length)
+    // A server does not mask, so `ws` would keep the caller's bytes until they are sent.
+    this.#connection.send(bytes.slice())
+    return true
+  }
+
+  backlog(): number {
+    return this.#open && this.#cut === '' ? this.#connection.bufferedAmount : 0
+  }
+
+  close(closing?: Closing): void {
+    if (!closing) return this.shut(NORMAL, '')
+    const why = closing.why.replaceAll(/[^ -~]/g, '?').slice(0, CLOSING_MAX)
+    this.shut(closing.kind === 'full' ? TRY_AGAIN_LATER : POLICY, why)
+  }
+
+  /** Closes the stream on behalf of its user, who gets no event. */
+  shut(code: number, why: string): void {
+    if (!this.#settle()) return
+    this.#connection.close(code, why)
+  }
+
+  /**
+   * Ends the stream at once, whatever waits in it; its user gets the reason. @returns false if it
+   * had ended
+   */
+  cut(why: string): boolean {
+    if (!this.#open || this.#cut !== '') return false
+    this.#cut = why
+    this.#connection.close(POLICY, why)
+    this.#connection.terminate()
+    return true
+  }
+
+  ping(): void {
+    if (this.#pingsLost > PINGS_LOST_MAX) return
+    this.#pingsLost += 1
+    if (this.#pingsLost > PINGS_LOST_MAX) {
+      if (this.cut('pings stayed without an answer')) this.#keeper.counters.dead += 1
+    } else if (this.#connection.readyState === 1) {
+      this.#asked += 1
+      this.#wrote(0)
+      this.#connection.ping()
+    }
+  }
+
+  /** How long the oldest sent byte has waited, in milliseconds; measured at each call. */
+  unreadMs(now: number): number {
+    const left = this.#written - this.#connection.bufferedAmount
+    if (left >= this.#mark) {
+      this.#mark = this.#written
+      this.#markedAt = now
+    }
+    return left >= this.#written ? 0 : now - this.#markedAt
+  }
+
+  // Counts bytes as `ws` counts buffered ones: with the head of the frame, which has no mask.
+  #wrote(length: number): void {
+    this.#written += length + (length < 126 ? 2 : length < 0x10000 ? 4 : 10)
+  }
+
+  #came(chunk: Uint8Array): void {
+    if (!this.#open || this.#cut !== '') return
+    const before = this.#meter.held
+    const ended = this.#meter.take(chunk)
+    if (ended && before > 0) this.#keeper.half(this, 0)
+    if (this.#meter.held > 0) this.#keeper.half(this, this.#meter.held)
+  }
+
+  #received(data: RawData, isBinary: boolean, events: StreamEvents): void {
+    if (!this.#open || this.#cut !== '') return this.#cameLate()
+    this.#pingsLost = 0
+    if (isBinary) return events.message(ownBytes(data))
+    this.#keeper.counters.texts += 1
+    this.#spend(1 + ownBytes(data).length / NOISE_BYTES)
+  }
+
+  // Reading what nobody wants costs as much as reading what somebody does.
+  #cameLate(): void {
+    if (++this.#late > LATE_MAX) this.#connection.terminate()
+  }
+
+  #pinged(data: Buffer): void {
+    if (!this.#spend(1) || this.#connection.bufferedAmount >= PONG_BACKLOG_MAX) return
+    this.#wrote(data.length)
+    this.#connection.pong(data)
+  }
+
+  #answered(): void {
+    this.#pingsLost = 0
+    if (this.#asked > 0) this.#asked -= 1
+    else this.#spend(1)
+  }
+
+  /** Pays for a frame that is no message. @returns false if the stream ends for it */
+  #spend(cost: number): boolean {
+    if (!this.#open || this.#cut !== '') return false
+    if (bucket.take(this.#noise, NOISE, performance.now(), cost)) return true
+    if (this.cut('too many text frames and pings')) this.#keeper.counters.flooding += 1
+    return false
+  }
+
+  /** False if the stream had been closed before. */
+  #settle(): boolean {
+    const was = this.#open
+    this.#open = false
+    if (was) this.#keeper.gone(this)
+    return was
+  }
+}
+
+/** The receiver may keep a message, so it must not be a view of the socket's buffer. */
+function ownBytes(data: RawData): Uint8Array {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (Array.isArray(data)) return new Uint8Array(Buffer.concat(data))
+  return new Uint8Array(data)
+}

@@ -1,0 +1,69 @@
+/** Web servers with TLS: for requests, and for the streams on them. */
+
+import type { RequestListener, ServerOptions } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import { Server as TlsServer } from 'node:tls'
+import { badValue, type Millis } from '../../../machine.ts'
+import type { Certificate, Pem } from '../../../ports.ts'
+import { isLoopback } from './origins.ts'
+import { addressOf, type WebServer } from './websocket-server.ts'
+
+/** How long a client may take for the handshake of TLS. */
+const TLS_MS: Millis = 10_000
+
+/** Creates a server with TLS. @param option  that names both @throws HoldfastError `bad-value` */
+export function createSecureServer(
+  certificate: Certificate,
+  option: string,
+  options: ServerOptions,
+  answer: RequestListener,
+): Server {
+  return checked(option, () =>
+    createServer({ ...options, ...textsOf(certificate), handshakeTimeout: TLS_MS }, answer),
+  )
+}
+
+/** Shows another certificate from now on; connections stay. @throws HoldfastError `bad-value` */
+export function renew(server: Server, certificate: Certificate, option: string): void {
+  checked(option, () => server.setSecureContext(textsOf(certificate)))
+}
+
+/** Whether what connects to this server speaks TLS with it. */
+export function isSecure(server: object): server is Server {
+  return server instanceof TlsServer
+}
+
+function checked<Result>(option: string, verb: () => Result): Result {
+  try {
+    return verb()
+  } catch (error) {
+    throw badValue(`${option} takes a certificate and its key, as PEM: ${String(error)}`)
+  }
+}
+
+// The types of Node want a buffer where bytes do.
+function textsOf({ cert, key }: Certificate): { cert: string; key: string } {
+  return { cert: textOf(cert), key: textOf(key) }
+}
+
+function textOf(pem: Pem): string {
+  return typeof pem === 'string' ? pem : new TextDecoder().decode(pem)
+}
+
+/**
+ * Says, once a server listens beyond this machine without TLS, that who is on the way reads and
+ * changes what passes.
+ *
+ * @param sentence  hears where it listens
+ * @returns no longer looks
+ */
+export function whenBare(given: WebServer, sentence: (address: string) => void): () => void {
+  const server = given as Server
+  const look = (): void => {
+    const address = addressOf(server)
+    if (!isSecure(server) && address !== '' && !isLoopback(address)) sentence(address)
+  }
+  if (server.listening) look()
+  else server.once('listening', look)
+  return () => void server.off('listening', look)
+}

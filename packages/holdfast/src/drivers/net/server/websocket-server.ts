@@ -1,0 +1,386 @@
+/**
+ * Accepts streams over WebSocket on an existing HTTP server.
+ *
+ * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection that
+ * has not sent a whole request head is `waiting`: it is closed after `handshakeMs`, and when
+ * `waitingMax` of them wait, the oldest goes. The oldest and not the newest, because an honest
+ * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
+ * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
+ * looks alive for hours. A stream over `connectionsMax` is closed with code 1013, since
+ * a browser shows close codes to its page but not HTTP statuses; so is one of a page that may not
+ * come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open streams
+ * cost, and server-stream.ts their frames beside messages.
+ */
+
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Http2SecureServer, Http2Server } from 'node:http2'
+import type { Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { type Accept, STREAM_MESSAGE_MAX } from '../../../ports.ts'
+import * as rounds from '../../../rounds.ts'
+import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../../wire/text/ip.ts'
+import { createGate, type Gate } from './origins.ts'
+import { GOING_AWAY, type Keeper, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
+import { answerPost, keepPosts, readPost, type TakeBeacon } from './posts.ts'
+import { NO_STREAMS, type StreamServerCounters } from './stream-counters.ts'
+import { Halves, Unread } from './stream-holdings.ts'
+
+/** The limits of a server of streams, unless its options have others. */
+export const LIMITS = {
+  /** Most streams at a time. */
+  connectionsMax: 10_000,
+  /**
+   * Most TCP connections at a time that have not sent a whole request head; 0 where the server
+   * limits them itself.
+   */
+  waitingMax: 1_000,
+  /** How long they may take for the head, in milliseconds. */
+  handshakeMs: 10_000,
+  /** Time between pings, in milliseconds; a stream is dead after two without an answer. */
+  pingMs: 5_000,
+  /** How long a message may take from its first byte to its last, in milliseconds. */
+  halfMs: 10_000,
+  /** Most bytes of all incomplete messages. */
+  halfBytesMax: 32 * 1024 * 1024,
+  /** How long a byte that was sent may wait to be read, in milliseconds. */
+  unreadMs: 30_000,
+  /** Most bytes of all streams that wait to be read. */
+  unreadBytesMax: 128 * 1024 * 1024,
+  /** Time between two checks of the memory that streams cost, in milliseconds. */
+  sweepMs: 1_000,
+}
+/** A check that comes so many times later than it should follows on a stall. */
+const SWEEPS_LATE = 3
+/** How long the other side may take to agree to our close, in milliseconds. */
+const CLOSE_MS = 2_000
+/** Most pieces of one message. */
+const FRAGMENTS_MAX = 1024
+/** Most chunks of the network that are held while a message is incomplete. */
+const CHUNKS_MAX = 16 * 1024
+
+/** The options for accepting streams. */
+export interface StreamServerOptions extends Partial<typeof LIMITS> {
+  /**
+   * Where clients connect, such as `/hub`. A request for an upgrade at another path is left to
+   * other listeners on this server; without any, it gets 404.
+   */
+  path: string | readonly string[]
+  /** A stream has opened; `remote` is the IP address at its other end, before trusted proxies. */
+  accept: Accept
+  /**
+   * Takes the body of a POST at such a path, which nobody else on this server then hears of: what a
+   * page said as it ended. False if it is none. Default: such a request is not taken.
+   */
+  beacon?: TakeBeacon
+  /** Whose `X-Forwarded-For` counts; default nobody's. */
+  trust?: Trust
+  /** A request said that it came through a proxy, and nobody trusts it. */
+  untrusted?: () => void
+  /** The origins whose pages may open streams beside the server's own; see origins.ts. */
+  origins?: readonly string[]
+}
+
+/** Lets clients open streams at a path of this server, until `close`. */
+export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
+  // All of these servers have the events of an HTTP server, though the types of HTTP/2 lack them.
+  return new StreamServer(server as Server, options)
+}
+
+/** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
+export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
+
+/** All acceptors on one server. */
+const doorsOf = new WeakMap<Server, Set<StreamServer>>()
+
+/** The acceptor of streams on one HTTP server. */
+export class StreamServer implements Keeper {
+  readonly counters: StreamServerCounters = { ...NO_STREAMS }
+  readonly #server: Server
+  readonly #options: StreamServerOptions & typeof LIMITS
+  readonly #paths: readonly string[]
+  readonly #sockets: WebSocketServer
+  readonly #streams = new Set<ServerStream>()
+  readonly #queue: WaitingRoom
+  readonly #doors: Set<StreamServer>
+  readonly #gate: Gate
+  readonly #halves: Halves
+  readonly #unread: Unread
+  #sweptAt = performance.now()
+  readonly #pings: rounds.Rounds<ServerStream>
+  #pinging: NodeJS.Timeout | undefined
+  readonly #sweeping: NodeJS.Timeout
+  readonly #unkeep: (() => void) | null = null
+
+  constructor(server: Server, options: StreamServerOptions) {
+    this.#server = server
+    const limits = { ...LIMITS, ...options }
+    this.#options = limits
+    this.#paths = [options.path].flat()
+    this.#gate = createGate(options.origins ?? [])
+    this.#queue = new WaitingRoom(this.counters, limits.waitingMax, limits.handshakeMs)
+    this.#doors = doorsOf.get(server) ?? new Set()
+    doorsOf.set(server, this.#doors.add(this))
+    this.#halves = new Halves(this.counters, limits.halfMs, limits.halfBytesMax)
+    this.#unread = new Unread(this.counters, limits.unreadMs, limits.unreadBytesMax)
+    this.#sockets = createSockets()
+    this.#sockets.on('wsClientError', (_error, socket) => {
+      this.counters.badUpgrades += 1
+      refuse(socket, 400)
+    })
+    if (limits.waitingMax > 0) {
+      server.on('connection', this.#connected)
+      server.on('request', this.#requested)
+    }
+    server.on('upgrade', this.#upgrade)
+    const { beacon } = options
+    if (beacon)
+      this.#unkeep = keepPosts(server, this.#paths, (...asked) => this.#post(beacon, ...asked))
+    this.#sweeping = setInterval(() => this.#sweep(), limits.sweepMs).unref()
+    this.#pings = rounds.create(performance.now() + limits.pingMs)
+    this.#pingOn()
+  }
+
+  /** Streams that are open now. */
+  open(): number {
+    return this.#streams.size
+  }
+
+  /** TCP connections that have not sent a whole request head. */
+  waiting(): number {
+    return this.#queue.size
+  }
+
+  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
+  close(): void {
+    clearInterval(this.#sweeping)
+    clearTimeout(this.#pinging)
+    this.#doors.delete(this)
+    this.#server.off('connection', this.#connected)
+    this.#server.off('request', this.#requested)
+    this.#server.off('upgrade', this.#upgrade)
+    this.#unkeep?.()
+    this.#queue.close()
+    for (const stream of this.#streams) stream.shut(GOING_AWAY, 'the server is closing')
+    this.#streams.clear()
+  }
+
+  #connected = (socket: Socket): void => this.#queue.enter(socket)
+
+  #requested = (request: IncomingMessage): void => this.#queue.leave(request.socket)
+
+  #upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    this.#queue.leave(request.socket)
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    if (!this.#paths.includes(path)) {
+      if (this.#isNobodys(path)) {
+        this.counters.badUpgrades += 1
+        refuse(socket, 404)
+      }
+      return
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (connection) => {
+      const refusal = this.#gate.refusal(request.headers, addressOf(this.#server))
+      if (refusal !== null) {
+        this.counters[refusal.reason] += 1
+        turnAway(connection, POLICY, refusal.why)
+      } else if (this.#streams.size >= this.#options.connectionsMax) {
+        this.counters.full += 1
+        turnAway(connection, TRY_AGAIN_LATER, `at most ${this.#options.connectionsMax} connections`)
+      } else {
+        this.#accept(connection, request)
+      }
+    })
+  }
+
+  // Judged as a stream is.
+  #post(take: TakeBeacon, request: IncomingMessage, response: ServerResponse): void {
+    this.#queue.leave(request.socket)
+    const refusal = this.#gate.refusal(request.headers, addressOf(this.#server))
+    if (refusal !== null) {
+      this.counters[refusal.reason] += 1
+      return answerPost(response, refusal.status, refusal.why)
+    }
+    const { trust = NOBODY, untrusted } = this.#options
+    const remote = remoteOf(request, trust, untrusted)
+    readPost(request, response, (body) => take(body, { remote }))
+  }
+
+  /** Whether no listener can want the path, and this acceptor is the one to refuse it. */
+  #isNobodys(path: string): boolean {
+    const [first] = this.#doors
+    if (first !== this || this.#server.listenerCount('upgrade') > this.#doors.size) return false
+    return ![...this.#doors].some((door) => door.#paths.includes(path))
+  }
+
+  #accept(connection: WebSocket, request: IncomingMessage): void {
+    const { socket } = request
+    this.counters.accepted += 1
+    socket.setNoDelay(true)
+    const stream = new ServerStream(connection, socket, this)
+    this.#streams.add(stream)
+    const { trust = NOBODY, untrusted } = this.#options
+    const remote = remoteOf(request, trust, untrusted)
+    stream.start(this.#options.accept(stream, { remote }))
+  }
+
+  half(stream: ServerStream, bytes: number): void {
+    this.#halves.note(stream, bytes)
+  }
+
+  behind(bytes: number): void {
+    if (this.#unread.add(bytes)) this.#unread.sweep(performance.now(), this.#streams)
+  }
+
+  gone(stream: ServerStream): void {
+    this.#streams.delete(stream)
+    this.#halves.note(stream, 0)
+  }
+
+  #pingOn(): void {
+    const now = performance.now()
+    const part = rounds.next(this.#pings, now, this.#options.pingMs, () => this.#streams)
+    for (const stream of part) stream.ping()
+    this.#pinging = setTimeout(() => this.#pingOn(), this.#pings.dueAt - now).unref()
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    const late = now - this.#sweptAt > SWEEPS_LATE * this.#options.sweepMs
+    this.#sweptAt = now
+    // After a stall, bytes that have come are not read yet, and would count as if they had not
+    // come.
+    if (late) return
+    this.#halves.sweep(now)
+    this.#unread.sweep(now, this.#streams)
+  }
+}
+
+/**
+ * The address that a request came from; see `clientOf`.
+ *
+ * @param untrusted  is called where the request says that it came through a proxy in vain
+ */
+export function remoteOf(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trust: Trust,
+  untrusted?: () => void,
+): string {
+  const peer = socket.remoteAddress ?? NOWHERE
+  const said = headers['x-forwarded-for']
+  const forwarded = Array.isArray(said) ? said.join(',') : said
+  if (forwarded !== undefined && !isTrusted(peer, trust)) untrusted?.()
+  return clientOf(peer, forwarded, trust)
+}
+
+function createSockets(): WebSocketServer {
+  // Package `ws` knows these limits, its types do not yet.
+  const bounds = {
+    maxFragments: FRAGMENTS_MAX,
+    maxBufferedChunks: CHUNKS_MAX,
+    closeTimeout: CLOSE_MS,
+  }
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: STREAM_MESSAGE_MAX,
+    // We answer pings ourselves, or a client that pings and never reads would fill our memory.
+    autoPong: false,
+    ...bounds,
+  })
+}
+
+/** Answers a request for an upgrade with an HTTP error, and ends the connection. */
+function refuse(socket: Duplex, status: number): void {
+  socket.on('error', () => socket.destroy())
+  socket.once('finish', () => socket.destroy())
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  )
+}
+
+function turnAway(connection: WebSocket, code: number, why: string): void {
+  connection.on('error', () => connection.terminate())
+  connection.close(code, why)
+}
+
+/** The IP address at which a server listens; '' if there is none, as for the name of a pipe. */
+export function addressOf(server: Pick<Server, 'address'>): string {
+  const at = server.address()
+  return typeof at === 'object' && at !== null ? at.address : ''
+}
+
+/**
+ * TCP connections that have not sent a whole request head, oldest first. They are known by their
+ * other end, for the socket of a request over TLS is another one than that of its connection.
+ */
+class WaitingRoom {
+  readonly #counters: StreamServerCounters
+  readonly #max: number
+  readonly #ms: number
+  readonly #since = new Map<string, { socket: Socket; at: number }>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(counters: StreamServerCounters, max: number, ms: number) {
+    this.#counters = counters
+    this.#max = max
+    this.#ms = ms
+  }
+
+  get size(): number {
+    return this.#since.size
+  }
+
+  enter(socket: Socket): void {
+    const oldest = this.#since.size >= this.#max ? this.#since.entries().next().value : undefined
+    if (oldest !== undefined) {
+      this.#counters.crowdedOut += 1
+      this.#since.delete(oldest[0])
+      oldest[1].socket.destroy()
+    }
+    const end = endOf(socket)
+    this.#since.set(end, { socket, at: performance.now() })
+    socket.once('close', () => {
+      if (this.#since.get(end)?.socket === socket) this.#since.delete(end)
+    })
+    this.#timer ??= this.#arm(this.#ms)
+  }
+
+  leave(socket: Socket): void {
+    this.#since.delete(endOf(socket))
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    for (const { socket } of this.#since.values()) socket.destroy()
+    this.#since.clear()
+  }
+
+  #arm(ms: number): NodeJS.Timeout {
+    const timer = setTimeout(() => this.#sweep(), ms)
+    timer.unref()
+    return timer
+  }
+
+  /** All wait equally long, so the first that is not due ends the sweep. */
+  #sweep(): void {
+    const now = performance.now()
+    this.#timer = null
+    for (const [end, { socket, at }] of this.#since) {
+      const rest = at + this.#ms - now
+      if (rest > 0) {
+        this.#timer = this.#arm(Math.ceil(rest))
+        return
+      }
+      this.#counters.handshakeTimeouts += 1
+      this.#since.delete(end)
+      socket.destroy()
+    }
+  }
+}
+
+function endOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}

@@ -1,0 +1,124 @@
+/**
+ * How many bytes may be under way, and how fast they leave (L7).
+ *
+ * A window in bytes: it doubles each round trip until the first congestion, then grows by an
+ * eighth a round trip, or by one packet while packets queue; a round with congestion takes it to
+ * 0.7 of itself, once, and never below two packets. A bucket of tokens spreads a window over a
+ * round trip. The bucket may go into debt by one packet: then the next one waits until the debt is
+ * paid.
+ *
+ * Congestion is a loss while round trips are long, for packets wait in a queue; or more than an
+ * eighth of a round lost (as BBR judges it: Cardwell et al., 2016). Other losses are a radio's: a
+ * window that shrank by each would move 40 KB/s over a path of 200 ms that loses 5 %.
+ *
+ * The window grows only while it limits us, or an idle link would earn a burst.
+ */
+
+import type { Millis } from '../../machine.ts'
+import { PACKET_MAX } from '../limits.ts'
+
+const FIRST_WINDOW: number = 10 * PACKET_MAX
+const SMALLEST_WINDOW: number = 2 * PACKET_MAX
+const LARGEST_WINDOW: number = 128 * PACKET_MAX
+const AFTER_LOSS = 0.7
+/** More of a window than this lost in a round is congestion, and so is more than two packets. */
+const LOST_SHARE = 1 / 8
+/** While nothing queues, a window grows by this share in a round trip. */
+const GROWTH = 1 / 8
+const GAIN = 1.25
+const BURST: number = 10 * PACKET_MAX
+// Timers are only so exact, so a full bucket must last as long or they would slow us down.
+const TIMER_GRAIN: Millis = 4
+const SHORTEST_TRIP: Millis = 0.05
+
+/** A fresh link: ten packets may leave at once. */
+export function createPace(now: Millis) {
+  return {
+    /** Bytes that may be under way. */
+    window: FIRST_WINDOW,
+    /** Above this the window grows slowly; Infinity until the first loss. */
+    slowFrom: Infinity,
+    /** Bytes of packets without a verdict, bare acks not counted. */
+    flying: 0,
+    /** Losses of packets up to this sequence belong to a round that was already paid for. */
+    paidUpTo: -1,
+    /** Losses up to this sequence belong to the same round, and these bytes are lost in it. */
+    roundUpTo: -1,
+    lost: 0,
+    /** Bytes that may leave now; negative is debt. */
+    tokens: BURST,
+    /** When `tokens` was last filled up. */
+    filledAt: now,
+  }
+}
+
+/** The state of one direction. */
+export type Pace = ReturnType<typeof createPace>
+
+// Bytes a millisecond.
+function rateOf(pace: Pace, smoothed: Millis): number {
+  return (GAIN * pace.window) / Math.max(smoothed, SHORTEST_TRIP)
+}
+
+/** Whether the window has room. */
+export function hasRoom(pace: Pace): boolean {
+  return pace.flying < pace.window
+}
+
+/** Whether the bucket lets a packet leave now. @param smoothed  round trip */
+export function mayLeave(pace: Pace, now: Millis, smoothed: Millis): boolean {
+  if (now > pace.filledAt) {
+    const rate = rateOf(pace, smoothed)
+    const most = Math.max(BURST, rate * TIMER_GRAIN)
+    pace.tokens = Math.min(most, pace.tokens + rate * (now - pace.filledAt))
+    pace.filledAt = now
+  }
+  return pace.tokens >= 0
+}
+
+/** When the bucket lets a packet leave; in the past if it does already. */
+export function leavesAt(pace: Pace, smoothed: Millis): Millis {
+  if (pace.tokens >= 0) return pace.filledAt
+  // One byte more than the debt, so that rounding cannot wake us a moment too early for ever.
+  return pace.filledAt + (1 - pace.tokens) / rateOf(pace, smoothed)
+}
+
+/** A packet that will get a verdict left. */
+export function left(pace: Pace, size: number): void {
+  pace.flying += size
+  pace.tokens -= size
+}
+
+/** A flying packet arrived. @param queues  round trips have grown: the packets wait in a queue */
+export function arrived(pace: Pace, sequence: number, size: number, queues: boolean): void {
+  const full = pace.flying >= pace.window / 2
+  pace.flying -= size
+  if (!full || sequence <= pace.paidUpTo) return
+  const slowly = (PACKET_MAX * size) / pace.window
+  const gently = queues ? slowly : Math.max(slowly, size * GROWTH)
+  const gain = pace.window < pace.slowFrom ? size : gently
+  pace.window = Math.min(LARGEST_WINDOW, pace.window + gain)
+}
+
+/**
+ * A flying packet is given up.
+ *
+ * @param newest  the newest packet sent, where the round ends
+ * @param queues  round trips have grown: the packets wait in a queue
+ */
+export function gone(
+  pace: Pace,
+  sequence: number,
+  size: number,
+  newest: number,
+  queues: boolean,
+): void {
+  pace.flying -= size
+  if (sequence <= pace.paidUpTo) return
+  if (sequence > pace.roundUpTo) Object.assign(pace, { roundUpTo: newest, lost: 0 })
+  pace.lost += size
+  if (!queues && pace.lost <= Math.max(LOST_SHARE * pace.window, SMALLEST_WINDOW)) return
+  pace.paidUpTo = newest
+  pace.window = Math.max(SMALLEST_WINDOW, pace.window * AFTER_LOSS)
+  pace.slowFrom = pace.window
+}

@@ -1,0 +1,475 @@
+/**
+ * The kinds of values that a state is made of.
+ *
+ * A value is held quantised: as whole numbers, each with its count of bits, and texts and bytes as
+ * strings. Quantised values are canonical: quantising the value again gives the same. So two sides
+ * that hold equal values hold equal numbers, and a state has changed if a number has.
+ */
+
+import { badValue, misfit } from '../../machine.ts'
+import { type BitReader, type BitWriter, failBits, readBits, writeBits } from '../bits.ts'
+import {
+  bitsFor,
+  createCircle,
+  createScale,
+  numberAt,
+  placeOf,
+  readPlace,
+  type Scale,
+} from './scale.ts'
+
+/** The kinds of values. */
+export type FieldKind =
+  | 'ranged'
+  | 'vec2'
+  | 'vec3'
+  | 'angle'
+  | 'quaternion'
+  | 'integer'
+  | 'float'
+  | 'bool'
+  | 'oneOf'
+  | 'text'
+  | 'bytes'
+  | 'optional'
+  | 'list'
+  | 'map'
+  | 'struct'
+
+/**
+ * A state as it is on the wire: numbers, and as strings texts, bytes with one character each, and
+ * lists and maps as in `packed.ts`. Plain data.
+ */
+export type Quantised = (number | string)[]
+
+/** One kind of value. */
+export interface Field<Value, Kind extends FieldKind = FieldKind> {
+  /** Which kind of field it is. */
+  readonly kind: Kind
+  /** Text of all that both sides must agree on; part of the schema's fingerprint. */
+  readonly text: string
+  /** The range of a value, if it has one. */
+  readonly min?: number
+  /** See `min`. */
+  readonly max?: number
+  /** The steps, for a kind that is one number in steps. */
+  readonly scale?: Scale
+  /** The scale of each number, for a kind that is several numbers in steps. */
+  readonly axes?: Scale
+  /** What it is where no value was given. */
+  readonly initial: Value
+  /** How many places the value takes in a quantised state. */
+  readonly size: number
+  /** Most bits of the written value. */
+  readonly bits: number
+  /** Depth of nested fields, this one included; 1 if not given. */
+  readonly depth?: number
+  /** The value contains bytes, which cannot be frozen: each look at a state gives another value. */
+  readonly copied?: boolean
+  /**
+   * For a field that holds others: a value of another build with what `each` makes of the values in
+   * it, by the fields that hold them now; a value of another kind as it is.
+   */
+  grown?(value: unknown, each: (field: Field<unknown>, value: unknown) => unknown): unknown
+  /** @throws HoldfastError `bad-value` that names the wanted value; `into` may be partly written */
+  quantise(value: Value, into: Quantised, at: number): void
+  /** The value of quantised numbers; arrays are frozen. */
+  valueAt(from: Quantised, at: number): Value
+  /** Writes what was quantised. */
+  write(writer: BitWriter, from: Quantised, at: number): void
+  /** A malformed value makes the reader fail. */
+  read(reader: BitReader, into: Quantised, at: number): void
+}
+
+/** Two numbers, as an array. */
+export type Vec2 = readonly [x: number, y: number]
+/** Three numbers, as an array. */
+export type Vec3 = readonly [x: number, y: number, z: number]
+/** An orientation, as an array. Its length is 1, but any above 0 is accepted. */
+export type Quaternion = readonly [x: number, y: number, z: number, w: number]
+
+/** Longest text of a field, in characters as `text` counts them. */
+export const TEXT_MAX = 1_000
+/** Most bytes of a field of bytes. */
+export const BYTES_MAX = 1_000
+
+/** A number from min to max, in steps. @throws HoldfastError `bad-value` above 32 bits */
+export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
+  const initial = Math.min(max, Math.max(min, 0))
+  const one = stepped(
+    'ranged',
+    `ranged ${min} ${max} ${step}`,
+    createScale(min, max, step),
+    initial,
+  )
+  return { ...one, min, max }
+}
+
+/** A direction in radians, 0 to 2π, in so many bits; any angle is wrapped into the circle. */
+export function angle(bits: number): Field<number, 'angle'> {
+  if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
+    throw badValue(`an angle takes 1 to 24 bits: ${bits}`)
+  }
+  return stepped('angle', `angle ${bits}`, createCircle(bits), 0)
+}
+
+function stepped<Kind extends FieldKind>(
+  kind: Kind,
+  text: string,
+  scale: Scale,
+  initial: number,
+): Field<number, Kind> {
+  const { steps, bits } = scale
+  return {
+    kind,
+    text,
+    scale,
+    initial,
+    size: 1,
+    bits,
+    quantise: (value, into, at) => {
+      into[at] = placeOf(scale, finite(value))
+    },
+    valueAt: (from, at) => numberAt(scale, from[at] as number),
+    write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
+    read: (reader, into, at) => {
+      into[at] = readPlace(reader, steps, bits)
+    },
+  }
+}
+
+/** Two numbers from min to max, in steps. @throws HoldfastError `bad-value` as `ranged` */
+export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'> {
+  return vector('vec2', 2, 'two numbers [x, y]', createScale(min, max, step))
+}
+
+/** Three numbers from min to max, in steps. @throws HoldfastError `bad-value` as `ranged` */
+export function vec3(min: number, max: number, step: number): Field<Vec3, 'vec3'> {
+  return vector('vec3', 3, 'three numbers [x, y, z]', createScale(min, max, step))
+}
+
+function vector<Value extends readonly number[], Kind extends FieldKind>(
+  kind: Kind,
+  size: number,
+  wanted: string,
+  scale: Scale,
+): Field<Value, Kind> {
+  const { min, max, step, steps, bits } = scale
+  const zero = Math.min(max, Math.max(min, 0))
+  return {
+    kind,
+    text: `${kind} ${min} ${max} ${step}`,
+    axes: scale,
+    min,
+    max,
+    initial: frozen<Value>(Array.from({ length: size }, () => zero)),
+    size,
+    bits: size * bits,
+    quantise: (value, into, at) => {
+      checkLength(value, size, wanted)
+      for (let i = 0; i < size; i++) into[at + i] = placeOf(scale, finite(value[i]))
+    },
+    valueAt: (from, at) => {
+      const value: number[] = []
+      for (let i = 0; i < size; i++) value.push(numberAt(scale, from[at + i] as number))
+      return frozen<Value>(value)
+    },
+    write: (writer, from, at) => {
+      for (let i = 0; i < size; i++) writeBits(writer, from[at + i] as number, bits)
+    },
+    read: (reader, into, at) => {
+      for (let i = 0; i < size; i++) into[at + i] = readPlace(reader, steps, bits)
+    },
+  }
+}
+
+function integer(bits: number, signed: boolean): Field<number, 'integer'> {
+  const min = signed ? -(2 ** (bits - 1)) : 0
+  const max = min + 2 ** bits - 1
+  return {
+    kind: 'integer',
+    text: `${signed ? 'i' : 'u'}${bits}`,
+    initial: 0,
+    size: 1,
+    bits,
+    quantise: (value, into, at) => {
+      // Minus zero is zero.
+      into[at] = Math.min(max, Math.max(min, Math.round(finite(value)))) + 0
+    },
+    valueAt: (from, at) => from[at] as number,
+    write: (writer, from, at) => writeBits(writer, (from[at] as number) - min, bits),
+    read: (reader, into, at) => {
+      into[at] = readBits(reader, bits) + min
+    },
+  }
+}
+
+/** A whole number from 0 to 255. */
+export const u8: Field<number, 'integer'> = integer(8, false)
+/** A whole number from 0 to 65,535. */
+export const u16: Field<number, 'integer'> = integer(16, false)
+/** A whole number from 0 to 4,294,967,295. */
+export const u32: Field<number, 'integer'> = integer(32, false)
+/** A whole number from -128 to 127. */
+export const i8: Field<number, 'integer'> = integer(8, true)
+/** A whole number from -32,768 to 32,767. */
+export const i16: Field<number, 'integer'> = integer(16, true)
+/** A whole number from -2,147,483,648 to 2,147,483,647. */
+export const i32: Field<number, 'integer'> = integer(32, true)
+
+// The largest float of 32 bits.
+const FLOAT_MAX = (2 - 2 ** -23) * 2 ** 127
+
+const floats = new DataView(new ArrayBuffer(4))
+
+/**
+ * A float of 32 bits: about seven digits, from 1.4e-45 to 3.4e38 and below 0 alike. `ranged` takes
+ * fewer bits for whatever has a range.
+ */
+export const f32: Field<number, 'float'> = {
+  kind: 'float',
+  text: 'f32',
+  initial: 0,
+  size: 1,
+  bits: 32,
+  quantise: (value, into, at) => {
+    const clamped = Math.min(FLOAT_MAX, Math.max(-FLOAT_MAX, finite(value)))
+    into[at] = Math.fround(clamped) + 0
+  },
+  valueAt: (from, at) => from[at] as number,
+  write: (writer, from, at) => {
+    floats.setFloat32(0, from[at] as number)
+    writeBits(writer, floats.getUint32(0), 32)
+  },
+  read: (reader, into, at) => {
+    floats.setUint32(0, readBits(reader, 32))
+    const value = floats.getFloat32(0)
+    // Minus zero would be another form of zero.
+    into[at] = Number.isFinite(value) && !Object.is(value, -0) ? value : failBits(reader)
+  },
+}
+
+/** True or false, in one bit. */
+export const bool: Field<boolean, 'bool'> = {
+  kind: 'bool',
+  text: 'bool',
+  initial: false,
+  size: 1,
+  bits: 1,
+  quantise: (value, into, at) => {
+    if (typeof value !== 'boolean') throw badValue(`must be true or false: ${shown(value)}`)
+    into[at] = value ? 1 : 0
+  },
+  valueAt: (from, at) => from[at] === 1,
+  write: (writer, from, at) => writeBits(writer, from[at] as number, 1),
+  read: (reader, into, at) => {
+    into[at] = readBits(reader, 1)
+  },
+}
+
+/** Most words of one `oneOf`. */
+export const WORDS_MAX = 256
+
+// No word contains the separator of words, or the end of a field's text.
+const WORD = /^[\p{L}\p{N}_.$-]{1,64}$/u
+
+/**
+ * One of these words, in as few bits as distinguish them; it starts as the first. A word is made of
+ * letters, digits, `_`, `-`, `.` and `$`.
+ *
+ * @throws HoldfastError `bad-value` for an invalid word, one that is given twice, over 256
+ */
+export function oneOf<const Word extends string>(
+  first: Word,
+  ...others: Word[]
+): Field<Word, 'oneOf'> {
+  const words = [first, ...others]
+  const places = new Map(words.map((word, i) => [word, i]))
+  const odd = words.find((word) => typeof word !== 'string' || !WORD.test(word))
+  if (odd !== undefined || first === undefined) {
+    throw badValue(`a word of oneOf is 1 to 64 letters, digits, _, -, . or $: ${shown(odd)}`)
+  }
+  if (places.size < words.length) throw badValue(`oneOf has each word once: ${shown(words)}`)
+  if (words.length > WORDS_MAX)
+    throw badValue(`oneOf has ${WORDS_MAX} words at most: ${words.length}`)
+  const bits = bitsFor(words.length - 1)
+  return {
+    kind: 'oneOf',
+    text: `oneOf ${words.join('/')}`,
+    initial: first,
+    size: 1,
+    bits,
+    quantise: (value, into, at) => {
+      const place = places.get(value)
+      if (place === undefined) {
+        const why = `must be ${words.join(' or ')}: ${shown(value)}`
+        throw typeof value === 'string' ? misfit(why) : badValue(why)
+      }
+      into[at] = place
+    },
+    valueAt: (from, at) => words[from[at] as number]!,
+    write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
+    read: (reader, into, at) => {
+      into[at] = readPlace(reader, words.length - 1, bits)
+    },
+  }
+}
+
+/** To UTF-8. */
+export const encoder: TextEncoder = new TextEncoder()
+// A mark at the beginning is part of a text like any other.
+/** From UTF-8, if it is that. */
+export const decoder: TextDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+// A character takes so many bytes of UTF-8 at most; a pair of two takes four.
+const BYTES_EACH = 3
+
+// Up to here a length has eight bits, whether it counts characters or their bytes.
+const SHORT_MAX = 85
+
+/**
+ * Text of at most so many characters, up to 1,000, counted as JavaScript (`length`) and `maxlength`
+ * of an HTML input count them: in UTF-16 units, of which an emoji takes two or more. Half a pair of
+ * units becomes U+FFFD.
+ *
+ * @param bytes  most bytes of UTF-8, from `max` to three times `max` (default): fewer where what
+ *   the text is part of must stay small, such as the state of an object; what is not ASCII then
+ *   fills it sooner
+ * @throws HoldfastError `bad-value` for another `max` or other `bytes`
+ */
+export function text(max: number, bytes: number = BYTES_EACH * max): Field<string, 'text'> {
+  if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
+    throw badValue(`a text takes 1 to ${TEXT_MAX} characters: ${max}`)
+  }
+  if (!Number.isInteger(bytes) || bytes < max || bytes > BYTES_EACH * max) {
+    throw badValue(
+      `a text of ${max} characters takes ${max} to ${BYTES_EACH * max} bytes: ${bytes}`,
+    )
+  }
+  // Short texts always had eight bits.
+  const lengthBits = Math.max(8, bitsFor(bytes))
+  return {
+    kind: 'text',
+    text: saysOfText(max, bytes),
+    initial: '',
+    size: 1,
+    bits: lengthBits + 8 * bytes,
+    quantise: (value, into, at) => {
+      if (typeof value !== 'string') throw badValue(`must be a text: ${shown(value)}`)
+      if (value.length > max) throw misfit(`takes ${max} characters: ${value.length}`)
+      const encoded = encoder.encode(value)
+      if (encoded.length > bytes) throw misfit(`takes ${bytes} bytes: ${encoded.length}`)
+      into[at] = decoder.decode(encoded)
+    },
+    valueAt: (from, at) => from[at] as string,
+    write: (writer, from, at) => writeRun(writer, encoder.encode(from[at] as string), lengthBits),
+    read: (reader, into, at) => {
+      const value = decoded(reader, readRun(reader, bytes, lengthBits))
+      if (value.length > max) failBits(reader)
+      into[at] = value
+    },
+  }
+}
+
+// Builds before counted bytes, and rooms that they kept say `text N`. Up to SHORT_MAX such a state
+// is one of ours as it stands, so that is how we say ours; beyond, `text N` is still of N bytes.
+function saysOfText(max: number, bytes: number): string {
+  const usual = max <= SHORT_MAX ? BYTES_EACH * max : max
+  return bytes === usual ? `text ${max}` : `text ${max} ${bytes}`
+}
+
+/** The field of `text max` without `bytes`, as another build said it. */
+export function textSaid(max: number): Field<string, 'text'> {
+  return max <= SHORT_MAX ? text(max) : text(max, max)
+}
+
+/** Decodes UTF-8; invalid bytes make the reader fail. */
+export function decoded(reader: BitReader, run: Uint8Array): string {
+  try {
+    return decoder.decode(run)
+  } catch {
+    failBits(reader)
+    return ''
+  }
+}
+
+/**
+ * At most so many bytes, up to 1,000, for data that a game encodes itself. Each look at them gives
+ * an array of its own: change them by setting another.
+ */
+export function bytes(max: number): Field<Uint8Array, 'bytes'> {
+  if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
+    throw badValue(`a field of bytes takes 1 to ${BYTES_MAX}: ${max}`)
+  }
+  const lengthBits = bitsFor(max)
+  return {
+    kind: 'bytes',
+    text: `bytes ${max}`,
+    copied: true,
+    initial: new Uint8Array(0),
+    size: 1,
+    bits: lengthBits + 8 * max,
+    quantise: (value, into, at) => {
+      if (!(value instanceof Uint8Array)) {
+        throw badValue(`must be a Uint8Array: ${shown(value)}`)
+      }
+      if (value.length > max) throw misfit(`takes ${max} bytes: ${value.length}`)
+      into[at] = String.fromCharCode(...value)
+    },
+    valueAt: (from, at) => runOf(from[at] as string),
+    write: (writer, from, at) => writeRun(writer, runOf(from[at] as string), lengthBits),
+    read: (reader, into, at) => {
+      into[at] = String.fromCharCode(...readRun(reader, max, lengthBits))
+    },
+  }
+}
+
+function runOf(characters: string): Uint8Array {
+  return Uint8Array.from(characters, (one) => one.charCodeAt(0))
+}
+
+/** Writes bytes behind their number, which takes so many bits. */
+export function writeRun(writer: BitWriter, run: Uint8Array, lengthBits: number): void {
+  writeBits(writer, run.length, lengthBits)
+  for (const byte of run) writeBits(writer, byte, 8)
+}
+
+/** Reads bytes behind their number. One above `max` is malformed. */
+export function readRun(reader: BitReader, max: number, lengthBits: number): Uint8Array {
+  const run = new Uint8Array(readPlace(reader, max, lengthBits))
+  for (let i = 0; i < run.length; i++) run[i] = readBits(reader, 8)
+  return run
+}
+
+/** Freezes an array of numbers. */
+export function frozen<Value extends readonly number[]>(value: number[]): Value {
+  return Object.freeze(value) as unknown as Value
+}
+
+/** Checks a number. @throws HoldfastError `bad-value` for anything else, NaN and the infinities */
+export function finite(value: unknown): number {
+  if (Number.isFinite(value)) return value as number
+  const why = `must be a finite number: ${shown(value)}`
+  throw typeof value === 'number' ? misfit(why) : badValue(why)
+}
+
+/** @throws HoldfastError `bad-value` for anything but an array of that length */
+export function checkLength(value: readonly number[], size: number, wanted: string): void {
+  if (!Array.isArray(value) || value.length !== size) {
+    throw badValue(`must be ${wanted}: ${shown(value)}`)
+  }
+}
+
+const SHOWN_MAX = 80
+
+/** Any value in a sentence, never long. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, SHOWN_MAX))
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'object' || value === null) return String(value).slice(0, SHOWN_MAX)
+  try {
+    return JSON.stringify(value).slice(0, SHOWN_MAX)
+  } catch {
+    return 'an object'
+  }
+}

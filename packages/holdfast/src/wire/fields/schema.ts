@@ -1,0 +1,317 @@
+/**
+ * The state of an object, field by field: what a game names once and every side encodes alike.
+ *
+ *     const Dot = schema({ pos: vec2(0, 100, 0.1), hue: u8 })
+ *
+ * Numbers are quantised to the step that the game asks for and take as few bits as that needs;
+ * types are inferred.
+ *
+ * One rule holds for the numbers of every kind of field: a number goes to the nearest value that
+ * the field has, half a step goes up, and a number beyond the range becomes the end of the range,
+ * for a game's physics overshoots. NaN, an infinity and anything that is no number are refused by
+ * an error that names the field.
+ *
+ * A state is kept quantised, it has changed if a quantised value has, and a message carries any of
+ * the fields. A mask names them: bit i stands for field i, in the order of the schema.
+ */
+
+import { badValue, within } from '../../machine.ts'
+import {
+  type BitReader,
+  bitsAreWhole,
+  type BitWriter,
+  createBitReader,
+  createBitWriter,
+  finishBits,
+  padBits,
+  readBits,
+  writeBits,
+} from '../bits.ts'
+import { type ByteReader, type ByteWriter, fail } from '../bytes.ts'
+import type { Field, Quantised } from './fields.ts'
+import { type Fields, namesOf, type StateOf } from './nested.ts'
+import { placeOf, readPlace, type Scale } from './scale.ts'
+
+export * from './fields.ts'
+export * from './nested.ts'
+export { quaternion } from './quaternion.ts'
+
+/** A field with its place in a quantised state. */
+export interface Column {
+  readonly name: string
+  readonly field: Field<unknown>
+  /** First place of the field, and the one behind its last. */
+  readonly at: number
+  readonly end: number
+  /** Numbers in steps are handled here rather than by their field: it is twice as fast. */
+  readonly scale: Scale | null
+}
+
+/** A type's fields, ready to encode. */
+export interface Schema<F extends Fields> {
+  readonly fields: F
+  /** Text of all that both sides must agree on. */
+  readonly text: string
+  readonly names: readonly string[]
+  /** The fields in order: field i of a mask is the i-th. */
+  readonly columns: readonly Column[]
+  /** The index of each field, by name. */
+  readonly places: ReadonlyMap<string, number>
+  /** The mask of all fields. */
+  readonly all: number
+  /** Places in a quantised state. */
+  readonly size: number
+  /** The most bytes that `writeFields` writes. */
+  readonly bytesMax: number
+}
+
+/**
+ * Names the fields of a type.
+ *
+ * @throws HoldfastError `bad-value` for more than 32 fields, or none, or that names an invalid
+ * field
+ */
+export function schema<F extends Fields>(fields: F): Schema<F> {
+  const names = namesOf('a type', fields)
+  const columns: Column[] = []
+  let size = 0
+  let bits = names.length
+  for (const name of names) {
+    const field = fields[name]!
+    const end = size + field.size
+    columns.push({ name, field, at: size, end, scale: field.scale ?? null })
+    size = end
+    bits += field.bits
+  }
+  const said = names.map((name) => `${name}: ${fields[name]!.text}`)
+  const bytesMax = Math.ceil(bits / 8)
+  const places = new Map(names.map((name, i) => [name, i]))
+  const all = 2 ** names.length - 1
+  return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
+}
+
+/**
+ * Refuses a type whose fields do not fit, with the bytes of each and their sum.
+ *
+ * @param what  whatever has the limit, for the sentence: `dot: its state`
+ * @param most  bytes of all fields with their mask
+ * @throws HoldfastError `bad-value`
+ */
+export function checkSize(what: string, type: Schema<Fields>, most: number): void {
+  if (type.bytesMax <= most) return
+  const parts = type.columns.map(({ name, field }) => `${name} ${field.bits / 8}`)
+  const sum = `${[`mask ${type.names.length / 8}`, ...parts].join(' + ')} = ${type.bytesMax}`
+  throw badValue(`${what} has at most ${most} bytes, to fit one datagram: ${sum}`)
+}
+
+/** The mask of all fields. */
+export function allFields(type: Schema<Fields>): number {
+  return type.all
+}
+
+/** A state, quantised. @throws HoldfastError `bad-value`: the field, what it takes, the value */
+export function quantise<F extends Fields>(type: Schema<F>, state: StateOf<F>): Quantised {
+  const quantised: Quantised = []
+  for (const column of type.columns) quantiseField(column, state[column.name], quantised)
+  return quantised
+}
+
+function quantiseField({ name, field, at, scale }: Column, value: unknown, into: Quantised): void {
+  try {
+    if (scale !== null && Number.isFinite(value)) {
+      into[at] = placeOf(scale, value as number)
+    } else {
+      field.quantise(value, into, at)
+    }
+  } catch (error) {
+    throw within(`field ${name}`, error)
+  }
+}
+
+// `into` must not change if a later field throws, so a patch is quantised here first.
+const draft: Quantised = []
+
+/**
+ * Applies a change to a quantised state. Names that are no field are skipped.
+ *
+ * @returns the mask of the fields whose quantised value changed
+ * @throws HoldfastError `bad-value`: the field, what it takes, the value; `into` stays as it was
+ */
+export function quantiseInto<F extends Fields>(
+  type: Schema<F>,
+  patch: Partial<StateOf<F>>,
+  into: Quantised,
+): number {
+  const { columns, places } = type
+  let mask = 0
+  for (const name in patch) {
+    const i = places.get(name)
+    if (i === undefined) continue
+    const column = columns[i]!
+    quantiseField(column, patch[name], draft)
+    if (differs(column, draft, into)) mask |= 1 << i
+  }
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { at, end } = columns[i]!
+    for (let place = at; place < end; place++) into[place] = draft[place]!
+  }
+  return mask >>> 0
+}
+
+/** The mask of the fields in which two quantised states differ. */
+export function differing(type: Schema<Fields>, a: Quantised, b: Quantised): number {
+  const { columns } = type
+  let mask = 0
+  for (let i = 0; i < columns.length; i++) if (differs(columns[i]!, a, b)) mask |= 1 << i
+  return mask >>> 0
+}
+
+function differs({ at, end }: Column, a: Quantised, b: Quantised): boolean {
+  for (let place = at; place < end; place++) if (a[place] !== b[place]) return true
+  return false
+}
+
+/** The state of quantised values, frozen. */
+export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): StateOf<F> {
+  const state: Record<string, unknown> = {}
+  for (const column of type.columns) putValue(state, column, from)
+  return Object.freeze(state) as StateOf<F>
+}
+
+/**
+ * Puts the value of one field into a state. Bytes cannot be frozen, so each look at a value with
+ * bytes in it gives another: what somebody writes into those changes no state.
+ */
+export function putValue(
+  state: Record<string, unknown>,
+  { name, field, at, end }: Column,
+  from: Quantised,
+): void {
+  if (field.copied !== true) {
+    state[name] = field.valueAt(from, at)
+    return
+  }
+  const kept = from.slice(at, end)
+  Object.defineProperty(state, name, { enumerable: true, get: () => field.valueAt(kept, 0) })
+}
+
+/** A new frozen state: the masked fields as they are quantised, the others taken over. */
+export function updated<F extends Fields>(
+  type: Schema<F>,
+  state: StateOf<F>,
+  from: Quantised,
+  mask: number,
+): StateOf<F> {
+  const next: Record<string, unknown> = {}
+  for (const [i, column] of type.columns.entries()) {
+    const { name, field } = column
+    if (mask & (1 << i)) putValue(next, column, from)
+    else if (field.copied !== true) next[name] = state[name]
+    else Object.defineProperty(next, name, Object.getOwnPropertyDescriptor(state, name)!)
+  }
+  return Object.freeze(next) as StateOf<F>
+}
+
+// One pair for all calls: a call is over before the next begins, and makes no garbage.
+const bitsOut: BitWriter = createBitWriter(0)
+const bitsIn: BitReader = createBitReader(new Uint8Array(0))
+
+/**
+ * Writes some fields: the mask in as many bits as there are fields, the masked fields in order,
+ * and zeros that fill the last byte.
+ *
+ * @throws RangeError if the mask is empty or names a field that there is not
+ */
+export function writeFields(
+  writer: ByteWriter,
+  type: Schema<Fields>,
+  from: Quantised,
+  mask: number,
+): void {
+  if (mask === 0) throw new RangeError('a message of fields carries at least one: 0')
+  const { columns } = type
+  bitsOut.bytes = writer.bytes
+  bitsOut.length = writer.length
+  bitsOut.held = 0
+  writeBits(bitsOut, mask, columns.length)
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { field, at, scale } = columns[i]!
+    if (scale !== null) writeBits(bitsOut, from[at] as number, scale.bits)
+    else field.write(bitsOut, from, at)
+  }
+  padBits(bitsOut)
+  writer.bytes = bitsOut.bytes
+  writer.length = bitsOut.length
+}
+
+/**
+ * Reads some fields into a quantised state. If they are malformed, the reader has failed and
+ * `into` may be partly written.
+ *
+ * @returns the mask of the fields that were read; 0 if they are malformed
+ */
+export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quantised): number {
+  const { columns } = type
+  bitsIn.bytes = reader.bytes
+  bitsIn.at = reader.at
+  bitsIn.end = reader.end
+  bitsIn.rest = 0
+  bitsIn.held = 0
+  bitsIn.failed = false
+  const mask = readBits(bitsIn, columns.length)
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { field, at, scale } = columns[i]!
+    if (scale !== null) into[at] = readPlace(bitsIn, scale.steps, scale.bits)
+    else field.read(bitsIn, into, at)
+  }
+  if (mask === 0 || !bitsAreWhole(bitsIn)) return fail(reader)
+  reader.at = bitsIn.at
+  return mask
+}
+
+/** The state that a type starts from. */
+export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
+  const entries = type.columns.map(({ name, field }) => [name, field.initial])
+  return Object.freeze(Object.fromEntries(entries)) as StateOf<F>
+}
+
+/** The whole state as bytes. @throws HoldfastError `bad-value`: the field, the limit, the value */
+export function encodeState<F extends Fields>(type: Schema<F>, state: StateOf<F>): Uint8Array {
+  const quantised = quantise(type, state)
+  const writer = createBitWriter()
+  for (const { field, at } of type.columns) field.write(writer, quantised, at)
+  return finishBits(writer)
+}
+
+/** The state of exactly these bytes, or null. */
+export function decodeState<F extends Fields>(
+  type: Schema<F>,
+  bytes: Uint8Array,
+): StateOf<F> | null {
+  const reader = createBitReader(bytes)
+  const quantised: Quantised = []
+  for (const { field, at } of type.columns) field.read(reader, quantised, at)
+  const whole = bitsAreWhole(reader) && reader.at === reader.end
+  return whole ? valueOf(type, quantised) : null
+}
+
+/** The bytes of one value. @throws HoldfastError `bad-value`: what the field takes, the value */
+export function encodeValue<Value>(field: Field<Value>, value: Value): Uint8Array {
+  const quantised: Quantised = []
+  field.quantise(value, quantised, 0)
+  const writer = createBitWriter()
+  field.write(writer, quantised, 0)
+  return finishBits(writer)
+}
+
+/** The value of exactly these bytes, or null. */
+export function decodeValue<Value>(field: Field<Value>, bytes: Uint8Array): Value | null {
+  const reader = createBitReader(bytes)
+  const quantised: Quantised = []
+  field.read(reader, quantised, 0)
+  const whole = bitsAreWhole(reader) && reader.at === reader.end
+  return whole ? field.valueAt(quantised, 0) : null
+}
