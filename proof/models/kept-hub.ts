@@ -169,7 +169,7 @@ export function wrote(scene: KeptScene): void {
 export function refused(scene: KeptScene): void {
   scene.writing = null
   hub.unkept(turnOf(scene), [scene.session], TROUBLE)
-  // As runtime/hub/hub-server.ts does.
+  // As hub/src/server/hub-server.ts does.
   if (find(scene.hub.directory, scene.session)) scene.owed = true
 }
 
