@@ -24,7 +24,7 @@ const SEEDED = [
 // Whole sessions for many seconds, at many timings or of many members, which take some seconds
 // each and are of one matter alone.
 const LONG = [
-  'test/faces/{requests,keeping,hub-crowds}.test.ts',
+  'test/sessions/{requests,keeping,hub-crowds}.test.ts',
   'test/pieces/absences.test.ts',
   'games/teapots/{sugar,seat}.test.ts',
   'games/tabletop/rules/{absence,clock}.test.ts',

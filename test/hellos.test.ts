@@ -24,7 +24,7 @@ import {
 import * as durable from '../packages/holdfast/src/replication/durable.ts'
 import { decode, encode } from '../packages/holdfast/src/wire/layout.ts'
 import { said } from '../packages/holdfast/src/wire/versions.ts'
-import { Desk } from './directory/desk.ts'
+import { Desk } from './hub/desk.ts'
 import { exchange, ownKey, Side } from './mailbox/greeters.ts'
 import * as net from './seal/net.ts'
 

@@ -1,7 +1,7 @@
 // Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once, view.linear, and
 // kick.kept, kick.once, pardon.kept, vote.kept and vote.fair hold in every interleaving of small
 // scopes of the shipped session.
-// Method: the checker over `session/` with `replication/` and `directory/`; each claim fails for a
+// Method: the checker over `session/` with `replication/` and `hub/`; each claim fails for a
 // planted bug, after as few steps as are known to be enough.
 // Slow: every order of events is gone through, in several scopes and with each planted bug.
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
  * The session with its log and its register, in every interleaving of a small scope: the
- * shipped verbs of `session/`, `replication/` and `directory/`, in a network that delays, loses,
+ * shipped verbs of `session/`, `replication/` and `hub/`, in a network that delays, loses,
  * doubles and relinks, with processes that are suspected falsely, die and start again.
  *
  * Messages between two processes come in order, as links carry them, and in any order between

@@ -3,8 +3,8 @@
 // anew where it is not.
 // Method: tabs of one browser, whose processes are ended together. Each test waits for the event;
 // how long that takes is what `npm run bench -- rejoin` measures. That a goodbye opens a room at
-// once is in test/faces/leaving.test.ts, and where a browser drops what was said on the stream, in
-// test/faces/beacons.test.ts.
+// once is in test/sessions/leaving.test.ts, and where a browser drops what was said on the stream,
+// in test/sessions/beacons.test.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Hub } from './harness.ts'
 import { ownPages, type OwnPages, Tabs } from './tabs.ts'

@@ -1,5 +1,5 @@
 // Goal: what was shown to a newcomer does not vanish while it lives, over networks that lose.
-// Method: as test/faces/late-joiners.test.ts, for 5,000 joins by seed.
+// Method: as test/sessions/late-joiners.test.ts, for 5,000 joins by seed.
 // Slow: an object vanished once in some hundreds of joins, so there are many.
 import { expect, test } from 'vitest'
 import { JOINS, vanishedFrom } from './newcomers.ts'

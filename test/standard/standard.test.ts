@@ -336,7 +336,7 @@ describe('a captured session', () => {
 
   test('is read to the last byte, and every kind of message was in it', () => {
     // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts), and
-    // parts by others are in no session that is ours (test/faces/part.test.ts), and nothing is
+    // parts by others are in no session that is ours (test/sessions/part.test.ts), and nothing is
     // sealed yet (seal.test.ts). Nobody is put out or invited
     // (conduct.test.ts), and the room is not kept (kept.test.ts).
     const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom|Seal)/.test(set))

@@ -10,7 +10,7 @@ import type { Running as Session } from '../../packages/holdfast/src/join/live.t
 import { save } from '../../packages/hub/src/machine/saving.ts'
 import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { act } from '../faces/acting.ts'
+import { act } from '../sessions/acting.ts'
 import { diskOf, putBack } from './disks.ts'
 
 const set = action('set', { key: text(16), to: u8 }, (table, { key, to }) => table.set(key, to))

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { act } from '../faces/acting.ts'
+import { act } from '../sessions/acting.ts'
 import { putBack } from './disks.ts'
 import { OF_02, type StoredBy02 } from './room-of-02.ts'
 

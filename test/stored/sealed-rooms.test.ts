@@ -7,7 +7,7 @@ import { action, text, u8 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { act } from '../faces/acting.ts'
+import { act } from '../sessions/acting.ts'
 import { joinBy, termsAs, unsealed } from './lying.ts'
 
 const set = action('set', { key: text(16), to: u8 }, (table, { key, to }) => table.set(key, to))
