@@ -32,6 +32,16 @@ async function failure(promise: Promise<unknown>): Promise<HoldfastError> {
 }
 
 describe('a session', () => {
+  test('says how it is, and nobody else does: what it says cannot be set (PR-2)', async () => {
+    const { all } = await three(1)
+    const [session] = all as unknown as Record<string, unknown>[]
+    const said = ['status', 'safety', 'hub', 'reason', 'code', 'laidAside', 'rolledBack', 'me']
+    said.push('members', 'primary', 'backup', 'complete', 'token', 'table')
+    const before = said.map((name) => session![name])
+    for (const name of said) expect(() => (session![name] = 'lost')).toThrow(TypeError)
+    expect(said.map((name) => session![name])).toEqual(before)
+  })
+
   test('T13, T18: the first to join serves, the second is its backup, the third is idle', async () => {
     const { all } = await three(1)
     expect(all.map((session) => session.debug.figures().role).sort()).toEqual([

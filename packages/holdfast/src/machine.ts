@@ -2,11 +2,11 @@
  * The types that all modules share. This file imports only the list of codes.
  *
  * A protocol module is named by a noun: one type of plain data and a handful of functions whose
- * parameters are always `(state, now, …, out)`. Time comes in as an argument, effects go out
- * through a sink (a seal alone has its sink from the start), so the same code runs on real
- * sockets, in the seeded simulator and under the model checker. State is plain data (numbers,
- * strings, arrays, objects, Map, Set, typed arrays): it can be cloned, saved, sent and compared.
- * Beside it a module has its rules, see `rulesOf`.
+ * parameters are `(state, now, …, out)`, or one `Turn` that has these three. Time comes in as an
+ * argument, effects go out through a sink (a seal alone has its sink from the start), so the same
+ * code runs on real sockets, in the seeded simulator and under the model checker. State is plain
+ * data (numbers, strings, arrays, objects, Map, Set, typed arrays): it can be cloned, saved, sent
+ * and compared. Beside it a module has its rules, see `rulesOf`.
  */
 
 import type { ErrorCode } from './codes.ts'

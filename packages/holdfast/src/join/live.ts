@@ -128,12 +128,12 @@ export class Live implements Running {
   #goodbye: Promise<void> | null = null
   // Session time as it was asked for last.
   #now: Millis = 0
-  status: Status = 'live'
-  safety: Safety = 'alone'
-  laidAside: LaidAside | null = null
-  rolledBack: RolledBack | null = null
+  #status: Status = 'live'
+  #safety: Safety = 'alone'
+  #laidAside: LaidAside | null = null
+  #rolledBack: RolledBack | null = null
   // It let us in a moment ago.
-  hub: HubReach = 'up'
+  #hub: HubReach = 'up'
   readonly debug: SessionDebug = {
     figures: () => figuresOf(this.#runner, this.#roster.view, this.#roster.inc),
     ages: () => this.#viewer.figures(),
@@ -149,8 +149,8 @@ export class Live implements Running {
   }
   /** What of the room has come. */
   readonly coming = new Coming(() => this.#faceOf('object'))
-  reason = ''
-  code: ErrorCode | null = null
+  #reason = ''
+  #code: ErrorCode | null = null
   #token = ''
 
   /** @param options  what `join` was given */
@@ -200,6 +200,34 @@ export class Live implements Running {
   /** What the member knows; null once the session was left. */
   get member(): Runner['member'] | null {
     return this.#runner?.member ?? null
+  }
+
+  get status(): Status {
+    return this.#status
+  }
+
+  get reason(): string {
+    return this.#reason
+  }
+
+  get code(): ErrorCode | null {
+    return this.#code
+  }
+
+  get laidAside(): LaidAside | null {
+    return this.#laidAside
+  }
+
+  get rolledBack(): RolledBack | null {
+    return this.#rolledBack
+  }
+
+  get hub(): HubReach {
+    return this.#hub
+  }
+
+  get safety(): Safety {
+    return this.#safety
   }
 
   get me(): MemberInfo {
@@ -344,7 +372,7 @@ export class Live implements Running {
     return {
       runner: () => (this.#isOver ? null : this.#runner),
       role: () => {
-        const isOurs = this.status === 'live' && this.#roster.view.primary === this.#roster.inc
+        const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
         if (!isOurs) return 'follows'
         return this.#runner && serves(this.#runner.member.session) ? 'serves' : 'hands'
       },
@@ -440,8 +468,8 @@ export class Live implements Running {
       case 'recovered':
         return this.#recovered(event)
       case 'rolledBack':
-        this.rolledBack = { entries: event.entries, imported: event.imported }
-        return this.#emit('rolledBack', this.rolledBack)
+        this.#rolledBack = { entries: event.entries, imported: event.imported }
+        return this.#emit('rolledBack', this.#rolledBack)
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -466,7 +494,7 @@ export class Live implements Running {
       case 'file':
         return this.#exports.came(event, this.#runner)
       case 'aside':
-        return void (this.laidAside = { room: event.as || null, why: event.why })
+        return void (this.#laidAside = { room: event.as || null, why: event.why })
       case 'quiet':
         return this.#setHub(event.isQuiet ? 'down' : 'up')
       case 'hub':
@@ -521,9 +549,9 @@ export class Live implements Running {
   #updateSafety(): void {
     const state = this.#runner?.member
     if (!state) return
-    const safety = safetyOf(state.session, this.#roster.view, this.status)
-    if (safety === this.safety) return
-    this.safety = safety
+    const safety = safetyOf(state.session, this.#roster.view, this.#status)
+    if (safety === this.#safety) return
+    this.#safety = safety
     this.#emit('safety', safety)
   }
 
@@ -535,15 +563,15 @@ export class Live implements Running {
   }
 
   #setHub(hub: HubReach): void {
-    if (hub === this.hub || this.status === 'lost') return
-    this.hub = hub
+    if (hub === this.#hub || this.#status === 'lost') return
+    this.#hub = hub
     this.#emit('hub', hub)
   }
 
   #setStatus(status: Status): void {
-    if (status === this.status || this.status === 'lost') return
-    const before = this.status
-    this.status = status
+    if (status === this.#status || this.#status === 'lost') return
+    const before = this.#status
+    this.#status = status
     if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
     this.#emit('status', status)
     this.#updateSafety()
@@ -563,9 +591,9 @@ export class Live implements Running {
   }
 
   #lose(code: ErrorCode, why: string): void {
-    if (this.status === 'lost') return
-    this.reason = why
-    this.code = code
+    if (this.#status === 'lost') return
+    this.#reason = why
+    this.#code = code
     this.#setStatus('lost')
     this.#questions.end(why)
     this.#invites.end(why)
@@ -574,7 +602,7 @@ export class Live implements Running {
   }
 
   get #isOver(): boolean {
-    return this.status === 'lost' || this.#runner === null || this.#isLeaving
+    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
   }
 
   #checkOpen(verb: string): void {

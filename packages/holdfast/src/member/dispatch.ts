@@ -1,6 +1,6 @@
 /**
- * Dispatch: gives messages and frames to the session or to the part that they name, and what those
- * send to the links. The first byte of a message is its channel.
+ * Dispatch: gives messages and frames to the session or to the part that they name, catches what
+ * these throw, and gives what they send to the links. The first byte of a message is its channel.
  */
 
 import type { PeerId, Millis } from '../machine.ts'

@@ -17,7 +17,13 @@ import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
-import { nextRequest, type SessionEvent, type SessionOut, type Parts } from '../session/state.ts'
+import {
+  nextRequest,
+  type SessionEvent,
+  type SessionOut,
+  type Parts,
+  type Turn,
+} from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import * as dispatch from './dispatch.ts'
@@ -91,6 +97,7 @@ const LOOPBACK_MAX = 100_000
 
 /** Wires a member to its outside. */
 export function wire(member: Member, ports: MemberPorts): Runtime {
+  let turn: Turn | null = null
   const run: Runtime = {
     member,
     ports,
@@ -99,8 +106,13 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
     seals: null as unknown as SealSink,
+    // One for all packets of an instant.
     get turn() {
-      return { session: member.session, now: run.now, out: run.out }
+      const { session: own } = member
+      if (turn?.now !== run.now || turn.session !== own) {
+        turn = { session: own, now: run.now, out: run.out }
+      }
+      return turn
     },
     outs: new Map(),
   }

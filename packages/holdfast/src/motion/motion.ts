@@ -147,7 +147,11 @@ function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
 }
 
 function isBeyond({ trail, error }: Motion, snap: number): boolean {
-  return trail.tracks.some(({ kind, at, end }) => {
-    return kind !== 'turn' && kind !== 'rotation' && Math.hypot(...error.subarray(at, end)) > snap
-  })
+  for (const { kind, at, end } of trail.tracks) {
+    if (kind === 'turn' || kind === 'rotation') continue
+    let squares = 0
+    for (let place = at; place < end; place++) squares += error[place]! ** 2
+    if (Math.sqrt(squares) > snap) return true
+  }
+  return false
 }

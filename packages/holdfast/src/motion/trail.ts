@@ -37,8 +37,9 @@ export interface Place {
   readonly bendAt: number
 }
 
-/** The same tracks one behind the other. */
-export function laid<Kind extends Track>(tracks: readonly Kind[]): (Kind & Place)[] {
+/** The same tracks one behind the other; those that are laid already as they are. */
+export function laid<Kind extends Track>(tracks: readonly Kind[]): readonly (Kind & Place)[] {
+  if (tracks.every((track): track is Kind & Place => 'bendAt' in track)) return tracks
   let [end, bendAt] = [0, 0]
   return tracks.map((track) => {
     const place = { at: end, end: end + WIDTHS[track.kind], bendAt }
@@ -188,7 +189,7 @@ const SLOW = 1e-6
 // The newer of two changes counts for at most so many times the older.
 const GAIN = 1.5
 
-// Two changes of a number in a row agree on the smaller, and on none if they are opposite. */
+// Two changes of a number in a row agree on the smaller, and on none if they are opposite.
 function agree({ bend, change }: Trail, at: number, newest: number): void {
   const before = change[at]!
   change[at] = newest

@@ -63,7 +63,7 @@ export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | n
   return log.entries[index - log.base] ?? null
 }
 
-/** The backup holds `length` entries; it cannot have fewer than before, or more than exist. */
+/** The backup holds `length` entries; fewer than before, or more than exist, is ignored. */
 export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: number): boolean {
   if (length <= log.acked || length > lengthOf(log)) return false
   log.acked = length

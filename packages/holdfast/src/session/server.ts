@@ -98,7 +98,8 @@ export function seeOff(turn: Turn): boolean {
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
-  const seen = session.watches.get(watched(session))
+  const peer = watched(session)
+  const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
   if (serves(session)) {
     const { roundAt, waitingAt } = session.server.lead
@@ -126,7 +127,7 @@ export function patience(session: Session): Millis | null {
 function watchPeer(turn: Turn): void {
   const { session, now } = turn
   const peer = watched(session)
-  const seen = session.watches.get(peer)
+  const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 

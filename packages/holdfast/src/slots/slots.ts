@@ -245,6 +245,7 @@ function told<Value>(what: string, run: () => Value): Value {
   try {
     return run()
   } catch (error) {
+    if (error instanceof HoldfastError) throw error
     throw badValue(
       `${what} cannot be told: ${error instanceof Error ? error.message : String(error)}`,
     )

@@ -101,7 +101,7 @@ export function admissionFor(
   return { rights: given, signature: out.sign(admissionOf({ session, link, key, rights: given })) }
 }
 
-// Whether nobody enters rooms of that game without a ticket; null for none.
+// Whether nobody enters rooms of that game without a ticket. @param tickets  null: none are read
 function isClosed(tickets: Ticketing | null, game: string): boolean {
   return tickets !== null && (tickets.closed?.has(game) ?? true)
 }

@@ -192,8 +192,8 @@ export function add(
 ): Row {
   const { game, room, playersMax, topology, terms, recovers, hosts = false } = wish
   const register = { epoch: 1, primary: 1, backup: 0 }
-  const place = { session, game, room, playersMax, topology, terms, register }
-  const entry = { ...place, players: 1, standing: 'open' } as const
+  const standing = 'open' as const
+  const entry = { session, game, room, players: 1, playersMax, topology, terms, standing, register }
   const none = { members: [], entrants: [], invitations: [] }
   return begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
 }

@@ -224,7 +224,7 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
 }
 
 // A session that somebody serves, or will; a kept room that may be opened, or for how many ms it
-// may not. Where nobody is attached, as after a start of the hub, that need not be waited for.
+// may not. A session to which nobody is attached, as after a start of the hub, is not waited for.
 function found(
   { hub, now }: At,
   message: Add,

@@ -121,7 +121,7 @@ export interface Hub {
   sweepAt: Millis
   /** Not sooner than this sessions without members are looked for. */
   absentAt: Millis
-  counters: Record<keyof typeof COUNTERS, number>
+  counters: typeof COUNTERS
 }
 
 /** When a session was attended, and by whom it was opened. */

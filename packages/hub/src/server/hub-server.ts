@@ -139,7 +139,14 @@ export class HubServer {
     this.#streams.set(connection, stream)
     return {
       opened: () => this.#act(connection, () => hub.opened(this.turn, connection, remote)),
-      message: (bytes) => this.#act(connection, () => hub.receive(this.turn, connection, bytes)),
+      message: (bytes) => {
+        try {
+          hub.receive(this.turn, connection, bytes)
+          this.#arm()
+        } catch (error) {
+          this.#threw(connection, error)
+        }
+      },
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
   }
@@ -237,13 +244,22 @@ export class HubServer {
     })
   }
 
-  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
   #guard(connection: number, act: () => void): void {
-    if (this.#attempt(`stream ${connection}`, act)) return
+    try {
+      act()
+    } catch (error) {
+      this.#threw(connection, error)
+    }
+  }
+
+  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
+  #threw(connection: number, error: unknown): void {
+    this.hub.counters.thrown++
+    this.#report(error, `stream ${connection}`)
     try {
       this.#close(connection)
-    } catch (error) {
-      this.#report(error, `the end of stream ${connection}`)
+    } catch (closing) {
+      this.#report(closing, `the end of stream ${connection}`)
     }
   }
 

@@ -5,7 +5,7 @@
  */
 
 import type { Span } from '../../../holdfast/src/ports.ts'
-import { type Run, unpack } from './mail-runs.ts'
+import { type Run, unpack, weighUpTo } from './mail-runs.ts'
 
 type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
   /** As they were written: one piece of memory, where single letters would be many. */
@@ -49,10 +49,21 @@ export class Ends {
 
   /** The run that holds the letter after that number; null if that is not known. */
   run(peer: string, after: number): (Span & { last: number }) | null {
-    const end = this.#ends.get(peer)?.find(({ last: n }) => n > after)
-    if (!end?.packed || end.first > after + 1) return null
+    const end = this.#behind(peer, after)
+    if (!end?.packed) return null
     const { first, last, life, before, packed } = end
     return { last, life, before, letters: unpack(first, last, packed)! }
+  }
+
+  /** Bytes of the letters up to n in the run that goes on behind n; null if that is not known. */
+  part(peer: string, n: number): number | null {
+    const end = this.#behind(peer, n)
+    return end?.packed ? weighUpTo(end.first, n, end.packed) : null
+  }
+
+  #behind(peer: string, n: number): End | null {
+    const end = this.#ends.get(peer)?.find(({ last }) => last > n)
+    return end && end.first <= n + 1 ? end : null
   }
 
   /** Forgets letters up to that number. */

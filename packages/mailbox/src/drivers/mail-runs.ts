@@ -70,6 +70,19 @@ export function unpack(first: number, last: number, packed: Uint8Array): Letter[
   return at === packed.length ? letters : null
 }
 
+/** Bytes of the letters up to that number in a packed run, with LETTER_OVERHEAD for each. */
+export function weighUpTo(first: number, upTo: number, packed: Uint8Array): number {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
+  let bytes = 0
+  let at = 0
+  for (let n = first; n <= upTo && at < packed.length; n++) {
+    const length = view.getUint32(at)
+    bytes += length + LETTER_OVERHEAD
+    at += 4 + length
+  }
+  return bytes
+}
+
 /** CRC-32 (IEEE) of some bytes, one behind the other. */
 export function checksum(...parts: readonly Uint8Array[]): number {
   let crc = 0xffffffff

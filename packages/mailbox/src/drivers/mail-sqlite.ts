@@ -321,6 +321,8 @@ class MailSqlite implements MailStore {
 
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
+    const known = this.#ends.part(peer, n)
+    if (known !== null) return known
     const letters = this.#runBehind(peer, n)?.letters ?? []
     const before = letters.filter((letter) => letter.n <= n)
     return before.reduce((sum, { body }) => sum + body.length + LETTER_OVERHEAD, 0)

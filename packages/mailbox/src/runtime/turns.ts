@@ -350,10 +350,11 @@ export class Turns {
     }
     this.#inputs = inputs.slice(at)
     boundDead(draft, this.#host.store, this.#host, this.later, this.#host.date?.() ?? null)
+    // One by one: a call takes some hundred thousand arguments, and a turn may have more values.
+    for (const change of this.values.changes) draft.changes.push(change)
     this.#isBusy = true
     if (this.#noted > 0) this.#host.store.note('')
     this.#noted = Math.max(0, this.#noted - draft.handled)
-    draft.changes.push(...this.values.changes)
     this.#host.store.commit(draft.changes, (error) => {
       this.#isBusy = false
       if (error) this.#refused(draft, error)

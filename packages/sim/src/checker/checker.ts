@@ -116,7 +116,11 @@ interface Fault {
   further: number
 }
 
-/** @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data */
+/**
+ * Explores the model.
+ *
+ * @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data
+ */
 export function check<State>(model: Model<State>, bounds: Bounds): Report {
   const { statesMax, now } = bounds
   if (!Number.isInteger(statesMax) || statesMax < 1 || statesMax > STATES_MAX) {

@@ -185,7 +185,8 @@ function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   if (from !== part.primary) return void part.counters.dropped++
   if (message.kind === 'state') takeState(turn, message)
   else if (message.kind === 'changes') takeChanges(turn, message)
-  else hear(part, message.from, message.bytes, out)
+  else if (message.kind === 'said') hear(part, message.from, message.bytes, out)
+  else message satisfies never
 }
 
 function takeState({ part, author, out }: Turn, piece: chunks.Piece): void {

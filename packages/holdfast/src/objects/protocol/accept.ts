@@ -140,7 +140,7 @@ export function maySay(
   return objects.rules.isOfBefore(objects, now, said.version)
 }
 
-/** Whether an earlier primary may have granted that version unknown to us, a short while ago. */
+/** Whether an earlier primary may have granted that version without our knowing, for a while. */
 export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
   return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
 }
@@ -304,7 +304,8 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
     objects.counters.stale++
     return
   }
-  advance(turn, replica, { ...update, oseq })
+  const { mask, fields, madeAt, ages } = update
+  advance(turn, replica, { oseq, mask, fields, madeAt, ages })
   if (!handsOn(objects)) replica.ages = null
 }
 

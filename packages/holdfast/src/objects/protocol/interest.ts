@@ -135,10 +135,13 @@ function cross(turn: Turn, replica: Replica, left: number): void {
   const { objects } = turn
   const watchers = objects.watchers.get(replica.type)
   const [before, after] = [watchers?.get(left), watchers?.get(replica.cell)]
-  for (const peer of new Set([...(before ?? []), ...(after ?? [])])) {
-    const subscriber = objects.subscribers.get(peer)
-    if (!subscriber || before?.has(peer) === after?.has(peer)) continue
-    setSeen(turn, subscriber, replica, after?.has(peer) === true || peer === replica.owner)
+  for (const peer of before ?? []) {
+    const subscriber = after?.has(peer) ? undefined : objects.subscribers.get(peer)
+    if (subscriber) setSeen(turn, subscriber, replica, peer === replica.owner)
+  }
+  for (const peer of after ?? []) {
+    const subscriber = before?.has(peer) ? undefined : objects.subscribers.get(peer)
+    if (subscriber) setSeen(turn, subscriber, replica, true)
   }
 }
 

@@ -175,7 +175,7 @@ function waitsUntil({ objects, types }: Turn, { former, since, type }: Replica):
 
 /** Time between two passes of balancing. */
 export const BALANCE_MS: Millis = 1_000
-/** An object is moved when the fullest owner has this many times what the emptiest has. */
+/** An object moves when the fullest owner has more than this many times what the emptiest has. */
 const UNEVEN = 1.25
 
 /** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */

@@ -257,7 +257,7 @@ export function createSubscriber(peer: PeerId) {
 /** What one peer has of the objects, slot by slot. */
 export type Subscriber = ReturnType<typeof createSubscriber>
 
-/** Decisions on which one owner and one newest state rest: RULES of rules.ts, or a test's own. */
+/** Decisions on which one owner and one newest state rest: RULES of objects.ts, or a test's own. */
 export interface ObjectsRules {
   /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
   order(said: Said, known: Replica): number

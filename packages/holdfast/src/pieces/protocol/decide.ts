@@ -152,7 +152,7 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
   return next
 }
 
-// As it was made: to its sender it is the expected update, to all others a new one.
+// Records an update as it was made: its sender expects it, to all others it is a new one.
 function record(update: Received, next: Row): Effected {
   const { pieces, types, row, op, said, player } = update
   const gen = nextGen(pieces.kept, pieces.epoch)
@@ -218,7 +218,7 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   return { ...effected(types, [entry], outcome), refused: true }
 }
 
-// Those above the limit of one operation are left for the next.
+// Releases what players who left hold. What exceeds the limit of one operation waits for the next.
 function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
   let gen = nextGen(kept, epoch)
   const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))

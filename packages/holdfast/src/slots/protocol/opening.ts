@@ -13,7 +13,7 @@ import { ask } from './worlds.ts'
 
 /** A member whose standing is unknown by then counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
-/** The same for a member with a world of an earlier session: so much later. */
+/** A member with a world of an earlier session waits this much longer. */
 const WITH_OLD_MS: Millis = 10_000
 
 /**

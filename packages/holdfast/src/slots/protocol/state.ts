@@ -192,7 +192,7 @@ export interface Call<Known = Game> {
   readonly out: SlotsOut
 }
 
-/** Decisions on which equal worlds rest: RULES of rules.ts, or a test's own. */
+/** Decisions on which equal worlds rest: RULES of slots.ts, or a test's own. */
 export interface SlotsRules {
   /** An event with the slot that it counts in. */
   counted<Said extends { readonly slot: number }>(slots: Slots, said: Said): Said

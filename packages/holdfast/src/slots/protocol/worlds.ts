@@ -50,7 +50,7 @@ export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void 
   out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
 }
 
-/** The answer to an inquiry. Events that do not fit come in frames; other gaps are left out. */
+/** The answer to an inquiry. Events that do not fit come in frames, gaps not at all. */
 export function worldFor(slots: Slots): Uint8Array {
   const whole = encode(slotsLayout, worldOf(slots, 1))
   if (whole.length < MESSAGE_MAX) return whole

@@ -6,10 +6,10 @@
  * `waitingMax` of them wait, the oldest goes. The oldest and not the newest, because an honest
  * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
  * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
- * looks alive for hours. A stream over `connectionsMax` is closed with code 1013, since
- * a browser shows close codes to its page but not HTTP statuses; so is one of a page that may not
- * come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open streams
- * cost, and server-stream.ts their frames beside messages.
+ * looks alive for hours. A stream over `connectionsMax` is accepted and closed with code 1013,
+ * since a browser shows close codes to its page but not HTTP statuses; so is one of a page that may
+ * not come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open
+ * streams cost, and server-stream.ts their frames beside messages.
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -82,20 +82,34 @@ export interface StreamServerOptions extends Partial<typeof LIMITS> {
   origins?: readonly string[]
 }
 
+/**
+ * An acceptor of streams. The types of who uses it, a hub's among them, are whole without those of
+ * package `ws`, which only the class behind it names.
+ */
+export interface StreamServer {
+  readonly counters: Readonly<StreamServerCounters>
+  /** Streams that are open now. */
+  open(): number
+  /** TCP connections that have not sent a whole request head. */
+  waiting(): number
+  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
+  close(): void
+}
+
 /** Lets clients open streams at a path of this server, until `close`. */
 export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
   // All of these servers have the events of an HTTP server, though the types of HTTP/2 lack them.
-  return new StreamServer(server as Server, options)
+  return new Door(server as Server, options)
 }
 
 /** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
 export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 
 /** All acceptors on one server. */
-const doorsOf = new WeakMap<Server, Set<StreamServer>>()
+const doorsOf = new WeakMap<Server, Set<Door>>()
 
 /** The acceptor of streams on one HTTP server. */
-export class StreamServer implements Keeper {
+class Door implements StreamServer, Keeper {
   readonly counters: StreamServerCounters = { ...NO_STREAMS }
   readonly #server: Server
   readonly #options: StreamServerOptions & typeof LIMITS
@@ -103,7 +117,7 @@ export class StreamServer implements Keeper {
   readonly #sockets: WebSocketServer
   readonly #streams = new Set<ServerStream>()
   readonly #queue: WaitingRoom
-  readonly #doors: Set<StreamServer>
+  readonly #doors: Set<Door>
   readonly #gate: Gate
   readonly #halves: Halves
   readonly #unread: Unread
