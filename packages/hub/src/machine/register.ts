@@ -193,7 +193,7 @@ export function add(
   const { game, room, playersMax, topology, terms, recovers, hosts = false } = wish
   const register = { epoch: 1, primary: 1, backup: 0 }
   const standing = 'open' as const
-  const entry = { session, game, room, players: 1, playersMax, topology, terms, standing, register }
+  const entry = { session, game, room, playersMax, topology, terms, register, players: 1, standing }
   const none = { members: [], entrants: [], invitations: [] }
   return begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
 }
