@@ -225,7 +225,7 @@ function tracked(server: http.Server, event: string): Set<Socket> {
   return sockets
 }
 
-/** What may be spent, and whose word of an address counts. */
+/** The budgets of a server, and the proxies that it trusts to name an address. */
 export interface Spending {
   budgets: budgets.Budgets
   trust: Trust

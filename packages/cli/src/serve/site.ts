@@ -1,4 +1,4 @@
-/** What `holdfast serve` answers beside its streams: pages, `/health`, `/metrics` and data. */
+/** The answers of `holdfast serve` to HTTP requests: pages, `/health`, `/metrics` and data. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -102,9 +102,9 @@ export interface ActionType<Args = unknown, Answer = unknown> {
   readonly kind: Kind<'action'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
-  /** What its arguments and its answer are. */
+  /** The fields of its arguments, and the field of its answer. */
   readonly signature: Signature
-  /** What the primary does; it throws to refuse, and its caller gets the sentence. */
+  /** The function that the primary runs. To refuse it throws; the caller gets the sentence. */
   readonly run: (table: GameTable, args: Args, by: Actor) => Answer
 }
 
@@ -120,7 +120,7 @@ export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report
   const where = `the action "${name}"`
   return (table, args, by) => {
     const given = fitArguments(signature, args)
-    // Who asked is told, and nobody else: the game has made no mistake.
+    // The caller alone learns of it: the game has made no mistake.
     if (!given.ok) throw new Error(`${where}: ${given.why}`)
     try {
       const value = atOnce(where, run(faced(table, all), given.value as never, by))
@@ -160,7 +160,7 @@ const NO_PIECES = {
 
 const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
 
-// What came of an action: its answer, or why there is none.
+// The outcome of an action: its answer, or why there is none.
 function outcomeOf<Answer>(
   type: ActionType<never, Answer>,
   bytes: Uint8Array,
@@ -225,7 +225,7 @@ export class Decisions implements Face {
     for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
   }
 
-  // What is not asked for, or has no answer, is due still: we are told of it again.
+  // A timer that could not be requested, or got no answer, stays due: the part reports it again.
   #fire(id: number): void {
     this.#falling.add(id)
     const { name } = find(this.#state.kept, id) ?? {}

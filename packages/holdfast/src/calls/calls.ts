@@ -27,7 +27,7 @@ export interface ProcedureType<Args = never, Answer = unknown> {
   readonly kind: Kind<'procedure'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
-  /** What its arguments and its answer are. */
+  /** The fields of its arguments, and the field of its answer. */
   readonly signature: Signature
   /** What every member does; null where each says by `session.answer`. */
   readonly run: Procedure<Args, Answer> | null

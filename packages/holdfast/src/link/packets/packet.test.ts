@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fragment } from '../../../../../test/link/fragments.ts'
+import { fragment } from '../../../../../test/link/lone.ts'
 import { clear, createArrivals, note } from '../arrivals.ts'
 import { addFragment, createAssemblies } from './assembly.ts'
 import { createHeader, isFragment, readHeader, writeHeader } from './packet.ts'
