@@ -79,6 +79,7 @@ export type SessionBug =
   | 'commit-while-adding'
   | 'dedup-not-replicated'
   | 'hand-over-early'
+  | 'older-refusal'
   | 'expel-not-replicated'
   | 'removed-before-dropped'
   | 'ban-not-enforced'
@@ -126,6 +127,8 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
     },
   },
   'hand-over-early': { mayHandOver: () => true },
+  // The newest request is under way, and may be granted.
+  'older-refusal': { isAnswered: () => true },
   // The member is removed, and the next primary knows nothing of why.
   'expel-not-replicated': {
     make: (own, delta, serves) => {

@@ -23,14 +23,14 @@ import {
 } from '../../packages/holdfast/src/session/messages.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { operate } from '../../packages/holdfast/src/session/operations.ts'
-import { ATTEMPT_MS } from '../../packages/holdfast/src/session/output.ts'
+import { ATTEMPT_MS, retry } from '../../packages/holdfast/src/session/output.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
 import { handOver, HANDOVER_MS, proceed } from '../../packages/holdfast/src/session/roles.ts'
 import { seeOff } from '../../packages/holdfast/src/session/server.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import * as session from '../../packages/holdfast/src/session/state.ts'
-import type { Parts, Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
+import type { Parts, Session, SessionOut, Turn } from '../../packages/holdfast/src/session/state.ts'
 import { type SessionBug, sessionRules } from '../twists.ts'
 
 /** One process: its session, and the operations that were done there, in order. */
@@ -43,6 +43,10 @@ export interface Process {
 export type Input =
   | { kind: 'receive'; from: PeerId; message: PeerMessage }
   | { kind: 'register'; register: Register }
+  /** The hub refuses that request. */
+  | { kind: 'refused'; request: number; register: Register }
+  /** A request that has no answer is made again. */
+  | { kind: 'repeat' }
   /** `id` is unique among all clients. */
   | { kind: 'operation'; from: PeerId; seq: number; id: number }
   | { kind: 'suspect'; peer: PeerId }
@@ -158,6 +162,10 @@ function take(own: Session, input: Input, out: SessionOut): void {
       return machine.receive({ session: own, now: 0, out }, input.from, input.message)
     case 'register':
       return machine.hubSaid({ session: own, now: 0, out }, said(input.register))
+    case 'refused':
+      return machine.hubSaid({ session: own, now: 0, out }, said(input.register, input))
+    case 'repeat':
+      return repeat({ session: own, now: 0, out })
     case 'operation': {
       const body = Uint8Array.of(input.id)
       const message = { kind: 'operation', seq: input.seq, part: PART, body } as const
@@ -199,13 +207,22 @@ function conductOf({
   return { kind: 'operation', seq, part: CONDUCT_PART, body: encode(conductLayout, wish) }
 }
 
+function repeat(turn: Turn): void {
+  const { session: own } = turn
+  if (!('attempt' in own.server)) return
+  own.requests = own.server.attempt.request
+  own.server.attempt.againAt = 0
+  retry(turn)
+}
+
 function alive({ server }: Session): FromHub {
   const request = 'attempt' in server ? server.attempt.request : 0
   return { kind: 'alive', request, session: SESSION_ID }
 }
 
-function said(register: Register): FromHub {
-  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, leader: null }
+function said(register: Register, no: { request: number } | null = null): FromHub {
+  const answer = { request: no?.request ?? 0, ok: no === null }
+  return { kind: 'register', ...answer, session: SESSION_ID, register, leader: null }
 }
 
 /** What a process asks as it joins. */
@@ -241,7 +258,7 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     send: (to, message) => sent(process, effects, to, message),
     hub: (message) => {
       if (message.kind === 'change' || message.kind === 'members') {
-        effects.hub.push('request' in message ? { ...message, request: 0 } : message)
+        effects.hub.push(message)
       }
     },
     time: () => 0,

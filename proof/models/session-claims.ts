@@ -217,6 +217,7 @@ export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']
   if (scope.resends && scope.operations) {
     claims['an operation acknowledged in two epochs'] = () => tables.passed.twoEpochs
   }
+  if (scope.refusals) claims['a backup that is not taken'] = () => tables.passed.declined
   if (scope.vetoes) claims['a takeover taken back'] = () => tables.passed.vetoed
   if (scope.handovers) claims['handed over'] = () => tables.passed.handedOver
   if (scope.restarts) claims['a newcomer let in'] = () => tables.passed.joined

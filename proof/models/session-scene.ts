@@ -211,6 +211,7 @@ function passedFrom(before: Process, after: Process): (keyof Passed)[] {
   if (was === 'taking' && role === 'alone') passed.push('tookOver')
   if (was === 'taking' && role === 'backup') passed.push('vetoed')
   if (was === 'dropping' && role === 'alone') passed.push('dropped')
+  if (was === 'adding' && role === 'alone') passed.push('declined')
   if (was === 'backup' && role === 'alone') passed.push('handedOver')
   if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') {
     passed.push('deposed')
@@ -328,6 +329,25 @@ export function veto(tables: Tables, scene: Scene, from: number): void {
   spend(tables, scene, 'vetoes')
   shift(tables, scene, place.toHub + from)
   push(tables, scene, place.fromHub + from, inputOf(tables, { kind: 'vetoed' }))
+}
+
+/** Whether that is a change of which the hub may say that who is to get a role said goodbye. */
+export function mayRefuse(tables: Tables, scene: Scene, from: number): boolean {
+  const number = queues.first(tables.queues, scene[tables.place.toHub + from]!)
+  const request = interned.valueOf(tables.requests, number)
+  if (request.kind !== 'change' || request.expect !== registered(tables, scene).epoch) return false
+  return request.why === 'add' || request.why === 'handover'
+}
+
+/** The hub refuses that change. */
+export function refuse(tables: Tables, scene: Scene, from: number): void {
+  const { place } = tables
+  spend(tables, scene, 'refusals')
+  const request = interned.valueOf(tables.requests, shift(tables, scene, place.toHub + from))
+  if (!('request' in request)) return
+  const register = interned.valueOf(tables.registers, registerNow(tables, scene))
+  const refused = { kind: 'refused', request: request.request, register } as const
+  push(tables, scene, place.fromHub + from, inputOf(tables, refused))
 }
 
 /** The oldest word of the hub reaches a process. */

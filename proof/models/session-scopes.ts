@@ -146,6 +146,27 @@ export const GOOD: Record<string, GoodScope> = {
     states: 63_000,
     deep: false,
   },
+  refused: {
+    says: 'the hub refuses a backup, or to hand over, and what was asked for twice',
+    scope: {
+      name: 'refused',
+      ...{ ...TWO, operations: 1, suspicions: 2, handovers: 1, refusals: 2, repeats: 1 },
+    },
+    states: 266_000,
+    deep: false,
+  },
+  'refused-3': {
+    says: 'the hub refuses a backup that dies, and another takes over',
+    scope: {
+      name: 'refused-3',
+      ...{ ...THREE, offers: 2 },
+      suspicions: 1,
+      crashes: 1,
+      refusals: 1,
+    },
+    states: 173_000,
+    deep: false,
+  },
   veto: {
     says: 'a backup that is told that its primary lives, suspects it again, and takes over',
     scope: { name: 'veto', ...TWO, offers: 1, suspicions: 3, vetoes: 2, crashes: 1 },
@@ -366,6 +387,15 @@ export const PLANTED: Record<string, PlantedScope> = {
       ['commit.hidden', 9],
       ['commit.kept', 11],
     ],
+  },
+  'older-refusal': {
+    says: 'a primary commits alone because an older request of its was refused',
+    scope: {
+      name: 'older-refusal',
+      ...{ ...TWO, operations: 1, suspicions: 1, refusals: 1, repeats: 1 },
+      variant: 'older-refusal',
+    },
+    violates: [['commit.hidden', 8]],
   },
   'F-X7': {
     says: 'a process that starts again empty keeps its identity',

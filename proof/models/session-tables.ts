@@ -43,6 +43,10 @@ export interface Budgets {
   breaks: number
   /** Takeovers that the hub asks a primary about, which leads and answers. */
   vetoes: number
+  /** Changes of the register that the hub refuses: who is to get a role said goodbye. */
+  refusals: number
+  /** Requests without an answer that are made again. */
+  repeats: number
   /** Primaries that begin to give their role to the backup. */
   handovers: number
   /** Members put out, and times that such a one asks to be let in again by its key. */
@@ -134,6 +138,7 @@ export type News =
 export interface Passed {
   tookOver: boolean
   vetoed: boolean
+  declined: boolean
   dropped: boolean
   deposed: boolean
   handedOver: boolean
@@ -243,6 +248,8 @@ function budgetsOf(scope: Scope): Budgets {
     doubles: scope.doubles ?? 0,
     relinks: scope.relinks ?? 0,
     breaks: scope.breaks ?? 0,
+    refusals: scope.refusals ?? 0,
+    repeats: scope.repeats ?? 0,
     handovers: scope.handovers ?? 0,
     kicks: scope.kicks ?? 0,
     returns: scope.returns ?? 0,
@@ -258,6 +265,7 @@ export function nothing(): Passed {
   return {
     tookOver: false,
     vetoed: false,
+    declined: false,
     dropped: false,
     deposed: false,
     handedOver: false,

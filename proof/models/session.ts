@@ -30,9 +30,11 @@ import {
   crash,
   doing,
   hearHub,
+  mayRefuse,
   mayVeto,
   push,
   reachHub,
+  refuse,
   relink,
   restart,
   shift,
@@ -97,6 +99,7 @@ function actions(tables: Tables, network: Network, scene: Scene): Step[] {
 interface Network {
   hub: Step[]
   vetoes: Step[]
+  refusals: Step[]
   fromHub: Step[]
   links: { arrives: Step; doubled: Step; lost: Step }[]
   restarts: Step[]
@@ -121,6 +124,11 @@ function networkOf(tables: Tables): Network {
       label: (scene) => `the hub asks the primary about ${name(scene, i)}: it lives`,
       environment: true,
       next: (scene) => veto(tables, scene, i),
+    })),
+    refusals: each((i) => ({
+      label: (scene) => `the hub refuses what ${name(scene, i)} asks for`,
+      environment: true,
+      next: (scene) => refuse(tables, scene, i),
     })),
     fromHub: each((i) => ({
       label: (scene) => `${name(scene, i)} hears the register`,
@@ -180,10 +188,11 @@ function linkSteps(tables: Tables, from: number, to: number): Network['links'][n
 
 function arrivals(tables: Tables, network: Network, scene: Scene, to: number, steps: Step[]): void {
   const { place, members } = tables
-  const { vetoes, doubles, losses } = leftOf(tables, scene)
+  const { vetoes, refusals, doubles, losses } = leftOf(tables, scene)
   if (scene[place.toHub + to] !== queues.EMPTY) {
     steps.push(network.hub[to]!)
     if (vetoes > 0 && mayVeto(tables, scene, to)) steps.push(network.vetoes[to]!)
+    if (refusals > 0 && mayRefuse(tables, scene, to)) steps.push(network.refusals[to]!)
   }
   if (!isUp(tables, scene, to)) return
   if (scene[place.fromHub + to] !== queues.EMPTY) steps.push(network.fromHub[to]!)
@@ -224,6 +233,12 @@ function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Step> {
     yield {
       label: `${who} hears ${server.primary} again`,
       next: doing(tables, i, { kind: 'heard' }),
+    }
+  }
+  if (left.repeats > 0 && 'attempt' in server && server.attempt.sent && session.hub.up) {
+    yield {
+      label: `${who} asks the hub again`,
+      ...spending(tables, i, 'repeats', { kind: 'repeat' }),
     }
   }
   if (left.crashes > 0) {

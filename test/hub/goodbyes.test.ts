@@ -120,6 +120,15 @@ describe('goodbyes', () => {
     expect(desk.say(founder, add)).toMatchObject([{ kind: 'register', ok: false }])
   })
 
+  test('a primary gives roles by the stream that speaks for it, so a refusal is final (N-1)', () => {
+    const { room } = two()
+    const { desk, id: session, founder } = room
+    const change = { session, inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+    const add = { kind: 'change', request: 2, ...change, why: 'add' } as ToHub
+    expect(desk.say(desk.open(), add)).toMatchObject([{ kind: 'register', ok: false }])
+    expect(desk.say(founder, add)[0]).toMatchObject({ kind: 'register', ok: true })
+  })
+
   test('come from the member itself: others are not heard (N-1)', () => {
     const { room } = two()
     const stranger = room.desk.open()

@@ -182,6 +182,46 @@ test('S-3b: a removed member that is the backup is dropped first, and removed wh
   expect([...crew.session(1).server.published.keys()]).toEqual([1, 3])
 })
 
+/** The hub answers the newest request of the primary: the register stays as it is in that epoch. */
+function refuse(crew: Crew, epoch: number, age = 0): void {
+  const { session } = crew.processes.get(1)!
+  const { server } = session
+  const request = 'attempt' in server ? server.attempt.request - age : 0
+  const register = { epoch, primary: 1, backup: epoch % 2 === 0 ? 2 : 0 }
+  crew.give(1, { kind: 'refused', request, register })
+}
+
+test('N-1: whom the register does not take as backup is removed, and what waited for it is told', () => {
+  const crew = new Crew(3)
+  crew.give(1, { kind: 'offer', peer: 2 })
+  crew.deliver()
+  crew.give(1, operation)
+  crew.give(1, { kind: 'remove', peer: 2 })
+  crew.told.length = 0
+  // An older request was refused: the newest may be under way. Nor is an older register an answer.
+  refuse(crew, 1, 1)
+  refuse(crew, 0)
+  expect([crew.role(1), outcomes(crew)]).toEqual(['adding', 0])
+  refuse(crew, 1)
+  expect([crew.role(1), outcomes(crew)]).toEqual(['alone', 1])
+  expect([...crew.session(1).server.published.keys()]).toEqual([1, 3])
+  expect(nextCandidate(withWatches(crew.session(1), []), 5_000)).toBe(3)
+})
+
+test('N-1: whom the register does not take as primary is dropped, and the primary serves on', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, { kind: 'hand-over' })
+  crew.deliver()
+  expect(crew.role(1)).toBe('handing')
+  refuse(crew, 2)
+  expect(crew.role(1)).toBe('dropping')
+  expect(crew.asked.at(-1)).toMatchObject({ kind: 'change', why: 'drop', expect: 2, backup: 0 })
+  crew.give(1, operation)
+  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect([crew.role(1), outcomes(crew)]).toEqual(['alone', 1])
+})
+
 test('the directory is down: nobody takes over, and a primary that is heard again stays', () => {
   const crew = new Crew(3)
   crew.backUp()

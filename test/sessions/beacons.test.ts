@@ -120,6 +120,23 @@ describe('pages that are reloaded together are in again at once', () => {
   })
 })
 
+// Each time the primary hears of the goodbye at another moment: before it asks the hub to name that
+// page as its backup, while that is under way, and after.
+test('a page that is reloaded at any moment after it joined is in again at once (N-1)', async () => {
+  for (let after = 0; after < 400; after += 10) {
+    const w = world({ seed: 7, conditions: 'rtt=20' })
+    await act(w, new Page(w, 'Ada', 1).session)
+    const page = new Page(w, 'Grace', 1)
+    const { token } = await act(w, page.session)
+    await w.run(after)
+    await page.ends('delivers')
+    const begun = w.now()
+    const back = await act(w, new Page(w, 'again', 1, token).session)
+    expect(back.me.player).toBe(2)
+    expect(w.now() - begun, `${after} ms after it joined`).toBeLessThan(1_500)
+  }
+})
+
 test('without another way a room whose pages say no goodbye waits as after deaths (N-1)', async () => {
   const way = { count: 2, rtt: 10, beaconMs: null }
   // What was acknowledged is on disk by then.

@@ -158,6 +158,9 @@ export function suspect(turn: Turn, peer: PeerId): void {
   else if (server.role === 'backup' && peer === server.primary) takeOver(turn, server)
 }
 
+/** Who did not keep up, or was not taken by the hub, is not asked to be the backup for so long. */
+export const PASS_OVER_MS: Millis = 10_000
+
 /** Asks one member to be the backup: before it is registered its log must be as long as ours. */
 export function offer(turn: Turn, candidate: PeerId): void {
   const { session, now, out } = turn
@@ -316,6 +319,30 @@ function added(
   if (serves(session)) sendAgain(session.server, out)
   tellView(session, out)
   if (removeAfterDrop) dropBackup(turn, removeAfterDrop)
+}
+
+/**
+ * The register refused our newest request and is as we know it, so nothing that we asked for is
+ * under way: whom it was about said goodbye. A refusal of an older request says nothing of the
+ * newest.
+ */
+export function refused(turn: Turn, request: number, { epoch: known }: Register): void {
+  const { session, now } = turn
+  const { server } = session
+  if (!is(session, 'asks') || !session.rules.isAnswered(session.server.attempt, request)) return
+  if (known !== server.epoch) return
+  if (server.role === 'adding') {
+    const { lead: own, backup, removeAfterDrop: why } = server
+    own.passedOver.set(backup, now + PASS_OVER_MS)
+    server.log.unackedSince = Infinity
+    become(turn, 'declined', nobodyBeside(own, now))
+    if (why && session.server.durable.members.has(backup)) dismiss(turn, backup, why)
+  } else if (server.role === 'handing') {
+    const { lead: own, backup, epoch } = server
+    const asked = attempt(now, epoch, { why: 'drop', primary: session.me, backup: 0 })
+    become(turn, 'keeps', { lead: own, backup, attempt: asked, removeAfterDrop: null })
+    session.rules.seek(turn)
+  }
 }
 
 function dropped(

@@ -135,7 +135,10 @@ export function hubSaid(turn: Turn, message: FromHub): void {
       keepGrant(session, message)
       roles.adopt(turn, message.register)
       if (message.ok) server.changed(session, message.request)
-      else recovery.refused(turn, message.request)
+      else {
+        recovery.refused(turn, message.request)
+        roles.refused(turn, message.request, message.register)
+      }
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
@@ -377,6 +380,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   mayPromise: (role) => role !== 'recovering',
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,
+  isAnswered: (asked, request) => asked.request === request,
   // The register may name its backup, or is asked to: such a follower could still take over.
   mayRemove: (role, follows) => role === 'alone' || !follows,
   enforce,

@@ -269,6 +269,8 @@ export interface SessionRules {
   mayAdd(held: number, length: number): boolean
   /** Whether the role may go to a backup that lacks so many entries (T4). */
   mayHandOver(lacking: number): boolean
+  /** Whether what was asked for is not under way, for the register refused that request. */
+  isAnswered(asked: Attempt, request: number): boolean
   /** Whether a member in that role may remove another at once, which follows it or not (S-3b). */
   mayRemove(role: Role, follows: boolean): boolean
   /** Removes whoever was put out and is here, as the members are looked over (SE-4). */

@@ -4,8 +4,9 @@
  *
  * R is the register, and it is authoritative: a request may be answered twice, late or never, but a
  * member that reads R knows how it ended. From the moment the CAS that adds a backup is sent until
- * the register has answered the one that drops it, nothing is committed without that backup: in
- * between either of the two may be believed to serve, and both hold what is committed.
+ * the register has refused it, or has answered the one that drops that backup, nothing is committed
+ * without it: in between either of the two may be believed to serve, and both hold what is
+ * committed.
  *
  * This is Vertical Paxos II with configurations of two and the directory as their master
  * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
@@ -78,6 +79,13 @@ export const TRANSITIONS = [
     to: 'backedup',
     when: 'R = (e+1, me, candidate)',
     does: 'epoch e+1; what is not acked is sent again',
+  },
+  {
+    from: ['adding'],
+    on: 'declined',
+    to: 'alone',
+    when: 'the register refuses it, because the candidate said goodbye',
+    does: 'all that was held leaves; asks somebody else',
   },
   {
     from: ['backedup'],
@@ -155,6 +163,13 @@ export const TRANSITIONS = [
     to: 'idle',
     when: 'R = (e+1, backup, nobody)',
     does: 'STEP_DOWN to the new primary; goes on as its client',
+  },
+  {
+    from: ['handing'],
+    on: 'keeps',
+    to: 'dropping',
+    when: 'the register refuses it, because the backup said goodbye',
+    does: 'serves again; asks for R = (e+1, me, nobody)',
   },
   {
     from: ['idle', 'sync'],

@@ -377,9 +377,12 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   if (row.pending) return wait(call, session, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
   const no = registered(row, request, false, out)
-  // Of who is attached by this stream nothing older is under way.
-  const attaches = message.why === 'recover' || message.why === 'takeover'
-  if (attaches && !speaks) return say(connection, no, out)
+  // Of who is attached by this stream nothing older is under way: so a refusal is the end of what
+  // was asked for.
+  if (!speaks && message.why !== 'end' && message.why !== 'drop') {
+    hub.counters.conflicts++
+    return say(connection, no, out)
+  }
   // All who are here are told of it.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
