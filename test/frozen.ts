@@ -5,6 +5,7 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { hash } from '../packages/sim/src/checker/hash.ts'
 
 const FOLDER = new URL('./data/frozen/', import.meta.url)
 
@@ -41,4 +42,19 @@ export function differing(frozen: Digests, digests: Digests): string[] {
     const what = was === is ? 'goes another way' : 'ends otherwise'
     return [`seed ${seed} ${what}: if that is meant, UPDATE=1 freezes it anew`]
   })
+}
+
+/** The hash of a state by its values alone: a field that is renamed changes none. */
+export function hashValues(state: unknown): number {
+  return hash(valuesOf(state))
+}
+
+function valuesOf(value: unknown): unknown {
+  if (value instanceof Map) {
+    return new Map([...value].map(([key, one]) => [valuesOf(key), valuesOf(one)]))
+  }
+  if (value instanceof Set) return new Set([...value].map(valuesOf))
+  if (Array.isArray(value)) return value.map(valuesOf)
+  const isPlain = typeof value === 'object' && value?.constructor === Object
+  return isPlain ? Object.values(value).map(valuesOf) : value
 }

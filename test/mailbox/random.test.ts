@@ -3,8 +3,7 @@
 // Method: three mailboxes, driven by a seed; all that they say, keep and are told is frozen.
 import { expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { hash } from '../../packages/sim/src/checker/hash.ts'
-import { thawed } from '../frozen.ts'
+import { hashValues, thawed } from '../frozen.ts'
 import { Stage } from './stage.ts'
 
 const NAMES = ['ada', 'bob', 'eve']
@@ -86,7 +85,7 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed + 1))(
       const there = stands.map(standing).find((one) => one.name === other && one.other === name)
       expect([acked, there?.heard]).toEqual([posted, posted])
     }
-    const digests = [stage.script.lines, stands].map(hash)
+    const digests = [stage.script.lines, stands].map(hashValues)
     expect(thawed('mailbox', { [seed]: digests.join(' ') })).toEqual([])
   },
 )

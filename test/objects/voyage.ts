@@ -4,10 +4,10 @@
  */
 
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import { hashValues } from '../frozen.ts'
 import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Replica, TypeRules } from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { hash } from '../../packages/sim/src/checker/hash.ts'
 import {
   act,
   carry,
@@ -212,5 +212,5 @@ export function rest({ crew, packets: under }: Run): void {
 
 /** Digests of all that was said and told, and of what all have in the end. */
 export function digests({ crew, course, keys }: Run): string {
-  return [course, [...keys].map((key) => looks(crew, key))].map(hash).join(' ')
+  return [course, [...keys].map((key) => looks(crew, key))].map(hashValues).join(' ')
 }
