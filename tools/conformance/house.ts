@@ -7,9 +7,6 @@ import { COUNTS, readList } from './lists.ts'
 import { judge } from './report.ts'
 import type { Verdict } from './report.ts'
 
-/** Where the page stands. */
-export const PAGE = 'docs/conformance.md'
-
 /** Judges the repository. @param root its path */
 export function verdict(root: string): Verdict {
   const lists = Object.keys(COUNTS).map((letter) => {

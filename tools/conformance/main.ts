@@ -1,22 +1,19 @@
 /**
- * `npm run conformance [-- --check]`: writes docs/conformance.md, or with `--check` only compares.
- * Exits 1 when a number has neither test nor reason, or a title names a number that is none.
+ * `npm run conformance`: writes which test shows which requirement to build/conformance.md. Exits 1
+ * if a number has neither a test nor a reason, or a title names a number that does not exist.
  */
 
-import { existsSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { read } from '../tidy/house.ts'
-import { PAGE, verdict } from './house.ts'
+import { verdict } from './house.ts'
+
+const PAGE = 'build/conformance.md'
 
 const root = process.cwd()
 const { page, faults, stale } = verdict(root)
 for (const sentence of stale) console.log(`stale: ${sentence}`)
 for (const sentence of faults) console.log(`fault: ${sentence}`)
 if (faults.length > 0) process.exitCode = 1
-if (!process.argv.includes('--check')) {
-  writeFileSync(join(root, PAGE), page)
-  console.log(`${PAGE} written; ${faults.length} faults, ${stale.length} stale reasons`)
-} else if (!existsSync(join(root, PAGE)) || read(root, PAGE) !== page) {
-  console.log(`fault: ${PAGE} is out of date: npm run conformance`)
-  process.exitCode = 1
-}
+mkdirSync(join(root, 'build'), { recursive: true })
+writeFileSync(join(root, PAGE), page)
+console.log(`${PAGE} written; ${faults.length} faults, ${stale.length} stale reasons`)

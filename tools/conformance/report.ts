@@ -6,7 +6,7 @@ import type { List, Requirement } from './lists.ts'
 
 /** What came out. */
 export interface Verdict {
-  /** The whole of docs/conformance.md. */
+  /** The whole page. */
   readonly page: string
   /** Sentences; with one of these the check fails. */
   readonly faults: readonly string[]
