@@ -237,7 +237,8 @@ test.each([
   ['key (N-28)', 'Keys, and how each is replaced', 5],
   ['word of a process (N-4)', 'What processes say of themselves', 9],
 ])('the page on security names a test for each %s', (_what, heading, most) => {
-  const { rows, lost } = untested(read(root, 'docs/security.md'), heading)
+  const pages = ['docs/security.md', 'docs/attacks.md'].map((path) => read(root, path))
+  const { rows, lost } = untested(pages.join('\n'), heading)
   expect([rows > most, lost]).toEqual([true, []])
 })
 
