@@ -16,7 +16,7 @@ export interface Row {
 /** Codes of `HoldfastError`: what was wrong with a call. */
 export const ERRORS = {
   'bad-value': {
-    when: 'a value has the wrong kind, a name is unknown, or a value does not fit and there is no outcome',
+    when: 'a value of the wrong kind or that does not fit, or an unknown name',
     happened: 'no',
     todo: 'correct the call',
   },
