@@ -12,7 +12,7 @@ import { piece } from '../packages/holdfast/src/pieces/pieces.ts'
 import { type PieceType, secret } from '../packages/holdfast/src/pieces/types.ts'
 import type { PieceOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
 import type { PieceHandle } from '../packages/holdfast/src/pieces/handles.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import { HoldfastError } from '../packages/holdfast/src/machine.ts'
@@ -56,7 +56,7 @@ export function createHand(): Hand {
 
 /** The pieces at a session's member. */
 export function piecesOf(session: Session): Pieces | null {
-  const slot = session.member?.slots.find(({ part }) => part.channel === PIECES_CHANNEL)
+  const slot = session.member?.mounts.find(({ part }) => part.channel === PIECES_CHANNEL)
   return (slot?.state as Pieces | undefined) ?? null
 }
 

@@ -7,9 +7,9 @@
  */
 
 import type { LostHold } from '../packages/holdfast/src/pieces/handles.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import type { Part } from '../packages/holdfast/src/kind/protocol/part.ts'
-import type { Slot } from '../packages/holdfast/src/member/state.ts'
+import type { MountedPart } from '../packages/holdfast/src/member/state.ts'
 import {
   GENERATIONS,
   type Pieces,
@@ -68,7 +68,7 @@ interface Watch extends Grips {
 
 /** Watches one process from now on. */
 export function watchGrips(annals: Annals, session: Session): Grips {
-  const slot = session.member!.slots.find(({ part }) => part.channel === PIECES_CHANNEL)!
+  const slot = session.member!.mounts.find(({ part }) => part.channel === PIECES_CHANNEL)!
   const state = slot.state as Pieces
   const told = { taken: 0, away: 0, gone: 0 }
   const { player } = state
@@ -91,7 +91,7 @@ export function watchGrips(annals: Annals, session: Session): Grips {
 }
 
 // All verbs that change what the part was told or keeps.
-function tap(watch: Watch, slot: Slot): void {
+function tap(watch: Watch, slot: MountedPart): void {
   const { annals, state } = watch
   const part = slot.part as Part<unknown>
   const tapped: Part<unknown> = {

@@ -9,7 +9,7 @@ import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { cardsOf } from './cards.ts'
 import { count, tell, type Trial } from './diary.ts'
 import { ask, isIn, leave, type Life, live, Thing } from './lives.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 
 /** Members with paths of their own may play on without the hub: the room opens after a minute. */
 const BACK_MS: Millis = 120_000

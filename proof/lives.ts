@@ -7,7 +7,7 @@ import { action, type ActionType } from '../packages/holdfast/src/actions/action
 import { object } from '../packages/holdfast/src/objects/objects.ts'
 import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import { withRoom } from '../packages/holdfast/src/objects/rules.ts'
 import type { ObjectHandle } from '../packages/holdfast/src/objects/handles.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'

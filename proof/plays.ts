@@ -4,7 +4,7 @@
  */
 
 import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import { Card } from './cards.ts'

@@ -11,7 +11,7 @@
 import { keeps } from '../packages/holdfast/src/actions/protocol/own-rows.ts'
 import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/protocol/actions.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
@@ -206,7 +206,7 @@ function returned(run: Run, seat: Seat, life: Life, home: string, player: number
     const there = present(other)
     const own = there?.session.member?.session
     if (!own || own.id !== home || !serves(own)) return false
-    const slot = there!.session.member!.slots.find(({ part }) => part.channel === ACTIONS_CHANNEL)
+    const slot = there!.session.member!.mounts.find(({ part }) => part.channel === ACTIONS_CHANNEL)
     return keeps((slot!.state as Actions).kept, player)
   })
   if (!isKept) return

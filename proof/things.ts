@@ -6,7 +6,7 @@
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { GiveOutcome, TakeOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
-import type { Running as Session } from '../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 import type { Member } from '../packages/holdfast/src/member/state.ts'
 import {
   leads,
@@ -117,7 +117,7 @@ export function thingsOf(session: Session): string[] {
 }
 
 /** What a member knows of the objects. */
-function objectsOf({ slots }: Member): Objects {
+function objectsOf({ mounts: slots }: Member): Objects {
   return slots.find(({ part }) => part.channel === OBJECTS_CHANNEL)!.state as Objects
 }
 

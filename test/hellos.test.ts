@@ -23,15 +23,16 @@ import {
 } from '../packages/holdfast/src/session/sheets.ts'
 import * as durable from '../packages/holdfast/src/replication/durable.ts'
 import { decode, encode } from '../packages/holdfast/src/wire/layout.ts'
-import { said } from '../packages/holdfast/src/wire/versions.ts'
+import { encodeVersions } from '../packages/holdfast/src/wire/versions.ts'
 import { Desk } from './hub/desk.ts'
 import { exchange, ownKey, Side } from './mailbox/greeters.ts'
 import * as net from './seal/net.ts'
 
 /** Of a build that speaks this version and the next. */
-const later = (version: number): number => said({ lowest: version, highest: version + 1 })
+const later = (version: number): number => encodeVersions({ lowest: version, highest: version + 1 })
 /** Of one that speaks two later ones alone. */
-const tooLate = (version: number): number => said({ lowest: version + 1, highest: version + 2 })
+const tooLate = (version: number): number =>
+  encodeVersions({ lowest: version + 1, highest: version + 2 })
 
 describe('a later build', () => {
   test('says hello to the hub, or hears what that speaks (N-2)', () => {

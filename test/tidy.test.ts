@@ -217,8 +217,8 @@ describe('a broken rule about imports is seen', () => {
 describe('a part that nobody named', () => {
   const reached = (text: string): string[] => {
     const [join, inner] = [
-      `import { Live } from './live.ts'`,
-      parse('packages/holdfast/src/join/live.ts', text),
+      `import { SessionImpl } from './session-impl.ts'`,
+      parse('packages/holdfast/src/join/session-impl.ts', text),
     ]
     return said(
       floors.partReached('packages/holdfast/src/join/join.ts', [

@@ -11,7 +11,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { action, join } from '../../packages/holdfast/src/node.ts'
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { MemberEvent } from '../../packages/holdfast/src/member/state.ts'
 import { clock } from '../processes/clock.ts'
 import type { Asked, Figures, Row, Said } from './words.ts'
@@ -41,7 +41,7 @@ const session = (await join({
   types: [count],
   server: url,
   udp: { watch: ears === 'watch' },
-})) as Running
+})) as InternalSession
 
 let acked = 0
 let resting = false

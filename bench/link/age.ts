@@ -8,7 +8,7 @@
 
 import { createSocket } from 'node:dgram'
 import WebSocket, { WebSocketServer } from 'ws'
-import { poke } from '../../packages/holdfast/src/link/link.ts'
+import { scheduleWrite } from '../../packages/holdfast/src/link/link.ts'
 import { writeRaw } from '../../packages/holdfast/src/wire/bytes.ts'
 import { carry } from './carrier.ts'
 
@@ -46,7 +46,7 @@ function make(): void {
           return 4
         },
       })
-      wants = (): void => poke(carrier.link, performance.now())
+      wants = (): void => scheduleWrite(carrier.link, performance.now())
       turn = carrier.turn
       carrier.turn()
     }),

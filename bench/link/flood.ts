@@ -72,7 +72,7 @@ function linked(socket: Socket): link.Link {
     },
     feed: (state, now) => {
       if (stopped) return
-      if (single) link.poke(state, now)
+      if (single) link.scheduleWrite(state, now)
       else while (state.outgoing.messages < 500) link.send(state, now, message)
     },
   })

@@ -10,7 +10,7 @@
  */
 
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { Definition, ObjectHandle } from '../../packages/holdfast/src/node.ts'
 import type { Environment } from '../../packages/holdfast/src/ports.ts'
 import { Counted } from './counted.ts'
@@ -102,7 +102,7 @@ function screenOf(client: number, session: Session): Screen {
 
 // The part of the objects takes no updates any more; messages come as ever.
 function deafen(session: Session): void {
-  for (const slot of session.member?.slots ?? []) slot.part = { ...slot.part, read: () => {} }
+  for (const slot of session.member?.mounts ?? []) slot.part = { ...slot.part, read: () => {} }
 }
 
 function say(said: ClientsSaid): void {

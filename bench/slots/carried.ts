@@ -9,7 +9,7 @@ import * as acts from '../../games/mazewar/rules/acts.ts'
 import { type Deed, step } from '../../games/mazewar/rules/step.ts'
 import { EMPTY, ratOf, type World } from '../../games/mazewar/rules/world.ts'
 import { slots, type Session, type SlotsHandle } from '../../packages/holdfast/src/index.ts'
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import * as lan from '../../test/mazewar/lan.ts'
 
@@ -66,7 +66,7 @@ type Maze = SlotsHandle<World, acts.ActRecord>
 /** A session. */
 export async function session(players: number, topology: 'star' | 'mesh'): Promise<Carried> {
   const w = world({ seed: 1, conditions: WEATHER, linesMax: 0 })
-  const all: Running[] = []
+  const all: InternalSession[] = []
   for (let i = 0; i < players; i++) {
     all.push(await w.join({ game: 'maze', topology, playersMax: 64, types: [Slots] }))
   }
@@ -115,7 +115,7 @@ function deeds(done: readonly { by: number; act: acts.ActRecord }[]): Deed[] {
   })
 }
 
-function sent(one: Running): { bytes: number; packets: number } {
+function sent(one: InternalSession): { bytes: number; packets: number } {
   let [bytes, packets] = [0, 0]
   for (const { link } of one.member!.peers.values()) {
     if (!link) continue

@@ -1,14 +1,14 @@
 /**
  * The key of a room, in every order of a small scope: two who have it, one who has none, and a hub
  * that says of the terms what it likes, hands out sheets of its own, and lets anybody serve. What
- * members believe, read and write is the shipped code (member/room-key.ts, member/opening.ts).
+ * members believe, read and write is the shipped code (member/room-key.ts, member/stored-room.ts).
  *
  * The state of a room is a list of operations. Those that a primary with the key recorded in a room
  * that is its own are small numbers; all others are large.
  */
 
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import * as opening from '../../packages/holdfast/src/member/opening.ts'
+import * as storedRoom from '../../packages/holdfast/src/member/stored-room.ts'
 import { markOf } from '../../packages/holdfast/src/member/room-key.ts'
 import * as believed from '../../packages/holdfast/src/member/room-key.ts'
 import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
@@ -111,11 +111,11 @@ function* actions(scope: RoomKeyScope, scene: RoomKeyScene): Iterable<Action<Roo
 // A member as far as the shipped code reads it.
 function runOf(who: number, { settings, keeps, proof }: Belief): Runtime {
   const session = { id: SESSION, me: who + 1, keptTypes: '', keeps, proof, ...settings }
-  const wish = { roomKey: KEYS[who]!, keptTypes: '', identity: { key: linkOf(who) } }
+  const options = { roomKey: KEYS[who]!, keptTypes: '', identity: { key: linkOf(who) } }
   const own = { terms: KEYS[who] ? SEALED : PLAIN, ...HEAD }
   const member = {
-    ...{ session, wish: { ...wish, ...own }, linkKey: { point: linkOf(who) }, slots: [] },
-    ...{ entrance: null, peers: new Map(KEYS.map((_key, one) => [one + 1, peerOf(one)])) },
+    ...{ session, options: { ...options, ...own }, linkKey: { point: linkOf(who) }, mounts: [] },
+    ...{ joinPeer: null, peers: new Map(KEYS.map((_key, one) => [one + 1, peerOf(one)])) },
     sheetBefore: new Uint8Array(16),
   }
   return { member, ports: { ciphers: toyCiphers } } as unknown as Runtime
@@ -144,18 +144,18 @@ function addedOf(terms: string, how: 'found' | 'open' | 'join'): Added {
 // A bug: whoever has a key takes it for the key of the room only if the hub says so.
 function believing({ plant }: RoomKeyScope, run: Runtime, terms: string): Runtime {
   if (plant === 'terms-believed' && terms === PLAIN)
-    Object.assign(run.member.wish, { roomKey: null })
+    Object.assign(run.member.options, { roomKey: null })
   return run
 }
 
 function found(scope: RoomKeyScope, scene: RoomKeyScene, who: number, terms: string): void {
   const run = believing(scope, runOf(who, blank(terms)), terms)
-  believed.told(run, addedOf(terms, 'found'))
+  believed.adoptTerms(run, addedOf(terms, 'found'))
   lead(scene, who, run, [])
 }
 
 function lead(scene: RoomKeyScene, who: number, run: Runtime, ops: number[]): void {
-  believed.found(run)
+  believed.foundRoom(run)
   scene.left.comes--
   scene.primary = who
   scene.members[who] = beliefIn(run)
@@ -171,10 +171,10 @@ function open(
   const { notes } = scene
   const run = believing(scope, runOf(who, blank(terms)), terms)
   const answer = addedOf(terms, 'open')
-  believed.told(run, answer)
+  believed.adoptTerms(run, answer)
   const { session } = answer.entry
   const room = { session, terms, count: all.length, sheets: all, bytes: 0, incoming: null }
-  const found = opening.read(run, room)
+  const found = storedRoom.read(run, room)
   if ('code' in found) {
     notes.refused = true
     scene.left.comes--
@@ -190,7 +190,7 @@ function open(
 
 function come(scope: RoomKeyScope, scene: RoomKeyScene, who: number, terms: string): void {
   const run = believing(scope, runOf(who, blank(terms)), terms)
-  believed.told(run, addedOf(terms, 'join'))
+  believed.adoptTerms(run, addedOf(terms, 'join'))
   follow(scope, scene, who, run, null)
   scene.left.comes--
 }
@@ -227,7 +227,7 @@ function write(scope: RoomKeyScope, scene: RoomKeyScene): void {
   const { primary, members, ops, notes } = scene
   const belief = members[primary]!
   const run = believing(scope, runOf(primary, belief), belief.settings.terms)
-  const bytes = opening.seal(run, wholeOf(ops, belief.settings), ops.length, 'whole')
+  const bytes = storedRoom.seal(run, wholeOf(ops, belief.settings), ops.length, 'whole')
   scene.disk = [bytes]
   const isOpen = sheets.read([{ bytes, index: null }]) !== null
   if (isOpen && ops.some((op) => op < FOREIGN)) {

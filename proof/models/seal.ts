@@ -304,8 +304,8 @@ function stands({ ends, ups }: SealWorld): true | string {
 /** What was confirmed is never answered again. */
 function old({ ends }: SealWorld): true | string {
   for (const [end, peer] of peersOf(ends).entries()) {
-    if (!peer?.answering || peer.answering.counter > peer.heard) continue
-    return `${end} answers message 1 number ${peer.answering.counter}, ${peer.heard} was confirmed`
+    if (!peer?.responder || peer.responder.counter > peer.newestCounter) continue
+    return `${end} answers message 1 number ${peer.responder.counter}, ${peer.newestCounter} was confirmed`
   }
   return true
 }
@@ -354,7 +354,7 @@ function countsOf(datagrams: readonly Flying[]): Map<string, number> {
 function show({ now, ends, flying, got }: SealWorld): string {
   const links = [0, 1].map((end) => numberOf(ends, end))
   const stages = peersOf(ends).map((peer) => {
-    return `${peer?.asking?.stage ?? '-'}${peer?.answering ? ' answered' : ''}`
+    return `${peer?.initiator?.stage ?? '-'}${peer?.responder ? ' answered' : ''}`
   })
   const under = flying.map(({ to, bytes }) => `${nameOf(bytes)}>${to}`).join(', ')
   const told = `links ${links.join(' ')}, ${stages.join('; ')}, got ${got.join(' | ')}`

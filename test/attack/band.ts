@@ -9,7 +9,7 @@ import { metByError } from '../../packages/holdfast/src/drivers/net/met.ts'
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { action, type NodeJoinOptions, type Session } from '../../packages/holdfast/src/node.ts'
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { until } from '../conformance/until.ts'
 
 /** The game and the room that they play in. */
@@ -124,7 +124,7 @@ export class Band {
 
   /** The schema of their game, as a primary tells it to whoever has another. */
   schema(): number {
-    return (this.#members[0] as Running).member!.session.schema
+    return (this.#members[0] as InternalSession).member!.session.schema
   }
 
   /** Which of their roles changed, by epoch. */

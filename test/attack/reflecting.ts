@@ -12,7 +12,7 @@ import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import { parseUdpAddress, type UdpPlace } from '../../packages/holdfast/src/drivers/net/udp.ts'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { action } from '../../packages/holdfast/src/node.ts'
 import type { Connect, OpenDatagrams } from '../../packages/holdfast/src/ports.ts'
 import { FIRST_MIN } from '../../packages/holdfast/src/seal/limits.ts'
@@ -62,7 +62,7 @@ async function enter(
   how: (typeof LIARS)[number],
   named: readonly Third[],
   says: (bytes: number) => void,
-): Promise<Running> {
+): Promise<InternalSession> {
   const own = nodeEnvironment(null)
   const carrier: OpenDatagrams = async () => {
     return { addresses: named.map(nameOf), reaches: () => false, send: () => {}, close: () => {} }
@@ -87,7 +87,7 @@ async function enter(
   }
   const environment = { ...own, connect, carriers: [carrier] }
   const wish = { game, room, name: how, types: [move], server: url }
-  return (await joinIn(environment, wish)) as Running
+  return (await joinIn(environment, wish)) as InternalSession
 }
 
 /** A datagram of some kind: nonsense, or such as begins a handshake. */
@@ -99,7 +99,7 @@ function datagramOf(at: number): Uint8Array {
 }
 
 /** Of those members, where they may be sent to. */
-function doorsOf(liar: Running, named: readonly Third[]): UdpPlace[] {
+function doorsOf(liar: InternalSession, named: readonly Third[]): UdpPlace[] {
   const false_ = new Set(named.map(nameOf))
   const { members } = liar.member!.session.client.view
   const all = members.flatMap(({ addresses }) => addresses)
@@ -146,7 +146,7 @@ export async function reflecting(target: Target): Promise<Tally> {
   const hosts = Array.from({ length: SOURCES }, (_none, at) => addresses[at % addresses.length]!)
   const named = await Promise.all(hosts.slice(0, 2).map(thirdAt))
   const sources = await Promise.all(hosts.map(thirdAt))
-  const liars: Running[] = []
+  const liars: InternalSession[] = []
   for (const how of LIARS) {
     liars.push(await enter(target, how, named, (bytes) => (tally.sent += bytes)))
   }

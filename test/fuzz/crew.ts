@@ -4,7 +4,7 @@
  */
 
 import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
-import { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
+import { MemberLoop } from '../../packages/holdfast/src/runtime/member-loop.ts'
 import { runOf, action } from '../../packages/holdfast/src/actions/actions.ts'
 import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
 import {
@@ -59,7 +59,7 @@ const WAITING_MAX = 64
 
 /** One member on a machine of the world. */
 export class Fuzzed {
-  readonly runner: Runner
+  readonly runner: MemberLoop
   readonly parts: {
     objects: objects.Objects
     actions: actions.Actions
@@ -77,7 +77,7 @@ export class Fuzzed {
   readonly asked = new Map<number, { by: number; request: number }>()
   #asked = 0
 
-  private constructor(runner: Runner, parts: Fuzzed['parts']) {
+  private constructor(runner: MemberLoop, parts: Fuzzed['parts']) {
     this.runner = runner
     this.parts = parts
   }
@@ -92,13 +92,13 @@ export class Fuzzed {
     const parts = { objects: objects.create(), actions: actions.create(), pieces: pieces.create() }
     const node = scene.sim.node(name)
     let self: Fuzzed | null = null
-    const runner = await Runner.start({
+    const runner = await MemberLoop.start({
       environment: {
         ...environmentOf(node, kind),
         carriers: [async (events) => spied(await node.openDatagrams(events), sent)],
       },
       urls: [HUB_URL],
-      wish: {
+      memberOptions: {
         game: 'fuzz',
         room: 'main',
         name,
@@ -107,7 +107,7 @@ export class Fuzzed {
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         ...{ types: text, token: null },
       },
-      slots: [
+      parts: [
         { part: objects.objectsPart(RULES) as Part<never>, state: parts.objects },
         { part: actionsOver(parts.pieces), state: parts.actions },
         { part: pieces.piecesPart([Card.rules]) as Part<never>, state: parts.pieces },
@@ -125,7 +125,7 @@ export class Fuzzed {
   }
 
   /** Its session. */
-  get session(): Runner['member']['session'] {
+  get session(): MemberLoop['member']['session'] {
     return this.runner.member.session
   }
 

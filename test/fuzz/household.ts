@@ -10,7 +10,7 @@ import * as member from '../../packages/holdfast/src/member/member.ts'
 import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accept.ts'
 import { BATCHES_MAX } from '../../packages/holdfast/src/objects/protocol/fan-out.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import type { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
+import type { MemberLoop } from '../../packages/holdfast/src/runtime/member-loop.ts'
 import { text, u8, vec2 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const Thing = object(
@@ -47,7 +47,7 @@ const EACH = 2
 
 /** Whose objects they are. */
 export interface Owner {
-  runner: Runner
+  runner: MemberLoop
   parts: { objects: objects.Objects }
   /** Its objects. */
   own: objects.Replica[]

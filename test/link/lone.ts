@@ -86,7 +86,7 @@ export class Lone {
 
   poke(...lengths: number[]): void {
     this.newest.push(...lengths)
-    link.poke(this.link, this.now)
+    link.scheduleWrite(this.link, this.now)
   }
 
   post(length = 4): boolean {
@@ -104,7 +104,7 @@ export class Lone {
   }
 
   knock(): Left[] {
-    calmly(() => link.knock(this.link, this.now, this.#sink))
+    calmly(() => link.probe(this.link, this.now, this.#sink))
     return this.taken()
   }
 

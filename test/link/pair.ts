@@ -190,7 +190,7 @@ export function send(pair: Pair, side: 0 | 1, bytes: Uint8Array): number {
 export function offer(pair: Pair, side: 0 | 1, channel: number, bytes: Uint8Array): void {
   const end = pair.ends[side]
   end.newest.push([channel, bytes])
-  link.poke(end.link, pair.now)
+  link.scheduleWrite(end.link, pair.now)
   link.flush(end.link, pair.now, end.sink)
 }
 

@@ -78,7 +78,7 @@ export class Stage {
   /** What an end knows of its link. */
   stands(name: Name): void {
     const { link: own } = this.pair.ends[side(name)]
-    const [heard, closed] = [this.now - own.lastHeard, own.closed ?? '-']
+    const [heard, closed] = [this.now - own.lastReceived, own.closed ?? '-']
     const down = link.isDown(own, this.now)
     this.#say(name, `heard ${heard} ms ago, closed=${closed}, down=${down}`)
   }

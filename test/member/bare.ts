@@ -16,7 +16,12 @@ import {
   type CurveQuestion,
   type MemberEvent,
 } from '../../packages/holdfast/src/member/state.ts'
-import type { CurveAnswer, Runtime, Slot, Wish } from '../../packages/holdfast/src/member/state.ts'
+import type {
+  CurveAnswer,
+  Runtime,
+  MountedPart,
+  MemberOptions,
+} from '../../packages/holdfast/src/member/state.ts'
 import { BASE_POINT, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
@@ -27,7 +32,7 @@ import { openCiphers } from '../open-ciphers.ts'
 export const SESSION = 's'
 
 /** What a process wants that wants nothing special. */
-export const WISH: Wish = {
+export const WISH: MemberOptions = {
   game: 'g',
   room: 'r',
   playersMax: 8,
@@ -69,7 +74,7 @@ export class Bare {
   left = 0
   hasOthers = false
 
-  constructor(wish: Partial<Wish> = {}, slots: Slot[] = []) {
+  constructor(wish: Partial<MemberOptions> = {}, slots: MountedPart[] = []) {
     const own = create(0, { ...WISH, ...wish }, new Uint8Array(16).fill(1), slots)
     this.run = member.wire(own, {
       datagram: (to, bytes) => void this.sent.push({ to, bytes: bytes.slice() }),
@@ -110,7 +115,7 @@ export class Bare {
   }
 
   hears(message: FromHub): void {
-    this.do((run) => member.hubSaid(run, this.now, encode(fromHub, message)))
+    this.do((run) => member.hubMessage(run, this.now, encode(fromHub, message)))
   }
 
   wake(now: number): void {

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { action, type Reported } from '../../packages/holdfast/src/index.ts'
 import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/protocol/actions.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { slotOf } from '../../packages/holdfast/src/member/state.ts'
+import { mountOf } from '../../packages/holdfast/src/member/state.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = ((table.get('sum') as number | undefined) ?? 0) + by
@@ -43,7 +43,7 @@ async function crew(seed: number): Promise<Crew> {
 
 /** From now on that verb throws, so many times. The part is this member's own. */
 function sabotage(session: Session, verb: keyof Part<never>, times = 1): void {
-  const slot = slotOf(session.member!, ACTIONS_CHANNEL)!
+  const slot = mountOf(session.member!, ACTIONS_CHANNEL)!
   const { part } = slot
   const run = part[verb] as (...given: unknown[]) => unknown
   const spoilt = (...given: unknown[]): unknown => {

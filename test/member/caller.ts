@@ -10,7 +10,7 @@ import {
   type ToHub,
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { ENTRANCE_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import { JOIN_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
 import {
   BASE_POINT,
   type Ciphers,
@@ -148,7 +148,7 @@ export class Caller {
       const arrivals = createArrivals()
       link.receive(this.#link, this.#now, packet.bytes, arrivals)
       for (const one of arrivals.list.slice(0, arrivals.count)) {
-        if (one.what !== 'message' || one.bytes[0] !== ENTRANCE_CHANNEL) continue
+        if (one.what !== 'message' || one.bytes[0] !== JOIN_CHANNEL) continue
         this.answers.push(decode(joinedLayout, one.bytes.subarray(1))!)
       }
       link.answer(this.#link, this.#now, this.#linkSink())

@@ -105,7 +105,7 @@ test('a sheet of another session, or for which nobody waits, is nothing (PR-2)',
   bare.added(true, { opened: { inc: 3, time: 0, sheets: 1, imported: false } }, 3)
   const before = bare.events.length
   sheet(bare, 'another')
-  expect([bare.events.length - before, bare.run.member.opening?.coming.bytes]).toEqual([0, 0])
+  expect([bare.events.length - before, bare.run.member.opening?.incoming.bytes]).toEqual([0, 0])
   sheet(bare, SESSION)
   expect(bare.events.at(-1)).toMatchObject({ kind: 'failed', code: 'store' })
 })

@@ -20,11 +20,11 @@ import {
   create,
   type CurveAnswer,
   type CurveQuestion,
-  ENTRANCE_CHANNEL,
+  JOIN_CHANNEL,
   type MemberEvent,
   type Peer,
   type Runtime,
-  type Wish,
+  type MemberOptions,
 } from '../../packages/holdfast/src/member/state.ts'
 import {
   type FromHub,
@@ -99,7 +99,7 @@ export class Hand {
       for (const { bytes } of this.sent.splice(0)) far.hears(0, bytes)
       this.#carry(far, DOOR)
     }
-    const message = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, joined))
+    const message = framePart(JOIN_CHANNEL, encode(joinedLayout, joined))
     far.begins(0, seal.nameOf(this.run.member.linkKey.point!), message)
     this.#carry(far, DOOR)
     peers.forget(this.run, this.peer(1))
@@ -119,7 +119,7 @@ export class Hand {
   }
 
   hears(message: FromHub): void {
-    calmly(() => member.hubSaid(this.run, this.now, encode(fromHub, message)))
+    calmly(() => member.hubMessage(this.run, this.now, encode(fromHub, message)))
     this.#compute()
   }
 
@@ -219,7 +219,7 @@ function secretOf(inc: PeerId): Uint8Array {
   return create(0, wishOf('star'), new Uint8Array(16).fill(inc), []).linkKey.secret
 }
 
-const wishOf = (topology: Topology): Wish => ({ ...WISH, topology })
+const wishOf = (topology: Topology): MemberOptions => ({ ...WISH, topology })
 
 function shownAs(inc: PeerId): Member {
   const hash = new Uint8Array(16).fill(inc)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ACK_NOW_AFTER } from '../../packages/holdfast/src/link/limits.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
-import { takeMessage, takeNews } from '../../packages/holdfast/src/member/dispatch.ts'
+import { takeMessage, receiveForPart } from '../../packages/holdfast/src/member/dispatch.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import { CLOSE, SESSION_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
@@ -70,7 +70,7 @@ describe('the way of a link', () => {
     for (const until = hand.now + ms; hand.now < until;) {
       hand.pass(50)
       // It is well heard by the hub all the time.
-      hand.peer(1).link!.lastHeard = hand.now
+      hand.peer(1).link!.lastReceived = hand.now
       if (hand.sent.splice(0).some(({ to }) => to === 'sim:1')) found.push(hand.now)
     }
     return found
@@ -88,7 +88,7 @@ describe('the way of a link', () => {
   test('T39: that the relay has nobody there just now is no word about who was reached by it (PR-2)', () => {
     const hand = relayed()
     member.refused(hand.run, hand.now, 'relay:1')
-    expect([hand.peer(1).doubt, hand.sent.length]).toEqual([null, 0])
+    expect([hand.peer(1).reachability, hand.sent.length]).toEqual([null, 0])
   })
   test('T39: that nobody listens at the direct address is asked after there (PR-2)', () => {
     const hand = new Hand(2, 2, 'star')
@@ -96,7 +96,7 @@ describe('the way of a link', () => {
     hand.link(1, 'sim:1')
     hand.sent.length = 0
     member.refused(hand.run, hand.now, 'sim:1')
-    expect(hand.peer(1).doubt?.address).toBe('sim:1')
+    expect(hand.peer(1).reachability?.address).toBe('sim:1')
     expect(hand.sent.map(({ to }) => to)).toContain('sim:1')
   })
 })
@@ -143,7 +143,7 @@ describe('what one datagram brings', () => {
       unlinked: () => void told.push('unlinked'),
       ...more,
     }
-    hand.run.member.slots.push({ part: part as Part<unknown>, state: null })
+    hand.run.member.mounts.push({ part: part as Part<unknown>, state: null })
     hand.pass(50)
     hand.link(1, 'sim:1')
     return { hand, told, far: link.create(hand.now) }
@@ -152,7 +152,7 @@ describe('what one datagram brings', () => {
   /** What the other end has queued reaches the member, with newest state if there is any. */
   function says({ hand, far }: Heard, newest: number | null = null): void {
     let left = newest
-    if (left !== null) link.poke(far, hand.now)
+    if (left !== null) link.scheduleWrite(far, hand.now)
     link.flush(far, hand.now, {
       packet: (bytes) => hand.says(1, 'sim:1', bytes),
       write: (_sequence, writer) => {
@@ -252,6 +252,6 @@ test('news of an operation are taken up to the length that the standard names, a
 
 test('a message for a part that is not there is counted, and harms nobody (PR-2)', () => {
   const { run } = new Hand(2, 2, 'star')
-  expect(() => takeNews(run, 1, 99, Uint8Array.of(1, 2, 3))).not.toThrow()
+  expect(() => receiveForPart(run, 1, 99, Uint8Array.of(1, 2, 3))).not.toThrow()
   expect(run.member.counters.malformed).toBe(1)
 })

@@ -2,7 +2,7 @@
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
+import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as paths from '../../packages/holdfast/src/member/paths.ts'
@@ -25,21 +25,24 @@ describe('a packet that came', () => {
   test('T39: from where we were told that nobody is ends that doubt, and is counted (PR-2)', () => {
     for (const [from, ends] of [['sim:1', true] as const, ['relay:1', false] as const]) {
       const { hand, peer } = linked()
-      peer.doubt = doubt.begin(50, 'sim:1', 0)
-      paths.came(hand.run, peer, from)
-      expect([peer.doubt === null, hand.run.member.counters.doubted]).toEqual([ends, ends ? 1 : 0])
+      peer.reachability = reachability.begin(50, 'sim:1', 0)
+      paths.onPacket(hand.run, peer, from)
+      expect([peer.reachability === null, hand.run.member.counters.falseAlarms]).toEqual([
+        ends,
+        ends ? 1 : 0,
+      ])
     }
     const { hand, peer } = linked()
-    calmly(() => paths.came(hand.run, peer, 'sim:1'))
-    expect(hand.run.member.counters.doubted).toBe(0)
+    calmly(() => paths.onPacket(hand.run, peer, 'sim:1'))
+    expect(hand.run.member.counters.falseAlarms).toBe(0)
   })
   test('L8: by the way that packets go says that it is a way (PR-2)', () => {
     const { hand, peer } = linked()
     peer.pathAt = -400
     hand.run.now = 70
-    paths.came(hand.run, peer, 'relay:1')
+    paths.onPacket(hand.run, peer, 'relay:1')
     expect([peer.pathAt, peer.path]).toEqual([-400, 'sim:1'])
-    paths.came(hand.run, peer, 'sim:1')
+    paths.onPacket(hand.run, peer, 'sim:1')
     expect(peer.pathAt).toBe(70)
   })
 })
@@ -51,7 +54,7 @@ describe('another way', () => {
   ])('L8: %s is not taken, however silent the one is that there is (PR-2)', (_what, from) => {
     const { hand, peer } = linked()
     peer.pathAt = -99_999
-    paths.came(hand.run, peer, from)
+    paths.onPacket(hand.run, peer, from)
     expect(peer.path).toBe('sim:1')
   })
 })
@@ -60,16 +63,16 @@ describe('the way through the hub', () => {
   test('T39: is tried for five seconds when the hub was asked about the peer (PR-2)', () => {
     const { hand, peer } = linked()
     hand.run.now = 80
-    hand.run.member.untended = false
+    hand.run.member.reconcileDue = false
     links.tryRelay(hand.run, 1)
     expect(peer).toMatchObject({ path: 'relay:1', pathAt: 80, relayUntil: 80 + RELAY_KEPT_MS })
-    expect([hand.run.member.untended, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
+    expect([hand.run.member.reconcileDue, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
     expect(hand.run.member.session.watches.get(1)!.relayed).toBe(true)
     // A direct packet does not change that while the relay works.
-    paths.came(hand.run, peer, 'sim:1')
+    paths.onPacket(hand.run, peer, 'sim:1')
     expect(peer.path).toBe('relay:1')
     hand.run.now = 80 + PATH_DEAD_MS
-    paths.came(hand.run, peer, 'sim:1')
+    paths.onPacket(hand.run, peer, 'sim:1')
     expect(peer.path).toBe('sim:1')
   })
   test('L8: is left for a direct one as soon as that is no more held back (PR-2)', () => {
@@ -80,11 +83,11 @@ describe('the way through the hub', () => {
       peer.pathAt = now
       hand.run.now = now
       hand.sent.length = 0
-      hand.run.member.untended = false
-      paths.came(hand.run, peer, 'sim:1')
+      hand.run.member.reconcileDue = false
+      paths.onPacket(hand.run, peer, 'sim:1')
       expect(peer.path).toBe(path)
       const isTaken = path === 'sim:1'
-      expect([hand.run.member.untended, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
+      expect([hand.run.member.reconcileDue, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
       expect(hand.run.member.session.watches.get(1)!.relayed).toBe(!isTaken)
       if (isTaken) expect(peer.pathAt).toBe(now)
     }
@@ -115,46 +118,48 @@ describe('a report that nobody listens', () => {
   const doubts = (make: (peer: Peer) => void, address = 'sim:1'): boolean => {
     const { hand, peer } = linked()
     make(peer)
-    const before = peer.doubt
+    const before = peer.reachability
     member.refused(hand.run, hand.now, address)
-    return peer.doubt !== before
+    return peer.reachability !== before
   }
   test('T39: makes a doubt where packets go there on a link, and one at a time (PR-2)', () => {
     expect(doubts(() => {})).toBe(true)
     expect(doubts(() => {}, 'sim:9')).toBe(false)
-    expect(doubts((peer) => void (peer.doubt = doubt.begin(0, 'sim:1', 0)))).toBe(false)
+    expect(doubts((peer) => void (peer.reachability = reachability.begin(0, 'sim:1', 0)))).toBe(
+      false,
+    )
     expect(doubts((peer) => void (peer.link = null))).toBe(false)
   })
   test('T39: has the peer asked every ten milliseconds, by its round trip, and believed then (PR-2)', () => {
     const { hand, peer } = linked()
     peer.link!.rtt.smoothed = 20
     member.refused(hand.run, hand.now, 'sim:1')
-    const until = hand.now + doubt.DOUBT_MS + 60
-    expect(peer.doubt).toMatchObject({ until })
+    const until = hand.now + reachability.CHECK_MS + 60
+    expect(peer.reachability).toMatchObject({ until })
     expect(ways(hand)).toEqual(['sim:1', 'sim:1'])
-    hand.run.now = hand.now + doubt.ASK_AGAIN_MS
-    paths.lookInto(hand.run, peer, peer.doubt!)
+    hand.run.now = hand.now + reachability.ASK_AGAIN_MS
+    paths.checkReachability(hand.run, peer, peer.reachability!)
     expect(ways(hand)).toHaveLength(2)
-    paths.lookInto(hand.run, peer, peer.doubt!)
+    paths.checkReachability(hand.run, peer, peer.reachability!)
     expect(ways(hand)).toEqual([])
     hand.run.now = until
-    const own = peer.doubt!
-    paths.lookInto(hand.run, peer, own)
-    expect(peer.doubt).toBe(own)
+    const own = peer.reachability!
+    paths.checkReachability(hand.run, peer, own)
+    expect(peer.reachability).toBe(own)
     standsBy(hand)
-    paths.lookInto(hand.run, peer, own)
-    expect([peer.doubt, roleOf(hand)]).toEqual([null, 'taking'])
+    paths.checkReachability(hand.run, peer, own)
+    expect([peer.reachability, roleOf(hand)]).toEqual([null, 'taking'])
   })
   test('T39: says nothing of a peer that is reached another way by then (PR-2)', () => {
     const { hand, peer } = linked()
     member.refused(hand.run, hand.now, 'sim:1')
-    const own = peer.doubt!
+    const own = peer.reachability!
     Object.assign(own, { last: true })
     hand.run.now = own.until
     peer.path = 'relay:1'
     standsBy(hand)
-    paths.lookInto(hand.run, peer, own)
-    expect([peer.doubt, roleOf(hand)]).toEqual([null, 'backup'])
+    paths.checkReachability(hand.run, peer, own)
+    expect([peer.reachability, roleOf(hand)]).toEqual([null, 'backup'])
   })
 })
 
@@ -164,7 +169,7 @@ describe('a silent way', () => {
     const { hand, peer } = linked()
     hand.run.now = 5_000
     peer.probeAt = 5_000
-    peer.link!.lastHeard = 5_000 - silent
+    peer.link!.lastReceived = 5_000 - silent
     make(peer)
     paths.tryOthers(hand.run, peer)
     return [...ways(hand), peer.path, peer.probeAt]
@@ -187,7 +192,7 @@ describe('a silent way', () => {
   test('L8: of who has no link yet is none (PR-2)', () => {
     const without = (peer: Peer): void => void (peer.link = null)
     const silent = (peer: Peer): void => {
-      peer.link!.lastHeard = -9_000
+      peer.link!.lastReceived = -9_000
       without(peer)
     }
     expect(calmly(() => tries(9_000, silent))).toEqual(['sim:1', 5_000])
@@ -201,14 +206,14 @@ describe('a link that is looked over', () => {
   ): boolean => {
     const { hand, peer } = linked(way)
     hand.run.now = 5_000
-    peer.link!.lastHeard = 5_000
+    peer.link!.lastReceived = 5_000
     make(hand, peer)
-    calmly(() => links.round(hand.run))
+    calmly(() => links.sweep(hand.run))
     return hand.run.member.peers.get(1) === peer
   }
   test('T42: is given up when its primary is silent for longer than three seconds (PR-2)', () => {
     const silent = (ms: number) => (_hand: Hand, peer: Peer) => {
-      peer.link!.lastHeard = 5_000 - ms
+      peer.link!.lastReceived = 5_000 - ms
     }
     expect(kept(silent(LOST_MS))).toBe(true)
     expect(kept(silent(LOST_MS + 1))).toBe(false)
@@ -225,7 +230,7 @@ describe('a link that is looked over', () => {
   })
   test('T42: through the hub is counted from when that was back, and not without it (PR-2)', () => {
     const since = (at: number, hub: 'attached' | 'open') => (hand: Hand, peer: Peer) => {
-      peer.link!.lastHeard = 5_000 - LOST_MS - 1
+      peer.link!.lastReceived = 5_000 - LOST_MS - 1
       hand.run.member.session.hub.since = at
       hand.run.member.hub = hub
     }
@@ -240,27 +245,27 @@ describe('a link that is looked over', () => {
     const { hand, peer } = linked()
     peer.idleSince = hand.now - 10_001
     const before = peer.link!
-    links.round(hand.run)
+    links.sweep(hand.run)
     expect([hand.run.member.peers.get(1) === peer, ways(hand).length > 0]).toEqual([false, true])
     expect(link.isDown(before, hand.now)).toBe(true)
     const { hand: other, peer: down } = linked()
     down.link!.closed = CLOSE.idle
-    links.round(other.run)
+    links.sweep(other.run)
     expect(other.run.member.peers.get(1)).not.toBe(down)
   })
   test('is measured for the session, and told what time it is (PR-2)', () => {
     const { hand, peer } = linked()
     peer.link!.rtt.smoothed = 30
-    links.round(hand.run)
+    links.sweep(hand.run)
     expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(30)
     peer.link!.rtt.smoothed = NaN
-    links.round(hand.run)
+    links.sweep(hand.run)
     expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(0)
   })
   test('a peer without a link is left alone (PR-2)', () => {
     const hand = new Hand(2, 2, 'star')
     hand.pass(50)
-    calmly(() => links.round(hand.run))
+    calmly(() => links.sweep(hand.run))
     expect(hand.peer(1).link).toBe(null)
   })
 })
@@ -270,28 +275,28 @@ describe('links that a member looks after', () => {
     const { hand, peer } = linked('sim:1', 3)
     const { client } = hand.run.member.session
     const third = peers.create(hand.run, 3, true)
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect(hand.run.member.peers.has(3)).toBe(false)
     peers.create(hand.run, 3, false)
     peers.open(hand.run, hand.peer(3), 'sim:3')
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect([hand.peer(3).idleSince, third.link]).toEqual([Infinity, null])
     // One that we asked for and do not want is idle from when that is seen.
     hand.peer(3).initiator = true
     hand.run.now = 300
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     hand.run.now = 400
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect([hand.peer(3).idleSince, peer.idleSince]).toEqual([300, Infinity])
     client.view = { ...client.view, backup: 3 }
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect(hand.peer(3).idleSince).toBe(Infinity)
     client.view = { ...client.view, backup: 0 }
     client.view.members = client.view.members.filter(({ inc }) => inc !== 3)
     hand.sent.length = 0
     links.send(hand.run, 3, Uint8Array.of(5, 1))
-    links.tend(hand.run)
-    expect([hand.run.member.peers.has(3), hand.run.member.untended]).toEqual([false, false])
+    links.reconcile(hand.run)
+    expect([hand.run.member.peers.has(3), hand.run.member.reconcileDue]).toEqual([false, false])
   })
   test('B8: in a mesh are asked for a second later by who serves or stands by, and by the younger (PR-2)', () => {
     const waits = (me: number, backup: number, primary = 1): unknown[] => {
@@ -300,7 +305,7 @@ describe('links that a member looks after', () => {
       const { client } = hand.run.member.session
       client.view = { ...client.view, primary, backup }
       hand.run.now = 100
-      links.tend(hand.run)
+      links.reconcile(hand.run)
       return [...hand.run.member.peers.values()]
         .filter(({ askAt }) => askAt === 100 + ASKED_MS)
         .map(({ inc }) => inc)
@@ -315,7 +320,7 @@ describe('links that a member looks after', () => {
     const beat = (make: (hand: Hand, peer: Peer) => void): number => {
       const { hand, peer } = linked('sim:1', 3)
       make(hand, peer)
-      links.tend(hand.run)
+      links.reconcile(hand.run)
       return peer.link!.keepaliveMs
     }
     const role = (role_: string) => (hand: Hand) => {

@@ -2,7 +2,7 @@
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
+import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
@@ -52,7 +52,7 @@ describe('who is asked for a link', () => {
     expect(peers.find(hand.run, peer.key!)).toBe(peer)
     expect(peers.find(hand.run, 'no key')).toBe(null)
     const [entrance, asks] = [peers.blank(hand.run, 'a', true), peers.blank(hand.run, 'b', false)]
-    own.entrance = entrance
+    own.joinPeer = entrance
     const caller = {
       peer: asks,
       address: '',
@@ -62,7 +62,7 @@ describe('who is asked for a link', () => {
       waits: null,
       until: 9,
     }
-    own.callers.set('b', caller)
+    own.pendingJoins.set('b', caller)
     expect([peers.find(hand.run, 'a'), peers.find(hand.run, 'b')]).toEqual([entrance, asks])
     expect(peers.all(hand.run)).toEqual([peer, asks, entrance])
   })
@@ -90,7 +90,7 @@ describe('a peer', () => {
       channel: 5,
       unlinked: (_state: null, _now: number, inc: number) => void told.push(inc),
     }
-    hand.run.member.slots.push({ part: part as never, state: null })
+    hand.run.member.mounts.push({ part: part as never, state: null })
     const other = { ...peer }
     peers.unlink(hand.run, other)
     expect([told, hand.run.member.peers.get(1)]).toEqual([[], peer])
@@ -118,16 +118,16 @@ describe('a peer', () => {
     const { hand, peer } = linked()
     const due = (): number => {
       hand.run.member.dueAt = Infinity
-      dispatch.note(hand.run, peer)
+      dispatch.noteDeadline(hand.run, peer)
       return hand.run.member.dueAt
     }
     const own = due()
     expect(own).toBe(link.deadline(peer.link!))
-    peer.doubt = { ...doubt.begin(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
+    peer.reachability = { ...reachability.begin(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
     expect(due()).toBe(own - 5)
-    peer.doubt = null
+    peer.reachability = null
     hand.run.member.dueAt = own - 1
-    dispatch.note(hand.run, peer)
+    dispatch.noteDeadline(hand.run, peer)
     expect(hand.run.member.dueAt).toBe(own - 1)
     peer.link = null
     peer.askAt = 7

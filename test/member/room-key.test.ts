@@ -2,7 +2,7 @@
 // leaves a sheet out, doubles or moves one, or mixes two writings, is found out.
 // Method: the shipped sealing and reading of sheets, by hand; every way to leave one out.
 import { describe, expect, test } from 'vitest'
-import { load, seal } from '../../packages/holdfast/src/member/opening.ts'
+import { load, seal } from '../../packages/holdfast/src/member/stored-room.ts'
 import { markOf, open } from '../../packages/holdfast/src/member/room-key.ts'
 import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'

@@ -7,7 +7,7 @@ import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as paths from '../../packages/holdfast/src/member/paths.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import * as sealing from '../../packages/holdfast/src/member/sealing.ts'
+import * as linkKeys from '../../packages/holdfast/src/member/link-keys.ts'
 import { drawKey, freshSession, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
@@ -25,7 +25,7 @@ function scene(linked = true): { hand: Hand; peer: Peer; told: string[] } {
     linked: (_state, now, inc) => void told.push(`linked ${inc} at ${now}`),
     unlinked: (_state, now, inc) => void told.push(`unlinked ${inc} at ${now}`),
   }
-  hand.run.member.slots.push({ part: part as Part<unknown>, state: null })
+  hand.run.member.mounts.push({ part: part as Part<unknown>, state: null })
   hand.pass(50)
   if (linked) hand.link(1, 'sim:1')
   told.length = 0
@@ -51,11 +51,11 @@ describe('keys of a link', () => {
     // Of whom we ask to let us in nothing is forgotten by that.
     const entrance = peers.blank(hand.run, 'aa', true)
     peers.open(hand.run, entrance, 'knock:0')
-    hand.run.member.entrance = entrance
+    hand.run.member.joinPeer = entrance
     for (const kind of ['down', 'moved'] as const) {
       tells(hand, { kind, peer: 'aa', address: 'sim:1' } as SealEvent)
     }
-    expect([hand.run.member.entrance, entrance.path]).toEqual([entrance, 'knock:0'])
+    expect([hand.run.member.joinPeer, entrance.path]).toEqual([entrance, 'knock:0'])
   })
   test('by which a peer is elsewhere move the link there, if that is better (PR-2)', () => {
     const { hand, peer } = scene()
@@ -113,9 +113,9 @@ describe('a handshake that failed', () => {
       const bare = new Bare()
       bare.opens()
       bare.added(false)
-      const { entrance } = bare.run.member
+      const { joinPeer: entrance } = bare.run.member
       bare.do((run) => run.seals.event({ kind, peer: entrance!.key! } as SealEvent))
-      expect([bare.run.member.phase, bare.run.member.entrance]).toEqual(['finding', null])
+      expect([bare.run.member.phase, bare.run.member.joinPeer]).toEqual(['finding', null])
       expect(bare.run.member.counters.denied).toBe(kind === 'refused' ? 1 : 0)
     }
   })
@@ -129,12 +129,12 @@ describe('a link that stands', () => {
     for (const asked of [true, false]) {
       const { hand, peer, told } = scene(false)
       peer.initiator = !asked
-      hand.run.member.untended = false
+      hand.run.member.reconcileDue = false
       hand.run.member.dueAt = Infinity
       tells(hand, up(peer.key!, asked))
       expect(hand.run.member.peers.get(1)).toBe(peer)
       expect(peer).toMatchObject({ initiator: asked, path: 'sim:1', pathAt: 90 })
-      expect([told, hand.run.member.untended]).toEqual([['linked 1 at 90'], true])
+      expect([told, hand.run.member.reconcileDue]).toEqual([['linked 1 at 90'], true])
       expect([...hand.run.member.touched]).toEqual([1])
       expect(hand.run.member.dueAt).toBeLessThan(Infinity)
       expect(hand.run.member.session.watches.get(1)).toMatchObject({ begun: 90, relayed: false })
@@ -183,7 +183,7 @@ describe('a link that stands', () => {
         waits: null,
         until: 999,
       }
-      hand.run.member.callers.set(peer.key!, caller)
+      hand.run.member.pendingJoins.set(peer.key!, caller)
       tells(hand, up(peer.key!, asked))
       return own.link !== null
     }
@@ -222,27 +222,27 @@ describe('a member without keys', () => {
     expect(bare.run.member.counters.stray).toBe(1)
     for (const key of [null, 'aa']) {
       const peer = peers.blank(bare.run, key, true)
-      expect(calmly(() => sealing.ask(bare.run, peer))).toBe(false)
-      expect(calmly(() => sealing.route(bare.run, peer, 'sim:1'))).toBe(false)
-      calmly(() => sealing.probe(bare.run, peer, 'sim:1'))
-      calmly(() => sealing.hangUp(bare.run, peer))
+      expect(calmly(() => linkKeys.ask(bare.run, peer))).toBe(false)
+      expect(calmly(() => linkKeys.route(bare.run, peer, 'sim:1'))).toBe(false)
+      calmly(() => linkKeys.probe(bare.run, peer, 'sim:1'))
+      calmly(() => linkKeys.hangUp(bare.run, peer))
     }
     expect([bare.sent, bare.jobs, bare.run.member.keys.size]).toEqual([[], [], 0])
     const { hand, peer } = scene()
     const unknown = { ...peer, key: null }
-    expect(calmly(() => sealing.ask(hand.run, unknown))).toBe(false)
-    expect(calmly(() => sealing.route(hand.run, unknown, 'sim:1'))).toBe(false)
-    calmly(() => sealing.probe(hand.run, unknown, 'sim:1'))
-    calmly(() => sealing.hangUp(hand.run, unknown))
-    expect(calmly(() => sealing.keyOf(hand.run, 99))).toBe(null)
+    expect(calmly(() => linkKeys.ask(hand.run, unknown))).toBe(false)
+    expect(calmly(() => linkKeys.route(hand.run, unknown, 'sim:1'))).toBe(false)
+    calmly(() => linkKeys.probe(hand.run, unknown, 'sim:1'))
+    calmly(() => linkKeys.hangUp(hand.run, unknown))
+    expect(calmly(() => linkKeys.keyOf(hand.run, 99))).toBe(null)
   })
   test('begins with new ones in another session, and keeps those of the same (PR-2)', () => {
     const { hand } = scene()
     const { seal } = hand.run.member
     hand.run.member.keys.set('aa', 7)
-    sealing.begin(hand.run, 's')
+    linkKeys.begin(hand.run, 's')
     expect([hand.run.member.seal, hand.run.member.keys.has('aa')]).toEqual([seal, true])
-    sealing.begin(hand.run, 'other')
+    linkKeys.begin(hand.run, 'other')
     expect(hand.run.member.seal).not.toBe(seal)
     expect([hand.run.member.sealed, hand.run.member.keys.size]).toEqual(['other', 0])
   })
@@ -304,7 +304,7 @@ describe('messages that wait for a signature', () => {
       channel: 6,
       lost: (_state: null, from: number, at: number) => void lost.push([from, at]),
     }
-    hand.run.member.slots.push({ part: part as never, state: null })
+    hand.run.member.mounts.push({ part: part as never, state: null })
     const list = [
       { what: 'lost', number: 4, bytes: new Uint8Array(0) },
       { what: 'frame', number: 99, bytes: new Uint8Array(0) },
@@ -341,12 +341,12 @@ describe('by the clock links', () => {
       waits: null,
       until: 500,
     }
-    bare.run.member.callers.set('aa', caller)
+    bare.run.member.pendingJoins.set('aa', caller)
     const wake = (now: number, dueAt: number): unknown[] => {
       bare.run.now = now
       bare.run.member.dueAt = dueAt
       bare.do(links.wake)
-      return [bare.run.member.callers.size, bare.run.member.dueAt]
+      return [bare.run.member.pendingJoins.size, bare.run.member.dueAt]
     }
     expect(wake(600, 601)).toEqual([1, 601])
     expect(wake(499, 499)).toEqual([1, 500])
@@ -368,19 +368,19 @@ describe('by the clock links', () => {
   })
   test('a doubt is looked into, and a link does what is due of it then (PR-2)', () => {
     const { hand, peer } = scene()
-    peer.doubt = { address: 'sim:1', askAt: 90, until: 999, last: false }
+    peer.reachability = { address: 'sim:1', askAt: 90, until: 999, last: false }
     hand.run.member.dueAt = 0
     hand.sent.length = 0
     links.wake(hand.run)
     expect(hand.sent.map(({ to }) => to).filter((to) => to === 'sim:1').length).toBeGreaterThan(1)
-    expect(peer.doubt.askAt).toBe(100)
+    expect(peer.reachability.askAt).toBe(100)
   })
   test('that went by the door of strangers go as those of members once it is attached (PR-2)', () => {
     const { hand, peer } = scene()
     peer.path = 'knock:0'
     peer.pathAt = -9_999
     const other = peers.create(hand.run, 3, true)
-    paths.leaveDoor(hand.run)
+    paths.leaveKnockPaths(hand.run)
     expect([peer.path, other.path]).toEqual(['relay:1', 'sim:3'])
   })
 })
@@ -408,9 +408,9 @@ describe('a packet that came', () => {
   test('of curves that failed, or for keys that are no more, opens nothing (PR-2)', () => {
     const { hand } = scene()
     const { seal } = hand.run.member
-    calmly(() => links.agreed(hand.run, { kind: 'seal', of: seal!, job: 99 }, true))
+    calmly(() => links.onAgreed(hand.run, { kind: 'seal', of: seal!, job: 99 }, true))
     hand.run.member.seal = null
-    calmly(() => links.agreed(hand.run, { kind: 'seal', of: seal!, job: 99 }, []))
+    calmly(() => links.onAgreed(hand.run, { kind: 'seal', of: seal!, job: 99 }, []))
     expect(hand.run.member.peers.size).toBe(1)
   })
 })
@@ -443,7 +443,7 @@ describe('a view that the hub signed', () => {
     const { view } = hand.run.member.session.client
     peer.held = [Uint8Array.of(99)]
     hand.run.member.peers.delete(1)
-    calmly(() => dispatch.granted(hand.run, { kind: 'grant', of: peer, view }, true))
+    calmly(() => dispatch.onGrantChecked(hand.run, { kind: 'grant', of: peer, view }, true))
     expect([peer.held.length, hand.run.member.counters.malformed]).toEqual([1, 0])
   })
 })
@@ -456,18 +456,18 @@ describe('who is here', () => {
     session.server.published.set(7, row)
     const peer = peers.create(hand.run, 7, false)
     peers.open(hand.run, peer, 'sim:7')
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect(hand.run.member.peers.get(7)).toBe(peer)
     session.server.published.delete(7)
-    links.tend(hand.run)
+    links.reconcile(hand.run)
     expect(hand.run.member.peers.has(7)).toBe(false)
   })
   test('has a link looked over by the clock, with all that belongs to it (PR-2)', () => {
     const { hand, peer } = scene()
     hand.run.member.clock.set = true
     peer.link!.clock.shift = 999
-    hand.run.member.untended = true
-    links.round(hand.run)
-    expect([peer.link!.clock.shift, hand.run.member.untended]).toEqual([0, false])
+    hand.run.member.reconcileDue = true
+    links.sweep(hand.run)
+    expect([peer.link!.clock.shift, hand.run.member.reconcileDue]).toEqual([0, false])
   })
 })

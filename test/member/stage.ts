@@ -51,7 +51,7 @@ export class Stage {
     const peer = run.member.peers.get(other)
     if (peer) peers.forget(run, peer)
     this.#tell(inc, `forgets its link with ${other}`)
-    links.tend(run)
+    links.reconcile(run)
   }
 
   pass(ms: Millis): void {

@@ -2,7 +2,7 @@
 // Method: one member by hand, in a session; the hub says what it was not asked.
 import { expect, test } from 'vitest'
 import { framePart } from '../../packages/holdfast/src/member/dispatch.ts'
-import { ENTRANCE_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import { JOIN_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
 import { joinedLayout } from '../../packages/holdfast/src/session/messages.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Hand } from './hand.ts'
@@ -31,7 +31,7 @@ test('T13: who is in a session founds none, and comes into no other, unasked (AP
   hand.link(1, 'relay:1')
   const { view } = hand.run.member.session.client
   const joined = { kind: 'joined', inc: 7, player: 7, lastSeq: 9, view } as const
-  hand.tells(1, 'relay:1', framePart(ENTRANCE_CHANNEL, encode(joinedLayout, joined)))
+  hand.tells(1, 'relay:1', framePart(JOIN_CHANNEL, encode(joinedLayout, joined)))
   expect([stands(hand), hand.run.member.counters.malformed]).toEqual([before, 1])
 })
 

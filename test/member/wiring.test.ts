@@ -198,10 +198,10 @@ describe('an event of the session', () => {
   test('of a role makes it look after its links, and its clock where that has no time (PR-2)', () => {
     const asks = (set: boolean, phase: 'in' | 'finding'): [boolean, boolean] => {
       const bare = primary()
-      Object.assign(bare.run.member, { phase, untended: false })
+      Object.assign(bare.run.member, { phase, reconcileDue: false })
       bare.run.member.clock.set = set
       calmly(() => bare.run.out.emit({ kind: 'role', role: 'alone' }))
-      return [bare.run.member.untended, bare.run.member.clock.set]
+      return [bare.run.member.reconcileDue, bare.run.member.clock.set]
     }
     expect(asks(false, 'in')).toEqual([true, true])
     expect(asks(false, 'finding')).toEqual([true, false])
@@ -304,7 +304,7 @@ describe('each call into a member', () => {
       (at) => member.datagram(bare.run, at, 'sim:9', BYTES),
       (at) => member.refused(bare.run, at, 'sim:9'),
       (at) => member.hubMet(bare.run, at, { kind: 'wrong', what: '' }),
-      (at) => member.hubSaid(bare.run, at, BYTES),
+      (at) => member.hubMessage(bare.run, at, BYTES),
       (at) => member.computed(bare.run, at, 99, true),
       (at) => member.submit(bare.run, at, 5, BYTES),
       (at) => member.handOver(bare.run, at, false),
@@ -362,9 +362,9 @@ describe('each call into a member', () => {
   test('that finds links to look after does, and only in a session (PR-2)', () => {
     for (const phase of ['in', 'finding'] as const) {
       const bare = primary()
-      Object.assign(bare.run.member, { phase, untended: true })
+      Object.assign(bare.run.member, { phase, reconcileDue: true })
       calmly(() => member.touched(bare.run, 5))
-      expect(bare.run.member.untended).toBe(phase !== 'in')
+      expect(bare.run.member.reconcileDue).toBe(phase !== 'in')
     }
   })
 })
@@ -373,15 +373,15 @@ describe('by the clock a member', () => {
   test('looks over its links four times a second, while it is in a session (PR-2)', () => {
     const bare = primary()
     bare.wake(1_000)
-    expect(bare.run.member.roundAt).toBe(1_000 + ROUND_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + ROUND_MS)
     bare.wake(999 + ROUND_MS)
-    expect(bare.run.member.roundAt).toBe(1_000 + ROUND_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + ROUND_MS)
     bare.wake(1_000 + ROUND_MS)
-    expect(bare.run.member.roundAt).toBe(1_000 + 2 * ROUND_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + 2 * ROUND_MS)
     bare.run.member.dueAt = Infinity
     expect(member.deadline(bare.run)).toBeLessThanOrEqual(1_000 + 2 * ROUND_MS)
     bare.run.member.phase = 'out'
-    bare.run.member.roundAt = -5
+    bare.run.member.sweepAt = -5
     expect(member.deadline(bare.run)).toBeGreaterThan(-5)
   })
   test('is due when the first of its parts is, or its session (PR-2)', () => {

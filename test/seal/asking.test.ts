@@ -19,7 +19,7 @@ describe('keys that sealed as many packets as they may', () => {
       net.say(world, from, to, 'a')
       net.settle(world)
       net.wake(world, from)
-      if (from.seal.peers.get(keyOf(to))!.asking) return sent
+      if (from.seal.peers.get(keyOf(to))!.initiator) return sent
     }
     return 0
   }
@@ -46,7 +46,7 @@ test('keys to be get a number that no others have, nor others to be (PR-2)', () 
   const second = drawn()
   expect(second).not.toBe(first)
   const peer = seal.peers.get(keyOf(bea))!
-  peer.asking = { index: second } as never
+  peer.initiator = { index: second } as never
   expect([first, second]).not.toContain(drawn())
 })
 
@@ -61,7 +61,7 @@ test('where as many peers have links as there may be, nobody new is asked (PR-2)
   expect(ada.seal.counters.busy).toBe(busy + 1)
   expect([world.flying, ada.seal.peers.has(keyOf(cy))]).toEqual([[], false])
   // Once one of them is idle, its place is free.
-  ada.seal.peers.set('peer 7', { ...known, link: null, asking: null, answering: null })
+  ada.seal.peers.set('peer 7', { ...known, link: null, initiator: null, responder: null })
   net.ask(world, ada, cy)
   net.settle(world)
   expect(linkOf(cy, ada)).toBe(linkOf(ada, cy))

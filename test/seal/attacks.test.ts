@@ -203,7 +203,7 @@ describe.each(MEANS)('with %s', (_name, differs) => {
     net.arrive(world, told!)
     expect(other.events).toEqual([{ kind: 'version', peer: keyOf(bea), version: 9 }])
     // It may be a lie, so nothing ends by it.
-    expect(other.seal.peers.get(keyOf(bea))!.asking!.stage).toBe('asked')
+    expect(other.seal.peers.get(keyOf(bea))!.initiator!.stage).toBe('asked')
     bea.admit = () => 'notMember'
     const cy = net.addEnd(world, 'cy', 3, differs)
     net.ask(world, cy, bea)

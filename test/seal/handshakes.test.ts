@@ -41,9 +41,9 @@ test('who has keys and hears nothing says so again after 100 ms to a second, and
   const words = world.sent.filter(({ bytes }) => (bytes[0]! & 0xf0) === KIND.word)
   expect(words).toHaveLength(8)
   const peer = ada.seal.peers.get(keyOf(bea))!
-  expect(peer.asking?.stage).toBe('standing')
+  expect(peer.initiator?.stage).toBe('standing')
   net.pass(world, 1)
-  expect([peer.asking, linkOf(ada, bea) !== 0, ada.events.length]).toEqual([null, true, 1])
+  expect([peer.initiator, linkOf(ada, bea) !== 0, ada.events.length]).toEqual([null, true, 1])
   const sent = world.sent.length
   net.ask(world, ada, bea)
   expect(world.sent.slice(sent).map(({ bytes }) => bytes[0])).toEqual([KIND.first])
@@ -122,7 +122,7 @@ test('a cookie is taken from where it was asked for, and answered once (PR-2)', 
   expect(cookie.bytes[0]).toBe(KIND.cookie)
   net.arrive(world, { ...cookie, from: 'udp:elsewhere' })
   expect([world.flying.length, ada.seal.counters.forged]).toEqual([0, 1])
-  const asking = ada.seal.peers.get(keyOf(bea))!.asking!
+  const asking = ada.seal.peers.get(keyOf(bea))!.initiator!
   expect(asking.cookie).toBe(null)
   net.arrive(world, cookie)
   expect(world.flying.splice(0).map(({ to, bytes }) => [to, bytes[0]])).toEqual([

@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time with the shipped hub; pages end, or machines are killed.
 import { describe, expect, test } from 'vitest'
 import { object, text, withRoom } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 

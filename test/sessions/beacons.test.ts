@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import { action } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { Environment, Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
 import {
   environmentOf,

@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time with the shipped hub, over a quick and a slow path to it;
 // the founder and a second player do each line in the moment in which `join` has returned.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import {
   action,
   type JoinOptions,

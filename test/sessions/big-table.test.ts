@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time: 1,000 pieces, and members that change them all the while.
 import { expect, test } from 'vitest'
 import { action, piece, text, u32 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const PIECES = 1_000

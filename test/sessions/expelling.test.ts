@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time; kicks and bans of clients, backups and the primary, with
 // deaths in between; requests of members who may not ask for that.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type JoinOptions } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 

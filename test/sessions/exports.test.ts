@@ -3,7 +3,7 @@
 // Method: the shipped waiting, with a runner by hand.
 import { describe, expect, test } from 'vitest'
 import { Exports } from '../../packages/holdfast/src/join/saved-file.ts'
-import type { Runner } from '../../packages/holdfast/src/runtime/runner.ts'
+import type { MemberLoop } from '../../packages/holdfast/src/runtime/member-loop.ts'
 
 /** A runner that serves nothing, and counts what is asked. */
 class Hand {
@@ -11,7 +11,7 @@ class Hand {
   asked = 0
   due = Infinity
   #ring: () => void = () => {}
-  readonly runner: Runner = {
+  readonly runner: MemberLoop = {
     loop: {
       now: () => this.now,
       alarm: (run: () => void) => {
@@ -24,7 +24,7 @@ class Hand {
       if (verb.length === 2 && !String(verb).includes('holds')) this.asked++
       return undefined
     },
-  } as unknown as Runner
+  } as unknown as MemberLoop
 
   /** Time passes until the alarm. */
   ring(): void {

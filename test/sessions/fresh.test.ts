@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time, with the shipped hub.
 import { describe, expect, test } from 'vitest'
 import { action, piece, u8 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 

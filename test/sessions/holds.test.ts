@@ -1,7 +1,7 @@
 // Goal: who loses the hold of a piece hears it at once, by whom and why; what nobody may see is no
 // news; lots that were drawn are drawn; rules that answer nonsense are told so.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import {
   action,

@@ -4,7 +4,7 @@
 // Method: whole sessions in virtual time; TABLE as it is shipped.
 // Slow: the sessions have 16 to 64 members.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { action } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 

@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time with the shipped hub, which is killed, or stands still
 // with its streams open; by the stream alone, and with paths of their own.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 interface Room {

@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time with the shipped hub; the way to what was there before us
 // is slow, so that much time lies between the first view and the last object.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
 import {
   type HoldfastError,

@@ -14,7 +14,7 @@ import {
   withRoom,
 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import {
   type Objects,
   OBJECTS_CHANNEL,
@@ -124,7 +124,7 @@ describe('objects that are kept', () => {
     expect([mine(back), mine(linus)]).toEqual([[ids[1]], [ids[0]]])
     expect(linus.all(Stroke).map(({ state }) => state.x)).toContain(99)
     // Each is of the epoch in which the room was opened, or of a later grant.
-    const { slots, session } = linus.member!
+    const { mounts: slots, session } = linus.member!
     const { state } = slots.find(({ part }) => part.channel === OBJECTS_CHANNEL)!
     const epochs = [...(state as Objects).replicas.values()].map(({ version }) => version.epoch)
     expect(epochs).toEqual(epochs.map(() => session.server.epoch))

@@ -1,6 +1,6 @@
 // Goal: how members are found, kept and given up, as the source has it, on whole sessions.
 // Method: whole sessions in virtual time; processes die without a word, and paths are cut.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import { action, object, u8 } from '../../packages/holdfast/src/index.ts'
 import {
@@ -79,7 +79,7 @@ describe('the directory', () => {
 
   test('T40: every member knows where each can be reached: its own addresses, a tab by the hub (PR-3)', async () => {
     const { all } = await crew(2, 4, ['Linus'])
-    const own = all.map(({ member }) => member!.wish.addresses)
+    const own = all.map(({ member }) => member!.options.addresses)
     expect(own.map((list) => list.length > 0)).toEqual([true, true, false, true])
     expect(new Set(own.flat()).size).toBe(3)
     for (const { member } of all) {

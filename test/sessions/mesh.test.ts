@@ -1,6 +1,6 @@
 // Goal: in a mesh all members have links to one another, and these change nothing of who serves.
 // Method: whole sessions in virtual time; paths are cut one by one.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/index.ts'
 import { isRelayed } from '../../packages/holdfast/src/wire/relay.ts'
@@ -36,7 +36,7 @@ function linksOf(session: Session): { open: number[]; relayed: number[] } {
 }
 
 const heardAt = (session: Session, inc: number): number =>
-  session.member!.peers.get(inc)!.link!.lastHeard
+  session.member!.peers.get(inc)!.link!.lastReceived
 
 describe('who has links', () => {
   test('in a mesh each member has a direct link to each other', async () => {

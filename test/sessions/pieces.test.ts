@@ -15,7 +15,7 @@ import {
   u8,
   vec2,
 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { handled, shuffled } from '../pieces/cards.ts'
 
@@ -245,7 +245,7 @@ describe('one table', () => {
     expect(faces[3]!.filter((face) => face !== null)).toHaveLength(1)
     expect(faces.slice(0, 3).flat()).toEqual(Array.from({ length: 9 }, () => null))
     // Nor do their bytes: what a member was told is all that came.
-    const kept = all.map((session) => session.member?.slots.find(({ part }) => part.channel === 7))
+    const kept = all.map((session) => session.member?.mounts.find(({ part }) => part.channel === 7))
     const rows = kept.map((slot) => [
       ...(
         slot!.state as unknown as { published: Map<number, { hidden: number }> }

@@ -4,7 +4,7 @@
 import { admissionOf } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { claimOf, type Join, joinLayout } from '../../packages/holdfast/src/session/messages.ts'
@@ -93,7 +93,7 @@ describe('one stream', () => {
       // It is somebody else before the answer comes, so the link of before never stands.
       eve.becomes(200)
       await w.run(15)
-      expect(ada.member!.callers.size).toBeLessThanOrEqual(3)
+      expect(ada.member!.pendingJoins.size).toBeLessThanOrEqual(3)
     }
     expect(claimed(here)).toBe(2)
     await w.join({ game: 'garden', name: 'Linus' })
@@ -115,7 +115,7 @@ test('those who are refused on many streams wait for nothing, and hold up nobody
     for (const one of crowd) one.eve.ask(signed(id, wishOf(one, { schema: 1 })))
     await w.run(200)
   }
-  const { callers } = ada.member!
+  const { pendingJoins: callers } = ada.member!
   expect(callers.size).toBe(CALLERS_MAX)
   expect([...callers.values()].every(({ peer }) => peer.link !== null)).toBe(true)
   const begun = w.sim.now()

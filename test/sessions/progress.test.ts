@@ -4,7 +4,7 @@
 // shut, and a path so slow that the objects take longer than `join` waits for them.
 import { expect, test } from 'vitest'
 import { joinIn } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import {
   type JoinOptions,
   type JoinProgress,

@@ -66,7 +66,7 @@ describe('objectsPerPlayer', () => {
     expect(refusal(() => node.create(Rock))).toBe(full(3, 3))
     // One whose program does not ask itself is told by whoever serves.
     const { session } = node.member!
-    const own = (node.member!.slots[0]!.state as { hosts: Set<number> }).hosts
+    const own = (node.member!.mounts[0]!.state as { hosts: Set<number> }).hosts
     own.add(session.me)
     make(node, 4)
     await w.run(1_000)

@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time; a disk that refuses one write.
 import { describe, expect, test } from 'vitest'
 import { action, HoldfastError, object, u8, withRoom } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 

@@ -1,7 +1,7 @@
 // Goal: nothing a failure can take: a player comes back as the same, a role changes hands without
 // a pause, and when server and backup die at once what anybody saw goes on.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import {
   action,

@@ -1,7 +1,7 @@
 // Goal: session time never goes back for an application within one session, from the first moment,
 // and in another session it starts with what it is there.
 // Method: whole sessions in virtual time, looked at after each event of the world.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 

@@ -2,7 +2,7 @@
 // Method: the shipped hub and sessions in virtual time; one does not hear, stands still, or dies.
 import { describe, expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/index.ts'
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { settled } from './crew.ts'
 
@@ -14,19 +14,20 @@ const add = action('add', (table, { by }: { by: number }) => {
 
 interface Three {
   w: SessionWorld
-  all: Running[]
-  server: Running
-  backup: Running
-  other: Running
+  all: InternalSession[]
+  server: InternalSession
+  backup: InternalSession
+  other: InternalSession
 }
 
 async function three(): Promise<Three> {
   const w = world({ seed: 9, conditions: 'rtt=4' })
-  const all: Running[] = []
+  const all: InternalSession[] = []
   for (const name of ['Ada', 'Grace', 'Linus']) {
     all.push(await w.join({ game: 'sums', types: [add], name }))
   }
-  const inRole = (role: string): Running => all.find((one) => one.debug.figures().role === role)!
+  const inRole = (role: string): InternalSession =>
+    all.find((one) => one.debug.figures().role === role)!
   // The detector has learned the rhythm by then.
   await w.runUntil(() => inRole('backup') !== undefined, 5_000)
   await w.run(4_000)
@@ -34,7 +35,7 @@ async function three(): Promise<Three> {
   return { w, all, server, backup, other }
 }
 
-const leads = (one: Running): boolean => one.primary?.inc === one.me.inc
+const leads = (one: InternalSession): boolean => one.primary?.inc === one.me.inc
 
 describe('a takeover', () => {
   test('T36: of a backup that does not hear its primary is vetoed, and the relay carries on (SE-3)', async () => {

@@ -1,7 +1,7 @@
 // Goal: a timer of the table runs its action once, in session time, whoever dies or stands still
 // meanwhile; what cannot be is refused with a sentence, and harms nobody.
 // Method: whole sessions in virtual time.
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import { action, type ActionOutcome, piece, u8 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
@@ -227,7 +227,7 @@ describe('an action that a timer runs', () => {
     expect(heard).toEqual(['a timer of "grumble": Error: not today'])
     expect(all.map((session) => session.table.get('kept'))).toEqual(Array(4).fill(undefined))
     const [head] = all as [Session]
-    expect(head.member!.slots.flatMap(({ part, state }) => held(part.channel, state))).toEqual([])
+    expect(head.member!.mounts.flatMap(({ part, state }) => held(part.channel, state))).toEqual([])
   })
 
   test('and draws and makes pieces does that for all', async () => {

@@ -2,7 +2,7 @@
 // says, and is never primary or backup (SE-4).
 // Method: whole sessions in virtual time; a watcher whose program lies sends what players send.
 import { describe, expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { action, object, piece, procedure, slots, u8 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'

@@ -1,7 +1,7 @@
 /** Rooms whose members all act without pause until they go, and who comes then. */
 
 import type { Place, SessionWorld } from '../../packages/sim/src/session-world.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { action } from '../../packages/holdfast/src/index.ts'
 
 const add = action('add', (table, [what]: [string]) => {

@@ -13,7 +13,7 @@ import {
   pick,
   type Prng,
 } from '../../packages/holdfast/src/faults/prng.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { LAG_MS, opened, PAGE, playing } from './going.ts'
 

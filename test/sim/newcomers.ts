@@ -2,7 +2,7 @@
 
 import { below, create } from '../../packages/holdfast/src/faults/prng.ts'
 import { object, u16 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Ball = object('ball', { at: u16 }, { onOwnerLeave: 'keep', take: 'free' })

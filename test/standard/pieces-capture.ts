@@ -3,7 +3,7 @@
  * refused, wrested, grasped again, raised, shuffled, hidden and swept, and a server dies.
  */
 
-import type { Running } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import type { PieceHandle } from '../../packages/holdfast/src/pieces/handles.ts'
 import { secret } from '../../packages/holdfast/src/pieces/types.ts'
@@ -87,7 +87,7 @@ function card(session: Session, id: number): PieceHandle<typeof Card.schema.fiel
 
 // Whoever has left holds nothing that a handle could name; the part knows when it was let go.
 function isFree(session: Session, id: number): boolean {
-  const { slots } = (session as Running).member!
+  const { mounts: slots } = (session as InternalSession).member!
   const { published } = slots.find(({ part }) => part.channel === PIECES_CHANNEL)!.state as Pieces
   return published.get(id)!.heldBy === 0
 }

@@ -21,7 +21,7 @@ function scene(differs: net.Differs): { world: net.Net; handshakes: reader.Hands
   const [ada, bea] = [net.addEnd(world, 'ada', 1, differs), net.addEnd(world, 'bea', 2, differs)]
   const handshakes: reader.Handshake[] = []
   const note = (): void => {
-    const { secret } = ada.seal.peers.get(net.keyOf(bea))!.asking!
+    const { secret } = ada.seal.peers.get(net.keyOf(bea))!.initiator!
     handshakes.push({ session: 's-1', e: secret, s: ada.seal.secret, asked: bea.seal.point })
   }
   net.ask(world, ada, bea, new TextEncoder().encode('JOIN'))

@@ -2,7 +2,7 @@
 
 import { type FromHub, fromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { Connect } from '../../packages/holdfast/src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld } from '../../packages/sim/src/session-world.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { save } from '../../packages/hub/src/machine/saving.ts'
 import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'

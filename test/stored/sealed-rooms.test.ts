@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { action, text, u8 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../sessions/acting.ts'
 import { joinBy, termsAs, unsealed } from './lying.ts'

@@ -154,7 +154,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Where no lines are kept nobody reads what they would say.',
   ),
   equivalent(
-    'seal/asking.ts read',
+    'seal/initiator.ts read',
     'ee && se',
     'ee',
     'Both are with one point of the other, and a point that makes nothing does so with any secret.',

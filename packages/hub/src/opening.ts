@@ -223,8 +223,8 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
 function eventsOf(loop: Loop, tell: Report): Listeners<rooms.HubEvents> {
   const reports = new Reports({
     soon: (run) => loop.soon(run),
-    tell: () => false,
-    place: ({ error, where }) => tell(error, where),
+    notify: () => false,
+    reportUncaught: ({ error, where }) => tell(error, where),
   })
   return new Listeners<rooms.HubEvents>('a hub', rooms.HUB_EVENTS, reports)
 }

@@ -38,12 +38,12 @@ export class MailEvents {
     const { loop, report } = this.#place
     const reports = new Reports({
       soon: (run) => loop.soon(run),
-      tell: (reported) => {
-        const hears = events.hears('error')
+      notify: (reported) => {
+        const hears = events.hasListeners('error')
         if (hears) events.emit('error', reported)
         return hears
       },
-      place: ({ error, where }) => report?.(error, where),
+      reportUncaught: ({ error, where }) => report?.(error, where),
     })
     const events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
     return events
@@ -72,7 +72,7 @@ export class MailEvents {
   #unseenPeer(peer: string): void {
     if (this.#unseen.has(peer)) return
     this.#unseen.add(peer)
-    if (this.events.hears('unseen')) return this.events.emit('unseen', { peer })
+    if (this.events.hasListeners('unseen')) return this.events.emit('unseen', { peer })
     if (this.#unseen.size > UNSEEN_SAID_MAX) return
     this.#place.warn?.(
       `${plain(this.#id)} posted a letter to ${plain(peer)}, which it never met and does not ` +
@@ -82,7 +82,7 @@ export class MailEvents {
 
   /** Letters that wait because of a bad program are not to go unnoticed. */
   #stopped({ peer, n, why, tries, ms }: Stopped): void {
-    if (this.events.hears('stopped')) {
+    if (this.events.hasListeners('stopped')) {
       return this.events.emit('stopped', { peer, n, why, tries, ms })
     }
     const next = ms === null ? 'until it has another handler' : `for ${Math.ceil(ms / 1000)} s`

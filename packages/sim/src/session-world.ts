@@ -11,7 +11,7 @@
 import type { Environment } from '../../holdfast/src/ports.ts'
 import { HubServer } from '../../hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'
-import type { Running } from '../../holdfast/src/join/live.ts'
+import type { InternalSession } from '../../holdfast/src/join/session-impl.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import { toyCiphers, toyCurves } from './toy-ciphers.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from './world.ts'
@@ -63,7 +63,7 @@ export interface SessionWorld extends Omit<World, 'node'> {
   /** The hub of the moment; null while it is down. */
   hub(): HubServer | null
   /** Joins from a process of its own. */
-  join(options: JoinOptions, place?: Place): Promise<Running>
+  join(options: JoinOptions, place?: Place): Promise<InternalSession>
   /** The machine a session runs on. */
   nodeOf(session: object): string
   /** Kills a session's process: no goodbye, no last word. */

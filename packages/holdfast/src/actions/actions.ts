@@ -4,7 +4,7 @@ import * as actions from './protocol/actions.ts'
 import type { Actor, Run, Table } from './protocol/actions.ts'
 import { find } from './protocol/timers.ts'
 import type { Part } from '../kind/protocol/part.ts'
-import { checkAtOnce, checkName } from '../api/options.ts'
+import { checkSync, checkName } from '../api/options.ts'
 import {
   ANY,
   type AnswerOptions,
@@ -21,7 +21,7 @@ import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/text/json.ts'
-import { atOnce, isMistake, type Report } from '../api/reports.ts'
+import { requireSync, isMistake, type Report } from '../api/reports.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../api/emitter.ts'
 import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
@@ -85,7 +85,7 @@ export function action(
   const what = `the action "${name}"`
   const hasFields = typeof first === 'object' && first !== null
   const run = hasFields ? second : first
-  checkAtOnce(what, run)
+  checkSync(what, run)
   const signature = hasFields ? signatureOf(what, first as Fields, options) : ANY
   return { kind: actionsKind, name, signature, run: run as AnyAction['run'] }
 }
@@ -123,7 +123,7 @@ export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report
     // The caller alone learns of it: the game has made no mistake.
     if (!given.ok) throw new Error(`${where}: ${given.why}`)
     try {
-      const value = atOnce(where, run(faced(table, all), given.value as never, by))
+      const value = requireSync(where, run(faced(table, all), given.value as never, by))
       checkPlain(value ?? null, `what ${where} gave`)
       return givenAnswer(where, signature, value)
     } catch (error) {

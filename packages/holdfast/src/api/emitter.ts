@@ -112,7 +112,7 @@ export class Listeners<Events> implements Emitter<Events> {
   }
 
   /** Whether anybody listens to that. */
-  hears(name: keyof Events): boolean {
+  hasListeners(name: keyof Events): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }
 

@@ -2,7 +2,7 @@
 
 import type { Migration } from '../wire/fields/converting.ts'
 import type { Field, Fields, StateOf } from '../wire/fields/schema.ts'
-import { checkAtOnce } from './options.ts'
+import { checkSync } from './options.ts'
 import { checkNameOf } from './options.ts'
 
 /** What `piece`, and `object` of a type that is kept, take about other builds. */
@@ -37,7 +37,7 @@ export function was<F extends Field<unknown>>(name: string, field: F): F {
 export function migrationOf(name: string, options: MigrationOptions<Fields>): Migration | null {
   const { was: before, migrate } = options
   if (before !== undefined) checkNameOf(`${name}: was`, before)
-  if (migrate !== undefined) checkAtOnce(`${name}: migrate`, migrate)
+  if (migrate !== undefined) checkSync(`${name}: migrate`, migrate)
   if (before === undefined && migrate === undefined) return null
   return { was: before ?? '', migrate: migrate ?? null }
 }

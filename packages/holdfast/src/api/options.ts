@@ -57,7 +57,7 @@ export function checkFunction(what: string, value: unknown): void {
 const LATE = ['AsyncFunction', 'GeneratorFunction', 'AsyncGeneratorFunction']
 
 /** Refuses a function that does not return at once. @throws HoldfastError code `bad-value` */
-export function checkAtOnce(what: string, value: unknown): void {
+export function checkSync(what: string, value: unknown): void {
   checkFunction(what, value)
   const kind = (value as { constructor?: { name?: unknown } }).constructor?.name
   if (typeof kind === 'string' && LATE.includes(kind)) {

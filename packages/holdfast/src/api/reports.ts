@@ -24,9 +24,9 @@ export interface ReportsHost {
   /** Calls `run` when the running code has returned. */
   soon(run: () => void): void
   /** Calls the listeners of the event `error`. @returns whether there was one */
-  tell(reported: Reported): boolean
+  notify(reported: Reported): boolean
   /** Reports an error as the platform reports uncaught ones. */
-  place(reported: Reported): void
+  reportUncaught(reported: Reported): void
 }
 
 /** See the head of this file. */
@@ -69,7 +69,7 @@ export class Reports {
     for (const reported of this.#waiting.splice(0)) {
       // A listener of `error` that throws is not given its own error.
       const isTheirs = reported.where === ERROR_LISTENER
-      if (isTheirs || !this.#host.tell(reported)) this.#host.place(reported)
+      if (isTheirs || !this.#host.notify(reported)) this.#host.reportUncaught(reported)
     }
   }
 }
@@ -80,7 +80,7 @@ const ERROR_LISTENER = 'a listener of "error"'
  * Wraps a rule that must return at once: if it throws or returns a promise, `instead` is its
  * result.
  */
-export function ruled<Args extends unknown[], Result>(
+export function guardRule<Args extends unknown[], Result>(
   report: Report,
   where: string,
   run: (...args: Args) => Result,
@@ -88,7 +88,7 @@ export function ruled<Args extends unknown[], Result>(
 ): (...args: Args) => Result {
   return (...args) => {
     try {
-      return atOnce(where, run(...args))
+      return requireSync(where, run(...args))
     } catch (error) {
       report(error, where, run)
       return instead
@@ -97,7 +97,7 @@ export function ruled<Args extends unknown[], Result>(
 }
 
 /** Returns a function's result, unless that is a promise. @throws HoldfastError code `bad-value` */
-export function atOnce<Result>(where: string, given: Result): Result {
+export function requireSync<Result>(where: string, given: Result): Result {
   if (!isThenable(given)) return given
   // Nobody waits for the promise, and its rejection must not be reported as uncaught.
   given.then(undefined, () => {})

@@ -2,7 +2,7 @@
 
 import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
-import { atOnce, type Report, type Reports, ruled } from '../api/reports.ts'
+import { requireSync, type Report, type Reports, guardRule } from '../api/reports.ts'
 import { shown } from '../wire/fields/fields.ts'
 import type { AnyPlan, Performance } from './types.ts'
 
@@ -32,7 +32,7 @@ export function authorOf(
   // What it throws is reported as that function's, once.
   const guarded = <Value>(verb: keyof AnyPlan, run: () => Value, instead: Value): Value => {
     const tell: Report = (error, where) => report(error, where, source(verb))
-    return ruled(tell, whose(verb), run, instead)()
+    return guardRule(tell, whose(verb), run, instead)()
   }
   const created = (): object => createdBy(whose('create'), plan, options)
   created()
@@ -68,7 +68,7 @@ function performed(
   report: (error: unknown) => void,
 ): machine.Judged {
   try {
-    return judged(where, atOnce(where, run()) as Performance)
+    return judged(where, requireSync(where, run()) as Performance)
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, 300)
     if (error instanceof Refusal) return { kind: 'refused', reason }
@@ -79,7 +79,7 @@ function performed(
 
 // Without a state there is no session: whoever joins is told at once.
 function createdBy(where: string, plan: AnyPlan, options: unknown): object {
-  const state: unknown = atOnce(where, plan.create(options))
+  const state: unknown = requireSync(where, plan.create(options))
   if (typeof state === 'object' && state !== null) return state
   throw badValue(`${where} gives an object: ${shown(state)}`)
 }

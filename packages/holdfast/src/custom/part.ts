@@ -3,7 +3,7 @@
 import * as machine from './protocol/custom.ts'
 import { badValue } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
-import { checkAtOnce, checkName, checkOptions } from '../api/options.ts'
+import { checkSync, checkName, checkOptions } from '../api/options.ts'
 import { shown } from '../wire/fields/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'
 import { authorOf } from './author.ts'
@@ -86,12 +86,12 @@ function checkPlan(plan: unknown): void {
   const [least, most] = CHANNELS
   const fits = Number.isInteger(channel) && Number(channel) >= least && Number(channel) <= most
   if (!fits) throw badValue(`the channel of a part is ${least} to ${most}: ${shown(channel)}`)
-  for (const verb of VERBS) checkAtOnce(`${verb} of a part`, given[verb])
+  for (const verb of VERBS) checkSync(`${verb} of a part`, given[verb])
   const has = DURABLE.filter((verb) => given[verb] !== undefined)
   const lacks = DURABLE.find((verb) => !has.includes(verb))
   if (has.length > 0 && lacks) {
     throw badValue(`a part with ${has.join(', ')} has ${lacks} too: what is kept takes all four`)
   }
-  for (const verb of has) checkAtOnce(`${verb} of a part`, given[verb])
-  if (given['receive'] !== undefined) checkAtOnce('receive of a part', given['receive'])
+  for (const verb of has) checkSync(`${verb} of a part`, given[verb])
+  if (given['receive'] !== undefined) checkSync('receive of a part', given['receive'])
 }

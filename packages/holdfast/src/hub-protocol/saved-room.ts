@@ -21,7 +21,7 @@ import {
   type ValueOf,
   varint,
 } from '../wire/layout.ts'
-import { agreed, only, said, shown, type Versions } from '../wire/versions.ts'
+import { negotiate, only, encodeVersions, formatVersions, type Versions } from '../wire/versions.ts'
 import { SHEETS_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 import { entrant, ENTRANTS_MAX } from './tickets.ts'
 
@@ -65,7 +65,7 @@ export type Saved = ValueOf<typeof savedLayout> & { readonly time: Millis }
 /** The bytes of a file. */
 export function writeSaved(saved: Saved): Uint8Array {
   const body = encode(savedLayout, saved)
-  const version = Uint8Array.of(said(SAVED_VERSIONS))
+  const version = Uint8Array.of(encodeVersions(SAVED_VERSIONS))
   return joined(new TextEncoder().encode(MARK), version, digest(body), body)
 }
 
@@ -78,8 +78,9 @@ export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
     return { why: `has ${bytes.length} bytes of at most ${SAVED_MAX}` }
   }
   const version = bytes[MARK.length]
-  if (agreed(SAVED_VERSIONS, version ?? 0) === null) {
-    return { why: `is of ${shown(version ?? 0)}, and this build reads ${shown(SAVED_VERSIONS)}` }
+  if (negotiate(SAVED_VERSIONS, version ?? 0) === null) {
+    const [its, ours] = [version ?? 0, SAVED_VERSIONS].map(formatVersions)
+    return { why: `is of ${its}, and this build reads ${ours}` }
   }
   const body = bytes.subarray(HEAD_BYTES)
   const isWhole = sameBytes(digest(body), bytes.subarray(MARK.length + 1, HEAD_BYTES))

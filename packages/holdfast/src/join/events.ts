@@ -5,7 +5,7 @@ import { Listeners } from '../api/emitter.ts'
 import type { ObjectHandle } from '../objects/handles.ts'
 import { type Reported, Reports } from '../api/reports.ts'
 import type { ByteRates } from '../runtime/traffic.ts'
-import type { Ballot, Banned } from './conduct.ts'
+import type { Ballot, Banned } from './moderation.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 
 export type { Listen } from '../api/emitter.ts'
@@ -86,12 +86,12 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
 } {
   const reports = new Reports({
     soon: (run) => loop.soon(run),
-    tell: (reported) => {
-      if (!events.hears('error')) return false
+    notify: (reported) => {
+      if (!events.hasListeners('error')) return false
       events.emit('error', reported)
       return true
     },
-    place: ({ error, where }) => report(error, where),
+    reportUncaught: ({ error, where }) => report(error, where),
   })
   const events: Listeners<SessionEvents> = new Listeners('a session', NAMES, reports)
   return { events, reports }

@@ -6,11 +6,11 @@ import { standing } from '../session/keeping.ts'
 import { patience } from '../session/server.ts'
 import { serves, type Session } from '../session/state.ts'
 import type { Safety, SessionFigures, Status } from './events.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
 
-/** As they are now. @param runner null once the session was left */
-export function figuresOf(runner: Runner | null, view: View, inc: PeerId): SessionFigures {
-  const member = runner?.member ?? null
+/** As they are now. @param memberLoop null once the session was left */
+export function figuresOf(memberLoop: MemberLoop | null, view: View, inc: PeerId): SessionFigures {
+  const member = memberLoop?.member ?? null
   const own = view.primary === inc
   const peer = member?.peers.get(view.primary)
   const relayed = peer?.path.startsWith('relay:')
@@ -20,7 +20,7 @@ export function figuresOf(runner: Runner | null, view: View, inc: PeerId): Sessi
     epoch: view.epoch,
     role: member?.session.server.role ?? 'idle',
     returns: member?.counters.returns ?? 0,
-    bytesPerSecond: runner?.bytesPerSecond ?? { in: 0, out: 0 },
+    bytesPerSecond: memberLoop?.bytesPerSecond ?? { in: 0, out: 0 },
     hub: member?.hub === 'attached',
     threw: member?.counters.threw ?? 0,
     pushedBack: member?.session.pushedBack ?? 0,

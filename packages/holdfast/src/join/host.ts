@@ -6,22 +6,22 @@
 import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
 import { HoldfastError } from '../machine.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
 import type { Host, Question } from '../kind/kind.ts'
 import type { Roster } from './roster.ts'
 
 /** What all hosts of one session share. */
 export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' | 'emit'> {
   readonly roster: Roster
-  readonly questions: Questions
+  readonly operations: PendingOperations
   /** Null before there is a member, and once we left. */
-  runner: () => Runner | null
+  memberLoop: () => MemberLoop | null
   isOver: () => boolean
 }
 
 /** The host of the kind with that channel. */
 export function hostOf(shared: Shared, channel: number): Host {
-  const { roster, questions, runner, isOver } = shared
+  const { roster, operations, memberLoop, isOver } = shared
   return {
     reports: shared.reports,
     options: shared.options,
@@ -30,7 +30,7 @@ export function hostOf(shared: Shared, channel: number): Host {
       return isOver()
     },
     get session() {
-      return runner()?.member.session.id ?? ''
+      return memberLoop()?.member.session.id ?? ''
     },
     get player() {
       return roster.player
@@ -46,43 +46,43 @@ export function hostOf(shared: Shared, channel: number): Host {
     findPlayer: (player) => roster.findPlayer(player),
     checkPlays: (verb) => roster.checkPlays(verb),
     emit: shared.emit,
-    clock: () => runner()?.loop.now() ?? NaN,
-    time: () => runner()?.sessionTime() ?? NaN,
-    changing: () => runner()?.changeTime() ?? NaN,
-    do: (verb) => runner()?.do((now, run) => verb(now, partOut(run, channel))),
+    clock: () => memberLoop()?.loop.now() ?? NaN,
+    time: () => memberLoop()?.sessionTime() ?? NaN,
+    changing: () => memberLoop()?.changeTime() ?? NaN,
+    do: (verb) => memberLoop()?.do((now, run) => verb(now, partOut(run, channel))),
     doNow: (verb) => {
-      return runner()?.do((now, run) => {
+      return memberLoop()?.do((now, run) => {
         const result = verb(now, partOut(run, channel))
         member.touched(run, now)
         return result
       })
     },
-    touch: () => runner()?.touch(),
-    tell: () => runner()?.tell(),
-    ask: (question) => questions.ask(channel, question),
+    touch: () => memberLoop()?.touch(),
+    tell: () => memberLoop()?.notify(),
+    ask: (question) => operations.ask(channel, question),
   }
 }
 
 /** See the head of this file. */
-export class Questions {
-  readonly #runner: () => Runner | null
+export class PendingOperations {
+  readonly #memberLoop: () => MemberLoop | null
   readonly #waiting = new Map<number, Question>()
 
-  constructor(runner: () => Runner | null) {
-    this.#runner = runner
+  constructor(memberLoop: () => MemberLoop | null) {
+    this.#memberLoop = memberLoop
   }
 
   /** Asks the primary. What is wrong rejects the question. */
   ask(channel: number, question: Question): void {
-    const runner = this.#runner()
-    if (!runner) {
+    const memberLoop = this.#memberLoop()
+    if (!memberLoop) {
       return question.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
     }
     // Before it is asked: alone, the outcome is told before `submit` returns.
-    const seq = runner.member.session.client.nextSeq
+    const seq = memberLoop.member.session.client.nextSeq
     this.#waiting.set(seq, question)
     try {
-      runner.do((now, run) => member.submit(run, now, channel, question.body()))
+      memberLoop.do((now, run) => member.submit(run, now, channel, question.body()))
     } catch (error) {
       this.#waiting.delete(seq)
       question.reject(error as Error)

@@ -10,11 +10,11 @@ import { openEvents } from './events.ts'
 import { checkCount, checkFlag, checkFunction, checkNameOf } from '../api/options.ts'
 import { checkOptions, checkWord } from '../api/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/operations.ts'
-import { Runner, type RunnerOptions } from '../runtime/runner.ts'
+import { MemberLoop, type MemberLoopOptions } from '../runtime/member-loop.ts'
 import type { Definition } from '../kind/kind.ts'
-import { Live, type Running } from './live.ts'
+import { SessionImpl, type InternalSession } from './session-impl.ts'
 import { type KeepRoom, keepingOf } from './keep-room.ts'
-import { type JoinProgress, tellProgress } from './progress.ts'
+import { type JoinProgress, reportProgress } from './progress.ts'
 import { savedOf } from './saved-file.ts'
 import { readTicket } from '../hub-protocol/tickets.ts'
 import { parseToken } from './token.ts'
@@ -175,27 +175,30 @@ export const PLAYERS_MAX = 256
  * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`, `exists`
  */
-export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
+export async function joinIn(
+  environment: Environment,
+  options: JoinOptions,
+): Promise<InternalSession> {
   checkOptions('join', options, JOIN_OPTIONS)
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
   if (options.onProgress !== undefined) checkFunction('onProgress', options.onProgress)
-  const wish = wishOf(options, definitions)
+  const memberOptions = memberOptionsOf(options, definitions)
   const { events, reports } = openEvents(environment)
-  const session = new Live(definitions, events, reports, options)
+  const session = new SessionImpl(definitions, events, reports, options)
   const door = new Door(session, options, reports)
-  const runner = await Runner.start({
+  const memberLoop = await MemberLoop.start({
     environment,
     urls: hubUrls(options.server ?? environment.defaultServer),
-    wish,
-    slots: session.parts,
+    memberOptions,
+    parts: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
     onEvent: (event) => door.onEvent(event),
     onSettled: session.onSettled,
   })
   // Before anything can be drawn.
-  session.bind(runner)
-  return door.opened(environment, runner)
+  session.bind(memberLoop)
+  return door.opened(environment, memberLoop)
 }
 
 // What only some kinds of definitions read is not given where nobody reads it.
@@ -207,7 +210,10 @@ function checkRead(options: JoinOptions, { kinds }: Definitions): void {
   }
 }
 
-function wishOf(options: JoinOptions, definitions: Definitions): RunnerOptions['wish'] {
+function memberOptionsOf(
+  options: JoinOptions,
+  definitions: Definitions,
+): MemberLoopOptions['memberOptions'] {
   const { kinds, text, kept: keptTypes } = definitions
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
@@ -265,7 +271,7 @@ function termsOfEntry(options: JoinOptions): string[] {
 
 // Waits for the first view, and tells the session everything from then on.
 class Door {
-  readonly #session: Live
+  readonly #session: SessionImpl
   readonly #signal: AbortSignal | undefined
   readonly #options: JoinOptions
   readonly #reports: Reports
@@ -279,7 +285,7 @@ class Door {
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
-  constructor(session: Live, options: JoinOptions, reports: Reports) {
+  constructor(session: SessionImpl, options: JoinOptions, reports: Reports) {
     this.#session = session
     this.#options = options
     this.#reports = reports
@@ -292,8 +298,8 @@ class Door {
     this.#look()
   }
 
-  // The session gets what came while it was opened once its runner is known to it. One that ends
-  // before it is whole was never joined.
+  // Events from before the session has its member loop reach it now. One that ends before it is
+  // whole was never joined.
   #look(): void {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
@@ -329,19 +335,28 @@ class Door {
     return forget
   }
 
-  #tell(runner: Runner): (() => void) | undefined {
+  #tell(memberLoop: MemberLoop): (() => void) | undefined {
     const { onProgress } = this.#options
     if (!onProgress) return undefined
-    return tellProgress(runner, this.#reports, onProgress, this.#session.coming, () => this.#lateAt)
+    return reportProgress(
+      memberLoop,
+      this.#reports,
+      onProgress,
+      this.#session.initialLoad,
+      () => this.#lateAt,
+    )
   }
 
-  async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
+  async opened(
+    { loop, ...environment }: Environment,
+    memberLoop: MemberLoop,
+  ): Promise<SessionImpl> {
     this.#now = () => loop.now()
     this.#patience = loop.alarm(() => {
       this.#isLate = true
       this.#look()
     })
-    const endProgress = this.#tell(runner)
+    const endProgress = this.#tell(memberLoop)
     const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
     const forget = this.#endWith(environment)
     try {
@@ -355,8 +370,8 @@ class Door {
       // It ended with what came with the last object.
       if (code !== null) throw new HoldfastError(code, reason)
     } catch (error) {
-      if (error instanceof HoldfastError && error.code !== 'left') runner.stop()
-      else void runner.withdraw(WITHDRAW_MS)
+      if (error instanceof HoldfastError && error.code !== 'left') memberLoop.stop()
+      else void memberLoop.withdraw(WITHDRAW_MS)
       for (const one of forget) one()
       throw error
     } finally {

@@ -1,8 +1,8 @@
 /** How much of what there was before us has come, and what `join` says of that while it waits. */
 
 import type { Millis } from '../machine.ts'
-import type { WaitingFor } from '../member/asking.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { WaitingFor } from '../member/join-requests.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
 import { guarded } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'
 
@@ -30,7 +30,7 @@ interface Arriving extends Pick<JoinProgress, 'loaded' | 'total'> {
 }
 
 /** How much of what there was before us has come. */
-export class Coming {
+export class InitialLoad {
   readonly #things: () => Arriving | undefined
   /** The log has come. */
   caughtUp = false
@@ -73,27 +73,28 @@ const LOOK_MS: Millis = 250
  * @param late  when `join` waits no longer
  * @returns ends it
  */
-export function tellProgress(
-  runner: Runner,
+export function reportProgress(
+  memberLoop: MemberLoop,
   reports: Reports,
   listener: (progress: JoinProgress) => void,
-  coming: Coming,
+  coming: InitialLoad,
   late: () => Millis,
 ): () => void {
   const hear = guarded(reports, 'onProgress of join', listener)
   let said = ''
   const look = (): void => {
-    const { waitingFor, reason, until: end } = runner.waiting
+    const { waitingFor, reason, until: end } = memberLoop.waiting
     const { loaded, total } = coming
     const until = waitingFor === 'state' ? late() : end
-    const leftMs = until === Infinity ? null : Math.max(0, Math.round(until - runner.loop.now()))
+    const leftMs =
+      until === Infinity ? null : Math.max(0, Math.round(until - memberLoop.loop.now()))
     const says = JSON.stringify([waitingFor, reason, loaded, total])
-    alarm.set(runner.loop.now() + LOOK_MS)
+    alarm.set(memberLoop.loop.now() + LOOK_MS)
     if (says === said) return
     said = says
     hear({ waitingFor, reason, leftMs, loaded, total })
   }
-  const alarm = runner.loop.alarm(look)
+  const alarm = memberLoop.loop.alarm(look)
   look()
   return () => alarm.cancel()
 }

@@ -7,7 +7,7 @@ import { NO_VIEW } from '../session/state.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 
 /** What a new view changed. */
-export interface Comings {
+export interface RosterChange {
   readonly came: readonly MemberInfo[]
   readonly left: readonly MemberInfo[]
   /** Whether anything about the members is another than before. */
@@ -49,7 +49,7 @@ export class Roster {
   }
 
   /** There is a newer view. @param before  the one that went before it, if any */
-  viewed(view: View, before: View | null): Comings {
+  viewed(view: View, before: View | null): RosterChange {
     const known = this.members
     this.view = view
     this.members = view.members.map(({ inc, player, name, kind, rights }) => {

@@ -3,10 +3,10 @@
 import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
 import { readSaved, type Saved, savedIn } from '../hub-protocol/saved-room.ts'
 import * as member from '../member/member.ts'
-import { holds } from '../member/saving.ts'
+import { holds } from '../member/room-export.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Alarm } from '../ports.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
 import { shown } from '../wire/fields/fields.ts'
 
 /** Without a piece for so long, the room is asked for again. */
@@ -31,35 +31,35 @@ export class Exports {
    *
    * @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`, `timeout`, `store`
    */
-  async make(runner: Runner | null): Promise<Uint8Array> {
-    if (!runner) throw refused('left', 'the session was left')
-    if (runner.do((_now, run) => holds(run))) {
-      const file = runner.do((now, run) => member.save(run, now))!
+  async make(memberLoop: MemberLoop | null): Promise<Uint8Array> {
+    if (!memberLoop) throw refused('left', 'the session was left')
+    if (memberLoop.do((_now, run) => holds(run))) {
+      const file = memberLoop.do((now, run) => member.save(run, now))!
       if ('code' in file) throw refused(file.code, file.why)
       return file
     }
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ resolve, reject }) > 1) return
       this.#tries = 0
-      this.#ask(runner)
+      this.#ask(memberLoop)
     })
   }
 
   // Whoever serves may be another by now, or had sent one a moment ago.
-  #ask(runner: Runner): void {
+  #ask(memberLoop: MemberLoop): void {
     if (this.#waiting.length === 0) return
     if (++this.#tries > TRIES_MAX) return this.#fail('timeout', 'whoever serves does not answer')
-    this.#alarm ??= runner.loop.alarm(() => this.#ask(runner))
-    this.#alarm.set(runner.loop.now() + AGAIN_MS)
-    runner.do((now, run) => member.askRoom(run, now, ++this.#request))
+    this.#alarm ??= memberLoop.loop.alarm(() => this.#ask(memberLoop))
+    this.#alarm.set(memberLoop.loop.now() + AGAIN_MS)
+    memberLoop.do((now, run) => member.askRoom(run, now, ++this.#request))
   }
 
   /** Something of it came, or why there is none. */
-  came(event: MemberEvent & { kind: 'file' }, runner: Runner | null): void {
+  came(event: MemberEvent & { kind: 'file' }, memberLoop: MemberLoop | null): void {
     if ('unsaved' in event) return this.#fail(event.unsaved.code, event.unsaved.why)
     const { bytes } = event
     if (this.#waiting.length === 0) return
-    if (!bytes) return this.#alarm?.set(runner!.loop.now() + AGAIN_MS)
+    if (!bytes) return this.#alarm?.set(memberLoop!.loop.now() + AGAIN_MS)
     if ('why' in readSaved(bytes)) return this.#fail('store', 'what whoever serves sent is no room')
     for (const waiting of this.#end()) waiting.resolve(bytes)
   }

@@ -12,7 +12,7 @@ import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import type { ActionType } from '../actions/actions.ts'
-import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './moderation.ts'
 import type {
   CallOptions,
   CallTarget,
@@ -31,7 +31,7 @@ import type {
   Status,
 } from './events.ts'
 import type { Collection, ObjectHandle } from '../objects/handles.ts'
-import type { InviteOptions, InviteOutcome } from './inviting.ts'
+import type { InviteOptions, InviteOutcome } from './invites.ts'
 import type { LaidAside } from './keep-room.ts'
 import type { MemberInfo, TableView } from '../kind/kind.ts'
 import type { ObjectType } from '../objects/types.ts'
@@ -39,10 +39,10 @@ import type { ActionOutcome, CallOutcome } from '../kind/outcomes.ts'
 import type { PartType } from '../custom/types.ts'
 import type { PieceHandle } from '../pieces/handles.ts'
 import type { PieceType } from '../pieces/types.ts'
-import type { SimulateOptions, SimulationStep } from './simulating.ts'
+import type { SimulateOptions, SimulationStep } from './simulation.ts'
 import type { SlotsHandle, SlotsType } from '../slots/slots.ts'
 
-export type { SimulateOptions, SimulationStep } from './simulating.ts'
+export type { SimulateOptions, SimulationStep } from './simulation.ts'
 
 /** See the head of this file. Made by `join` and `host`. */
 export interface Session extends Emitter<SessionEvents> {

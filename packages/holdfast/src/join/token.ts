@@ -11,7 +11,7 @@
 import { HoldfastError } from '../machine.ts'
 import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
 import { KEY_BYTES } from '../ports.ts'
-import type { Token } from '../runtime/runner.ts'
+import type { Token } from '../runtime/member-loop.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import { fromHex, toHex } from '../wire/bytes.ts'
 

@@ -72,7 +72,7 @@ class Gathering<Item> {
     if (name === 'added') this.#handles.add(handle)
     if (name === 'removed' && !this.#handles.delete(handle)) return
     this.#snapshot = null
-    if (!this.#events.hears(name)) return
+    if (!this.#events.hasListeners(name)) return
     const news = this.#news.get(handle) ?? []
     this.#news.set(handle, news)
     if (name !== 'changed' || news.length === 0) news.push(name)

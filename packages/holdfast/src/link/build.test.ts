@@ -74,7 +74,7 @@ describe('newest state', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
     lone.poke(3, -2)
     expect(lone.flush()).toHaveLength(1)
-    expect([lone.asked.length, lone.link.poked]).toEqual([2, false])
+    expect([lone.asked.length, lone.link.writeScheduled]).toEqual([2, false])
     lone.poke(-2)
     expect(lone.flush()).toEqual([])
     expect(lone.asked).toHaveLength(3)
@@ -116,7 +116,7 @@ describe('newest state', () => {
           return channel
         },
       }
-      link.poke(own, 0)
+      link.scheduleWrite(own, 0)
       return () => link.flush(own, 0, sink)
     }
     for (const channel of [4, 255]) calmly(odd(channel))

@@ -68,7 +68,7 @@ function fill(
   if (purpose === 'data' || purpose === 'probe') content = writeContent(link, sink, writer)
   else if (purpose === 'close') frames.writeClose(writer, link.closed ?? 0)
   if (purpose === 'data' && !content && !answers) {
-    link.poked = false
+    link.writeScheduled = false
     return false
   }
   // An answer leaves even alone, for it may be the reason why a whole frame did not fit.
@@ -140,12 +140,12 @@ function writeAnswer({ clock }: Link, now: Millis, writer: ByteWriter): boolean 
 
 function writeContent(link: Link, sink: LinkSink, writer: ByteWriter): boolean {
   const start = writer.length
-  const both = link.poked && reliable.nextPiece(link.outgoing, link.limits) > 0
+  const both = link.writeScheduled && reliable.nextPiece(link.outgoing, link.limits) > 0
   if (both) link.reliableFirst = !link.reliableFirst
   if (both && !link.reliableFirst) pull(link, sink, writer)
   writePieces(link, writer)
   writeParts(link, writer)
-  if (link.poked && !(both && !link.reliableFirst)) pull(link, sink, writer)
+  if (link.writeScheduled && !(both && !link.reliableFirst)) pull(link, sink, writer)
   return writer.length > start
 }
 
@@ -184,7 +184,7 @@ function pull(link: Link, sink: LinkSink, writer: ByteWriter): void {
     const channel = sink.write(sequence, writer, budget)
     if (channel < 0) {
       writer.length = start
-      if (channel === NOTHING_WAITS) link.poked = false
+      if (channel === NOTHING_WAITS) link.writeScheduled = false
       return
     }
     const length = writer.length - start - frames.UNREL_OVERHEAD + 1

@@ -131,7 +131,7 @@ describe('verdicts', () => {
     const { link: from, sink, newest } = pair.ends[0]
     for (let count = 0; count < 5; count++) link.send(from, 0, numbered(count))
     newest.push([4, numbered(1)], [5, numbered(2)])
-    link.poke(from, 0)
+    link.scheduleWrite(from, 0)
     link.flush(from, 0, sink)
     run(pair, 30)
     expect(sentBy(pair, 0)).toBe(1)
@@ -218,14 +218,14 @@ describe('newest state', () => {
     const pulled: number[] = []
     const changing = { ...sink, write: () => (pulled.push(value), -1) }
     from.pace.flying = from.pace.window
-    link.poke(from, 0)
+    link.scheduleWrite(from, 0)
     link.flush(from, 0, changing)
     value = 1
     expect(pulled).toEqual([])
     from.pace.flying = 0
     link.wake(from, 5, changing)
     expect(pulled).toEqual([1])
-    expect(from.poked).toBe(false)
+    expect(from.writeScheduled).toBe(false)
   })
 
   test('L7: no packet is longer than a datagram and no frame than its budget', () => {
@@ -261,7 +261,7 @@ describe('newest state', () => {
         return 4
       },
     }
-    link.poke(from, 0)
+    link.scheduleWrite(from, 0)
     expect(() => link.flush(from, 0, greedy)).toThrow('keeps its 1132 bytes: 1300')
   })
 
@@ -270,7 +270,7 @@ describe('newest state', () => {
     send(pair, 0, numbered(0, 60_000))
     const { newest } = pair.ends[0]
     for (let count = 0; count < 20; count++) newest.push([4, numbered(count, 1100)])
-    link.poke(pair.ends[0].link, 0)
+    link.scheduleWrite(pair.ends[0].link, 0)
     run(pair, 150)
     expect(pair.ends[1].frames.length).toBeGreaterThan(3)
     run(pair, 2000)
@@ -416,7 +416,7 @@ describe('acks and keepalives', () => {
     const pair = createPair(1, { delay: 1 }, { keepaliveMs: 200 })
     for (const end of pair.ends) link.setKeepalive(end.link, 10)
     run(pair, 1000)
-    expect(pair.now - pair.ends[0].link.lastHeard).toBeLessThanOrEqual(11)
+    expect(pair.now - pair.ends[0].link.lastReceived).toBeLessThanOrEqual(11)
     expect(sentBy(pair, 0)).toBeLessThanOrEqual(110)
     expect(() => link.setKeepalive(pair.ends[0].link, 0)).toThrow('1 to 10000 ms: 0')
   })
@@ -430,7 +430,7 @@ describe('acks and keepalives', () => {
     const stuck = createPair()
     const { link: from } = stuck.ends[0]
     link.send(from, 0, numbered(0))
-    from.lastHeard = LINK_TIMEOUT
+    from.lastReceived = LINK_TIMEOUT
     expect(link.isDown(from, LINK_TIMEOUT - 1)).toBe(false)
     expect(link.isDown(from, LINK_TIMEOUT)).toBe(true)
   })

@@ -118,9 +118,9 @@ export function post(link: Link, now: Millis, channel: number, bytes: Uint8Array
 }
 
 /** Unreliable data waits: `write` is called when the next packet may leave. */
-export function poke(link: Link, now: Millis): void {
+export function scheduleWrite(link: Link, now: Millis): void {
   startWaiting(link, now)
-  link.poked = true
+  link.writeScheduled = true
 }
 
 function startWaiting(link: Link, now: Millis): void {
@@ -215,7 +215,7 @@ function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals)
   open(frames, packet, start, link.incoming.next)
   const found = inspect(link)
   if (acked === null || found === MALFORMED) return refuse(link)
-  link.lastHeard = now
+  link.lastReceived = now
   takeAcks(link, now, acked, header.ackBits, frames.held, arrivals)
   detectLoss(link, now, arrivals)
   if (link.rules.refuses((found & NO_ROOM) !== 0)) {
@@ -310,7 +310,7 @@ export function flush(link: Link, now: Millis, sink: LinkSink): void {
 
 function hasWaiting(link: Link): boolean {
   if (link.closed !== null) return false
-  if (link.poked || link.parted.outbox.length > 0) return true
+  if (link.writeScheduled || link.parted.outbox.length > 0) return true
   return reliable.nextPiece(link.outgoing, link.limits) > 0
 }
 
@@ -320,7 +320,7 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   const { loss, sent } = link
   if (loss.lostAt <= now) detectLoss(link, now, sink)
   else if (sent.oldest < sent.next && probeAt(loss, link.rtt, sent.oldest) <= now) {
-    probe(link, now, sink)
+    probeLoss(link, now, sink)
   }
   flush(link, now, sink)
   if (link.ackAt <= now && !build(link, now, sink, 'ack')) link.ackAt = Infinity
@@ -332,13 +332,13 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
 }
 
 /** Sends a packet that asks for an ack, whether data waits or not: to try a path. */
-export function knock(link: Link, now: Millis, sink: LinkSink): void {
+export function probe(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed === null) build(link, now, sink, 'keepalive')
 }
 
 // The oldest pieces are sent again, for the stream waits for them. Window and pacing do not delay a
 // probe, and a probe alone does not mark a loss (L5).
-function probe(link: Link, now: Millis, sink: LinkSink): void {
+function probeLoss(link: Link, now: Millis, sink: LinkSink): void {
   const { loss, outgoing, counters } = link
   loss.probes += 1
   loss.probeFrom = now
@@ -387,7 +387,7 @@ export function close(link: Link, now: Millis, reason: number, sink: LinkSink): 
  * for as long no progress in its reliable messages. What takes longer, but arrives, is no fault.
  */
 export function isDown(link: Link, now: Millis): boolean {
-  if (link.closed !== null || now - link.lastHeard >= LINK_TIMEOUT) return true
+  if (link.closed !== null || now - link.lastReceived >= LINK_TIMEOUT) return true
   const oldest = reliable.pieceAt(link.outgoing, link.outgoing.base)
   return oldest !== null && now - oldest.at >= LINK_TIMEOUT
 }

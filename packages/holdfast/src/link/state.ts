@@ -51,7 +51,7 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     rules,
     keepaliveMs,
     /** When a well-formed packet last came; at first when the link was created. */
-    lastHeard: now,
+    lastReceived: now,
     /** When a packet last left. */
     lastSent: now,
     /** Why it was closed, by us or by the peer; null while it is open. */
@@ -68,7 +68,7 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     assemblies: createAssemblies(),
     counters: createCounters(),
     /** Unreliable data waits to be pulled. */
-    poked: false,
+    writeScheduled: false,
     /** Since when data waits to leave; meaningless when none does. */
     waitsSince: now,
     /** Which of the two fills a packet first when both wait: reliable messages if true. */

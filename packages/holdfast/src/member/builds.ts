@@ -19,7 +19,10 @@ export interface Unfit {
  *
  * @returns what is kept as of this build; or why that cannot be, and then it stays as it was
  */
-export function adapted({ session, wish, slots }: Member, found: sheets.Read): sheets.Read | Unfit {
+export function adapted(
+  { session, options, mounts }: Member,
+  found: sheets.Read,
+): sheets.Read | Unfit {
   const { keptTypes } = session
   if (found.schema === fingerprint(keptTypes)) return found
   const unfit = (difference: string): Unfit => {
@@ -27,14 +30,14 @@ export function adapted({ session, wish, slots }: Member, found: sheets.Read): s
   }
   // Types that are too long to be kept as text are the same or not.
   if (found.schema !== fingerprint(found.types)) {
-    return unfit(differenceOf(wish.keptTypes, found.types))
+    return unfit(differenceOf(options.keptTypes, found.types))
   }
   const [here, there] = [byPart(keptTypes), byPart(found.types)]
   let adapted = found
   for (const [part, lines] of there) {
     if (here.get(part) === lines) continue
-    const reader = slots.find((slot) => slot.part.keptAs === part)
-    if (!reader) return unfit(differenceOf(wish.keptTypes, found.types))
+    const reader = mounts.find((mount) => mount.part.keptAs === part)
+    if (!reader) return unfit(differenceOf(options.keptTypes, found.types))
     const made = reread(adapted, reader.part, lines)
     if (typeof made === 'string') return unfit(made)
     adapted = made

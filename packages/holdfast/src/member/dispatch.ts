@@ -18,14 +18,14 @@ import {
   type CurveJob,
   type Runtime,
   SESSION_CHANNEL,
-  slotOf,
+  mountOf,
   type CurveQuestion,
   type Peer,
 } from './state.ts'
 import { ACK_SOON_AFTER } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { LinkSink } from '../link/link.ts'
-import * as doubt from './doubt.ts'
+import * as reachability from './reachability.ts'
 
 /** Messages of one peer that wait for a signature; more are dropped. */
 const HELD_MAX = 4_096
@@ -34,7 +34,7 @@ const HELD_MAX = 4_096
 export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const { member } = run
   const channel = bytes[0] ?? -1
-  if (waits(run, from, bytes)) return
+  if (holdBack(run, from, bytes)) return
   if (channel === SESSION_CHANNEL) {
     const message = decode(peerLayout, bytes.subarray(1))
     if (!message) member.counters.malformed++
@@ -43,20 +43,20 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
     } else session.receive(run.turn, from, message)
     return
   }
-  if (member.watchers.has(from)) return heardOfWatcher(run, from, bytes)
-  takeNews(run, from, channel, bytes.subarray(1))
+  if (member.watchers.has(from)) return receiveFromWatcher(run, from, bytes)
+  receiveForPart(run, from, channel, bytes.subarray(1))
 }
 
 // Who watches is heard as far as it must be to see.
-function heardOfWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void {
+function receiveFromWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const [channel, body] = [bytes[0] ?? -1, bytes.subarray(1)]
-  const isHeard = slotOf(run.member, channel)?.part.hearsWatcher?.(body) ?? false
-  if (isHeard) takeNews(run, from, channel, body)
+  const isHeard = mountOf(run.member, channel)?.part.hearsWatcher?.(body) ?? false
+  if (isHeard) receiveForPart(run, from, channel, body)
   else run.member.counters.watching++
 }
 
 // What comes behind a view counts only with that view.
-function waits({ member }: Runtime, from: PeerId, bytes: Uint8Array): boolean {
+function holdBack({ member }: Runtime, from: PeerId, bytes: Uint8Array): boolean {
   const held = member.peers.get(from)?.held
   if (!held) return false
   if (held.length < HELD_MAX) held.push(bytes.slice())
@@ -77,7 +77,11 @@ function checkGrant(run: Runtime, from: PeerId, view: View): void {
 }
 
 /** The signature in a view is checked: it counts or not, and then what came behind it. */
-export function granted(run: Runtime, job: CurveJob & { kind: 'grant' }, isRight: boolean): void {
+export function onGrantChecked(
+  run: Runtime,
+  job: CurveJob & { kind: 'grant' },
+  isRight: boolean,
+): void {
   const { member } = run
   const { of: peer, view } = job
   if (member.peers.get(peer.inc) !== peer) return
@@ -91,10 +95,15 @@ export function granted(run: Runtime, job: CurveJob & { kind: 'grant' }, isRight
 }
 
 /** News of a part, in a message of its own or in one of the session. */
-export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
-  const slot = slotOf(run.member, channel)
-  if (!slot?.part.receive) return void run.member.counters.malformed++
-  slot.part.receive(slot.state, run.now, from, bytes, partOut(run, channel))
+export function receiveForPart(
+  run: Runtime,
+  from: PeerId,
+  channel: number,
+  bytes: Uint8Array,
+): void {
+  const mount = mountOf(run.member, channel)
+  if (!mount?.part.receive) return void run.member.counters.malformed++
+  mount.part.receive(mount.state, run.now, from, bytes, partOut(run, channel))
 }
 
 /**
@@ -111,31 +120,31 @@ export function takeArrivals(run: Runtime, from: PeerId, first = 0): void {
 }
 
 function takeArrival(run: Runtime, from: PeerId, { what, number, bytes }: Arrival): void {
-  const { slots } = run.member
+  const { mounts } = run.member
   switch (what) {
     case 'message':
       return takeMessage(run, from, bytes)
     case 'frame':
       return takeFrame(run, from, number, bytes)
     case 'acked':
-      for (const { part, state } of slots) part.acked?.(state, from, number)
+      for (const { part, state } of mounts) part.acked?.(state, from, number)
       return
     case 'lost':
-      for (const { part, state } of slots) part.lost?.(state, from, number)
+      for (const { part, state } of mounts) part.lost?.(state, from, number)
       return
     case 'delivered':
-      for (const { part, state } of slots) part.delivered?.(state, from, number)
+      for (const { part, state } of mounts) part.delivered?.(state, from, number)
   }
 }
 
 /** An unreliable frame of a peer. */
 function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
-  const slot = slotOf(run.member, channel)
-  if (!slot?.part.read) return void run.member.counters.malformed++
-  if (run.member.watchers.has(from) && !slot.part.readsWatchers) {
+  const mount = mountOf(run.member, channel)
+  if (!mount?.part.read) return void run.member.counters.malformed++
+  if (run.member.watchers.has(from) && !mount.part.readsWatchers) {
     return void run.member.counters.watching++
   }
-  slot.part.read(slot.state, run.now, from, bytes, partOut(run, channel))
+  mount.part.read(mount.state, run.now, from, bytes, partOut(run, channel))
 }
 
 /** A message of the session, as bytes. */
@@ -222,18 +231,21 @@ export function takeJob({ member }: Runtime, number: number): CurveJob | null {
 // What leaves on links that stand: packets, sealed, with what the parts have to say.
 
 /** Asks a peer for a sign of life: two packets that ask for an ack get it at once (L6). */
-export function knock(run: Runtime, peer: Peer): void {
-  for (let n = 0; n < ACK_SOON_AFTER; n++) link.knock(peer.link!, run.now, sinkOf(run, peer))
-  note(run, peer)
+export function probe(run: Runtime, peer: Peer): void {
+  for (let n = 0; n < ACK_SOON_AFTER; n++) link.probe(peer.link!, run.now, sinkOf(run, peer))
+  noteDeadline(run, peer)
 }
 
 /**
  * Notes when a peer's link is due next. One call touches few of many links, so only those are
  * looked at; links that are now due later than before are found by the next wake.
  */
-export function note(run: Runtime, peer: Peer): void {
+export function noteDeadline(run: Runtime, peer: Peer): void {
   const due = peer.link
-    ? Math.min(link.deadline(peer.link), peer.doubt ? doubt.deadline(peer.doubt) : Infinity)
+    ? Math.min(
+        link.deadline(peer.link),
+        peer.reachability ? reachability.deadline(peer.reachability) : Infinity,
+      )
     : peer.askAt
   if (due < run.member.dueAt) run.member.dueAt = due
 }
@@ -245,16 +257,16 @@ export function flush(run: Runtime): void {
     const peer = member.peers.get(inc)
     if (!peer?.link) continue
     link.flush(peer.link, run.now, sinkOf(run, peer))
-    note(run, peer)
+    noteDeadline(run, peer)
   }
   member.touched.clear()
 }
 
 /** There is newest state for a peer: it leaves with the next packet that may. */
-export function poke(run: Runtime, to: PeerId): void {
+export function scheduleWrite(run: Runtime, to: PeerId): void {
   const peer = run.member.peers.get(to)
   if (!peer?.link) return
-  link.poke(peer.link, run.now)
+  link.scheduleWrite(peer.link, run.now)
   run.member.touched.add(to)
 }
 
@@ -265,7 +277,7 @@ export function sinkOf(run: Runtime, peer: Peer): LinkSink {
   let sink = sinks.get(peer)
   if (!sink) {
     const { member } = run
-    const { slots } = member
+    const { mounts } = member
     sink = {
       packet: (bytes) => {
         if (member.seal && peer.key) seal.send(member.seal, run.now, peer.key, bytes)
@@ -273,15 +285,15 @@ export function sinkOf(run: Runtime, peer: Peer): LinkSink {
       write: (sequence, writer, budget) => {
         const { inc } = peer
         if (inc === 0) return link.NOTHING_WAITS
-        for (const { part, state } of slots) {
+        for (const { part, state } of mounts) {
           if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
         }
-        const more = slots.some(({ part, state }) => part.waits?.(state, run.now, inc) ?? false)
+        const more = mounts.some(({ part, state }) => part.waits?.(state, run.now, inc) ?? false)
         return more ? -1 : link.NOTHING_WAITS
       },
       lost: (sequence) => {
         if (peer.inc === 0) return
-        for (const { part, state } of slots) part.lost?.(state, peer.inc, sequence)
+        for (const { part, state } of mounts) part.lost?.(state, peer.inc, sequence)
       },
     }
     sinks.set(peer, sink)

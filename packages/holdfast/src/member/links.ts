@@ -6,7 +6,7 @@
  * denied).
  *
  * Packets are sealed from member to member, whatever carries them; who a peer is, its link key says
- * (`sealing.ts`).
+ * (`link-keys.ts`).
  */
 
 import * as link from '../link/link.ts'
@@ -17,21 +17,21 @@ import type { Packet, SealEvent, SealSink } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
 import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
-import * as callers from './callers.ts'
+import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
 import { takeArrivals, compute } from './dispatch.ts'
-import * as entrance from './entrance.ts'
-import * as entry from './entry.ts'
+import * as joinLink from './join-link.ts'
+import * as joinClient from './join-client.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
-import * as sealing from './sealing.ts'
-import { steerClock } from './steering.ts'
+import * as linkKeys from './link-keys.ts'
+import { steerClock } from './clock-sync.ts'
 import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from './state.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
 export const HEARTBEAT_MS: Millis = 10
 /** In a star, with a backup that does not lead yet. */
-export const RESERVE_MS: Millis = 400
+export const STANDBY_MS: Millis = 400
 /** A link that nobody wants is closed after this. */
 export const IDLE_MS: Millis = 10_000
 /** A member that waits to be asked for a link asks itself if it is not asked within this. */
@@ -44,7 +44,7 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   const { seal: own, counters } = run.member
   if (!own) return void counters.stray++
   const packet = seal.receive(own, run.now, from, bytes)
-  if (packet) opened(run, packet, from)
+  if (packet) receivePacket(run, packet, from)
 }
 
 /** What sealing does to a member. */
@@ -55,33 +55,37 @@ export function createSeals(run: Runtime): SealSink {
       compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
     },
     admit: (request) => {
-      return request.join ? callers.admit(run, request) : sealing.admit(run, request)
+      return request.join ? joinResponder.admit(run, request) : linkKeys.admit(run, request)
     },
-    event: (event) => told(run, event),
+    event: (event) => onSealEvent(run, event),
   }
 }
 
 /** Curves have computed for a handshake. */
-export function agreed(run: Runtime, job: CurveJob & { kind: 'seal' }, answer: CurveAnswer): void {
+export function onAgreed(
+  run: Runtime,
+  job: CurveJob & { kind: 'seal' },
+  answer: CurveAnswer,
+): void {
   if (job.of !== run.member.seal) return
   const shared = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
   seal.agreed(job.of, run.now, job.job, shared)
 }
 
 // What the peer sealed for us.
-function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void {
+function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string): void {
   const { member } = run
   const peer = peers.find(run, key)
   if (!peer?.link) return void member.counters.stray++
   const { link: own } = peer
   const isTaken = link.receive(own, run.now, bytes, run.arrivals)
-  const before = peer.inc === 0 ? arrived(run, peer) : 0
+  const before = peer.inc === 0 ? takeJoinAnswer(run, peer) : 0
   if (peer.inc !== 0) takeArrivals(run, peer.inc, before)
   if (!isTaken) return
   link.answer(own, run.now, dispatch.sinkOf(run, peer))
-  if (peer.inc === 0) return dispatch.note(run, peer)
+  if (peer.inc === 0) return dispatch.noteDeadline(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
-  paths.came(run, peer, from)
+  paths.onPacket(run, peer, from)
   session.heard(run.turn, peer.inc)
   member.touched.add(peer.inc)
   if (own.closed === null) return
@@ -90,26 +94,26 @@ function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void 
 }
 
 // Of who has no number nothing counts but the primary's answer to our JOIN. Returns what it took.
-function arrived(run: Runtime, peer: Peer): number {
-  if (peer !== run.member.entrance) return 0
-  const heard = entrance.hear(run)
-  if (heard) entry.answered(run, peer, heard.blob)
+function takeJoinAnswer(run: Runtime, peer: Peer): number {
+  if (peer !== run.member.joinPeer) return 0
+  const heard = joinLink.takeAnswer(run)
+  if (heard) joinClient.onJoinAnswer(run, peer, heard.blob)
   return heard?.count ?? 0
 }
 
-function told(run: Runtime, event: SealEvent): void {
+function onSealEvent(run: Runtime, event: SealEvent): void {
   const peer = peers.find(run, event.peer)
   switch (event.kind) {
     case 'up':
-      return stands(run, event)
+      return onLinkUp(run, event)
     case 'down':
       return peer?.link && peer.inc !== 0 ? peers.forget(run, peer) : undefined
     case 'moved':
-      return peer?.link && peer.inc !== 0 ? paths.moved(run, peer, event.address) : undefined
+      return peer?.link && peer.inc !== 0 ? paths.onMoved(run, peer, event.address) : undefined
     case 'refused':
-      return peer && !peer.link ? denied(run, peer) : undefined
+      return peer && !peer.link ? onDenied(run, peer) : undefined
     case 'failed':
-      return peer && !peer.link ? failed(run, peer) : undefined
+      return peer && !peer.link ? onFailed(run, peer) : undefined
     case 'version':
       run.member.counters.denied++
       run.member.otherSeal = event.version
@@ -117,11 +121,11 @@ function told(run: Runtime, event: SealEvent): void {
 }
 
 // A link stands, in place of any that we had.
-function stands(run: Runtime, { peer: key, asked, address }: SealEvent & { kind: 'up' }): void {
+function onLinkUp(run: Runtime, { peer: key, asked, address }: SealEvent & { kind: 'up' }): void {
   const { member } = run
-  const caller = member.callers.get(key)
-  if (caller && !asked) return callers.stands(run, caller, address)
-  if (member.entrance?.key === key) return peers.open(run, member.entrance, address)
+  const caller = member.pendingJoins.get(key)
+  if (caller && !asked) return joinResponder.onLinkUp(run, caller, address)
+  if (member.joinPeer?.key === key) return peers.open(run, member.joinPeer, address)
   const inc = member.keys.get(key) ?? 0
   const known = member.peers.get(inc)
   if (known?.key === key && !known.link) {
@@ -129,24 +133,24 @@ function stands(run: Runtime, { peer: key, asked, address }: SealEvent & { kind:
     return open(run, known, address)
   }
   // It may have left the view since it asked.
-  if (sealing.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
+  if (linkKeys.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
   if (known) peers.unlink(run, known)
   open(run, peers.create(run, inc, asked), address)
 }
 
 function open(run: Runtime, peer: Peer, path: string): void {
   peers.open(run, peer, path)
-  peers.arrive(run, peer)
+  peers.notifyLinked(run, peer)
 }
 
-function failed(run: Runtime, peer: Peer): void {
-  if (peer === run.member.entrance) return entry.lookAgain(run)
+function onFailed(run: Runtime, peer: Peer): void {
+  if (peer === run.member.joinPeer) return joinClient.findAgain(run)
   askAgain(run, peer, 0)
 }
 
-function denied(run: Runtime, peer: Peer): void {
+function onDenied(run: Runtime, peer: Peer): void {
   run.member.counters.denied++
-  if (peer === run.member.entrance) return entry.lookAgain(run)
+  if (peer === run.member.joinPeer) return joinClient.findAgain(run)
   askAgain(run, peer, REFUSED_MS)
   const { view, register } = run.member.session.client
   // Only the primary knows for sure who is in; a backup that denies us may not know us yet.
@@ -156,13 +160,13 @@ function denied(run: Runtime, peer: Peer): void {
 
 function askAgain(run: Runtime, peer: Peer, wait: Millis): void {
   peer.askAt = run.now + wait
-  dispatch.note(run, peer)
+  dispatch.noteDeadline(run, peer)
 }
 
 /** Primary and backup could not hear each other: packets go through the hub for a while. */
 export function tryRelay(run: Runtime, inc: PeerId): void {
   const { member, now } = run
-  if (!member.peers.has(inc)) tend(run)
+  if (!member.peers.has(inc)) reconcile(run)
   const peer = member.peers.get(inc)
   if (!peer) return
   if (!peer.link) {
@@ -170,26 +174,26 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
     return
   }
   peer.path = relayed(inc)
-  sealing.route(run, peer, peer.path)
+  linkKeys.route(run, peer, peer.path)
   peer.pathAt = now
   peer.relayUntil = now + paths.RELAY_KEPT_MS
-  member.untended = true
+  member.reconcileDue = true
   session.rerouted(member.session, inc, true)
-  dispatch.knock(run, peer)
+  dispatch.probe(run, peer)
 }
 
 /** Asks for the links that the session wants and lacks, and closes those of members who left. */
-export function tend(run: Runtime): void {
+export function reconcile(run: Runtime): void {
   const { member } = run
-  member.untended = false
-  callers.askAgain(run)
+  member.reconcileDue = false
+  joinResponder.retryWaiting(run)
   const needed = session.wanted(member.session)
   const meshed = session.meshed(member.session)
   for (const inc of needed) {
     if (!member.peers.has(inc)) peers.create(run, inc, true)
   }
   for (const inc of meshed) {
-    if (!member.peers.has(inc)) peers.create(run, inc, true).askAt += waitsFor(run, inc)
+    if (!member.peers.has(inc)) peers.create(run, inc, true).askAt += askDelay(run, inc)
   }
   const wanted = new Set([...needed, ...meshed])
   const { view } = member.session.client
@@ -201,7 +205,7 @@ export function tend(run: Runtime): void {
     if (!isWanted && (!isHere || !peer.link)) dismiss(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
     else if (peer.idleSince === Infinity) peer.idleSince = run.now
-    beat(run, peer)
+    setHeartbeat(run, peer)
   }
 }
 
@@ -209,7 +213,7 @@ export function tend(run: Runtime): void {
 // only one of them asks at once: the primary and the backup wait, because all others need them and
 // ask; of two others the older asks, because the younger has it in its view from the start and can
 // answer.
-function waitsFor({ member }: Runtime, inc: PeerId): Millis {
+function askDelay({ member }: Runtime, inc: PeerId): Millis {
   const { me, client } = member.session
   const { primary, backup } = client.view
   return me === primary || me === backup || me > inc ? ASKED_MS : 0
@@ -222,16 +226,16 @@ function dismiss(run: Runtime, peer: Peer): void {
 }
 
 // Heartbeats are frequent only where a role depends on them and the path is direct.
-function beat(run: Runtime, peer: Peer): void {
+function setHeartbeat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
   const { session: own } = run.member
   const quick = watched(own) === peer.inc && !isRelayed(peer.path)
   const { primary } = own.client.view
   const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
-  const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : RESERVE_MS
+  const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : STANDBY_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
-  dispatch.note(run, peer)
+  dispatch.noteDeadline(run, peer)
 }
 
 /** Does what is due on all links. */
@@ -241,19 +245,19 @@ export function wake(run: Runtime): void {
     seal.wake(member.seal, run.now)
   }
   if (member.dueAt > run.now) return
-  callers.tend(run)
+  joinResponder.dropExpired(run)
   for (const peer of peers.all(run)) {
     if (!peer.link) {
-      if (run.now >= peer.askAt) greet(run, peer)
+      if (run.now >= peer.askAt) askForLink(run, peer)
       continue
     }
     if (link.deadline(peer.link) <= run.now)
       link.wake(peer.link, run.now, dispatch.sinkOf(run, peer))
-    if (peer.doubt) paths.lookInto(run, peer, peer.doubt)
+    if (peer.reachability) paths.checkReachability(run, peer, peer.reachability)
   }
   member.dueAt = Infinity
-  for (const peer of peers.all(run)) dispatch.note(run, peer)
-  for (const { until } of member.callers.values()) member.dueAt = Math.min(member.dueAt, until)
+  for (const peer of peers.all(run)) dispatch.noteDeadline(run, peer)
+  for (const { until } of member.pendingJoins.values()) member.dueAt = Math.min(member.dueAt, until)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */
@@ -263,9 +267,9 @@ export function deadline(run: Runtime): Millis {
 }
 
 // A handshake asks again by itself until it has failed.
-function greet(run: Runtime, peer: Peer): void {
-  peer.key ??= sealing.keyOf(run, peer.inc)
-  peer.askAt = sealing.ask(run, peer) ? Infinity : run.now + REFUSED_MS
+function askForLink(run: Runtime, peer: Peer): void {
+  peer.key ??= linkKeys.keyOf(run, peer.inc)
+  peer.askAt = linkKeys.ask(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
 /** Reports to the session how far away a peer is, and how much it lacks. */
@@ -277,27 +281,27 @@ export function measure(run: Runtime, inc: PeerId): void {
 }
 
 /** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */
-export function round(run: Runtime): void {
+export function sweep(run: Runtime): void {
   const { member, now } = run
   steerClock(run)
   for (const peer of [...member.peers.values()]) {
     if (!peer.link) continue
-    if (link.isDown(peer.link, now) || isDeaf(run, peer)) peers.forget(run, peer)
+    if (link.isDown(peer.link, now) || isPrimarySilent(run, peer)) peers.forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else paths.tryOthers(run, peer)
     measure(run, peer.inc)
     link.setClockShift(peer.link, peers.shiftOf(run))
   }
-  tend(run)
+  reconcile(run)
 }
 
 // A primary that is silent for so long may have forgotten the link: a new link helps, and a primary
 // that has forgotten us altogether denies it.
-function isDeaf(run: Runtime, peer: Peer): boolean {
+function isPrimarySilent(run: Runtime, peer: Peer): boolean {
   const { session: own, hub } = run.member
   if (!peer.link || !peer.initiator || peer.inc !== own.client.view.primary) return false
   if (isRelayed(peer.path) && hub !== 'attached') return false
-  const since = Math.max(peer.link.lastHeard, isRelayed(peer.path) ? own.hub.since : 0)
+  const since = Math.max(peer.link.lastReceived, isRelayed(peer.path) ? own.hub.since : 0)
   return run.now - since > LOST_MS
 }
 

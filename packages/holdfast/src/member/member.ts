@@ -29,24 +29,24 @@ import { STALL_MS } from '../session/failure-detector.ts'
 import * as dispatch from './dispatch.ts'
 import {
   frameSession,
-  granted,
+  onGrantChecked,
   partOut,
   takeMessage,
-  takeNews,
+  receiveForPart,
   guard,
   guarded,
 } from './dispatch.ts'
 import type { Met } from '../ports.ts'
-import * as asking from './asking.ts'
-import * as callers from './callers.ts'
-import * as entrance from './entrance.ts'
-import * as entry from './entry.ts'
+import * as requests from './join-requests.ts'
+import * as joinResponder from './join-responder.ts'
+import * as joinLink from './join-link.ts'
+import * as joinClient from './join-client.ts'
 import * as links from './links.ts'
-import * as opening from './opening.ts'
+import * as storedRoom from './stored-room.ts'
 import * as paths from './paths.ts'
-import * as saving from './saving.ts'
-import * as settings from './room-key.ts'
-import { steerClock } from './steering.ts'
+import * as roomExport from './room-export.ts'
+import * as roomKey from './room-key.ts'
+import { steerClock } from './clock-sync.ts'
 import {
   type CurveAnswer,
   type CurveJob,
@@ -55,7 +55,7 @@ import {
   type Runtime,
   type Unsaved,
   CLOSE,
-  slotOf,
+  mountOf,
 } from './state.ts'
 import { isTrueOf } from '../session/table.ts'
 
@@ -81,16 +81,16 @@ export function leaveBroken(run: Runtime): boolean {
   if (!isServer && phase === 'in' && !session.leaving && member.breaks.length < BREAKS_MAX) {
     member.broken = ''
     session.steps = 0
-    entry.comeBack(run)
+    joinClient.rejoin(run)
     return true
   }
   const again = isServer ? 'this member served' : 'it happened again and again'
-  entry.fail(run, 'broken', `an error in Holdfast ${broken}; ${again}, and gave up`)
+  joinClient.fail(run, 'broken', `an error in Holdfast ${broken}; ${again}, and gave up`)
   return true
 }
 
 /** How often links are looked over. */
-export const ROUND_MS: Millis = 250
+export const SWEEP_MS: Millis = 250
 const GONE = 'the server and its backup are gone: what they held is lost'
 // One call may lead to so many messages to ourselves; more means an endless circle, which is a bug.
 const LOOPBACK_MAX = 100_000
@@ -131,11 +131,11 @@ function createOut(run: Runtime): SessionOut {
       last = message
       deliver(run, to, lastBytes)
     },
-    hub: (message) => asking.tellHub(run, message),
+    hub: (message) => requests.sendToHub(run, message),
     time: () => sessionTime(run, run.now),
-    seal: (sheet, index, as) => opening.seal(run, sheet, index, as),
-    answer: (asker, joined) => callers.answer(run, asker, joined),
-    emit: (event) => happened(run, event),
+    seal: (sheet, index, as) => storedRoom.seal(run, sheet, index, as),
+    answer: (asker, joined) => joinResponder.answer(run, asker, joined),
+    emit: (event) => onSessionEvent(run, event),
     parts: partsOf(run),
   }
 }
@@ -144,10 +144,10 @@ function partsOf(run: Runtime): Parts {
   const { member } = run
   return {
     perform: (part, body, by) => {
-      const slot = slotOf(member, part)
+      const mount = mountOf(member, part)
       // It changes nothing: where it throws, the operation is one that nobody performs.
       const done = guarded(run, 'an operation', null, () => {
-        return slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player) ?? null
+        return mount?.part.perform?.(mount.state, run.now, body, by.inc, by.player) ?? null
       })
       if (!done) return null
       const { outcome, refused = false } = done
@@ -156,27 +156,28 @@ function partsOf(run: Runtime): Parts {
       const news = all.flatMap((one) => (one.news ? [{ part: one.part, bytes: one.news }] : []))
       return { outcome, refused, changes, news }
     },
-    news: (part, from, bytes) => takeNews(run, from, part, bytes),
+    news: (part, from, bytes) => receiveForPart(run, from, part, bytes),
     show: (part, news, player) => {
-      const slot = slotOf(member, part)
-      return slot?.part.show?.(slot.state, news, player) ?? news
+      const mount = mountOf(member, part)
+      return mount?.part.show?.(mount.state, news, player) ?? news
     },
     change: ({ part, bytes }) => {
-      const slot = slotOf(member, part)
-      slot?.part.apply?.(slot.state, bytes)
+      const mount = mountOf(member, part)
+      mount?.part.apply?.(mount.state, bytes)
     },
-    keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
+    keeps: (player) =>
+      member.mounts.some(({ part, state }) => part.keeps?.(state, player) ?? false),
     collect: () =>
-      member.slots.flatMap(({ part, state }) =>
+      member.mounts.flatMap(({ part, state }) =>
         part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
       ),
     published: () =>
-      member.slots.flatMap(({ part, state }) =>
+      member.mounts.flatMap(({ part, state }) =>
         part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
     reopen: (parts, changes) => reopen(member, parts, changes),
-    loose: () => loose(member, ({ part, state }) => (part.whole ? [part.whole(state)] : [])),
-    looseChanges: () => loose(member, ({ part, state }) => part.changes?.(state) ?? []),
+    loose: () => unlogged(member, ({ part, state }) => (part.whole ? [part.whole(state)] : [])),
+    looseChanges: () => unlogged(member, ({ part, state }) => part.changes?.(state) ?? []),
     restore: (parts) => {
       const isWhole = replace(member, parts)
       if (!isWhole) member.counters.unrestored++
@@ -186,11 +187,11 @@ function partsOf(run: Runtime): Parts {
 }
 
 // What a part keeps that is in no log.
-function loose(
-  { slots }: Member,
-  how: (slot: Member['slots'][number]) => Uint8Array[],
+function unlogged(
+  { mounts }: Member,
+  how: (mount: Member['mounts'][number]) => Uint8Array[],
 ): PartState[] {
-  return slots.flatMap((slot) => how(slot).map((bytes) => ({ part: slot.part.channel, bytes })))
+  return mounts.flatMap((mount) => how(mount).map((bytes) => ({ part: mount.part.channel, bytes })))
 }
 
 function reopen(
@@ -199,7 +200,7 @@ function reopen(
   changes: readonly PartState[],
 ): boolean {
   if (!replace(member, parts, true)) return false
-  for (const { part, state } of member.slots) {
+  for (const { part, state } of member.mounts) {
     const isOwn = (one: PartState): boolean => one.part === part.channel
     const behind = changes.filter(isOwn).map(({ bytes }) => bytes)
     const whole = parts.find(isOwn)
@@ -211,9 +212,9 @@ function reopen(
 
 // Returns whether each durable part was given its state, and accepted it. Of another build some may
 // be there that were not then, and the other way round.
-function replace({ slots }: Member, parts: readonly PartState[], ofBuilds = false): boolean {
+function replace({ mounts }: Member, parts: readonly PartState[], ofBuilds = false): boolean {
   const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
-  const durable = slots.filter(({ part }) => part.restore !== undefined)
+  const durable = mounts.filter(({ part }) => part.restore !== undefined)
   const taken = durable.filter(({ part, state }) => {
     const bytes = given.get(part.channel)
     return bytes === undefined ? ofBuilds : part.restore!(state, bytes)
@@ -228,52 +229,52 @@ function deliver(run: Runtime, to: number, bytes: Uint8Array): number {
   return 0
 }
 
-function happened(run: Runtime, event: SessionEvent): void {
+function onSessionEvent(run: Runtime, event: SessionEvent): void {
   const { member } = run
   switch (event.kind) {
     case 'role':
-      member.untended = true
+      member.reconcileDue = true
       // Who leads from now on is asked for the time from now on.
       if (!member.clock.set && member.phase === 'in') steerClock(run)
       break
     case 'view':
-      viewed(run, event)
+      onView(run, event)
       break
     case 'welcome':
       return welcome(run, event.to)
     case 'unheard':
       return links.tryRelay(run, event.peer)
     case 'askRoom':
-      return saving.answer(run, event, knownTime(run))
+      return roomExport.answer(run, event, knownTime(run))
     case 'room':
-      return saving.take(run, event)
+      return roomExport.take(run, event)
     case 'removed':
-      if (event.why !== 'returned') return entry.comeBack(run)
+      if (event.why !== 'returned') return joinClient.rejoin(run)
       // The same player came in from another place, and the newest wins (S-5).
-      return entry.fail(run, 'elsewhere', 'this player plays elsewhere now')
+      return joinClient.fail(run, 'elsewhere', 'this player plays elsewhere now')
     case 'abandoned':
       // Nobody serves the session any more, and nobody will.
-      return entry.fail(run, 'unreachable', GONE)
+      return joinClient.fail(run, 'unreachable', GONE)
     default:
       break
   }
   run.ports.emit(event)
 }
 
-function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'view' }): void {
+function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'view' }): void {
   const { member } = run
-  member.untended = true
-  settings.follow(run, view, before)
+  member.reconcileDue = true
+  roomKey.follow(run, view, before)
   const { id, me, topology, terms } = member.session
   const watching = view.members.filter(({ rights }) => !mayPlay(rights))
   member.watchers = new Set(watching.map(({ inc }) => inc))
-  saving.forget(run, view)
+  roomExport.forget(run, view)
   const left = why === 'left'
   const mesh = topology === 'mesh'
   const ended = endedPlayers(member.session)
   const seen: PartView = { session: id, me, mesh, terms, left, ended, ...view }
   member.session.steps++
-  for (const { part, state } of member.slots) {
+  for (const { part, state } of member.mounts) {
     part.view?.(state, run.now, seen, partOut(run, part.channel))
   }
   member.session.steps--
@@ -282,7 +283,7 @@ function viewed(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
 // What the parts have to say to who is new to us.
 function welcome(run: Runtime, those: readonly PeerId[]): void {
   const { member } = run
-  for (const { part, state } of member.slots) {
+  for (const { part, state } of member.mounts) {
     for (const bytes of part.welcome?.(state) ?? []) {
       for (const to of those) operations.inform(run.turn, part.channel, to, bytes)
     }
@@ -310,14 +311,14 @@ export function refused(run: Runtime, now: Millis, address: string): void {
 /** The stream to the hub opened. */
 export function hubOpened(run: Runtime, now: Millis): void {
   begin(run, now)
-  guard(run, 'the stream to the hub', () => entry.hubOpened(run))
+  guard(run, 'the stream to the hub', () => joinClient.hubOpened(run))
   end(run)
 }
 
 /** The stream to the hub closed, or would not open. */
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
-  guard(run, 'the stream to the hub', () => entry.hubClosed(run))
+  guard(run, 'the stream to the hub', () => joinClient.hubClosed(run))
   end(run)
 }
 
@@ -326,7 +327,7 @@ export function hubClosed(run: Runtime, now: Millis): void {
  */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
-  guard(run, 'what is at the address of the hub', () => asking.met(run, met))
+  guard(run, 'what is at the address of the hub', () => requests.met(run, met))
   end(run)
 }
 
@@ -335,32 +336,32 @@ export function computed(run: Runtime, now: Millis, job: number, answer: CurveAn
   begin(run, now)
   guard(run, 'an answer of curves', () => {
     const found = dispatch.takeJob(run, job)
-    if (found) useful(run, found, answer)
+    if (found) onComputed(run, found, answer)
   })
   end(run)
 }
 
-function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
+function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
   switch (job.kind) {
     case 'key':
-      return entry.keyed(run, job.of, answer)
+      return joinClient.onLinkKey(run, job.of, answer)
     case 'seal':
-      return links.agreed(run, job, answer)
+      return links.onAgreed(run, job, answer)
     case 'sign':
-      return answer instanceof Uint8Array ? entrance.signed(run, job, answer) : undefined
+      return answer instanceof Uint8Array ? joinLink.onJoinSigned(run, job, answer) : undefined
     case 'verify':
-      return callers.checked(run, job, answer === true)
+      return joinResponder.onSignatureChecked(run, job, answer === true)
     case 'admission':
-      return callers.admitted(run, job, answer === true)
+      return joinResponder.onAdmissionChecked(run, job, answer === true)
     case 'grant':
-      return granted(run, job, answer === true)
+      return onGrantChecked(run, job, answer === true)
   }
 }
 
 /** The hub sent a message. */
-export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
+export function hubMessage(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
-  guard(run, 'a message of the hub', () => entry.hubSaid(run, bytes))
+  guard(run, 'a message of the hub', () => joinClient.receiveHub(run, bytes))
   end(run)
 }
 
@@ -394,12 +395,12 @@ export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
 export function invite(
   run: Runtime,
   now: Millis,
-  wish: { digest: Uint8Array; uses: number; rights: number },
+  invitation: { digest: Uint8Array; uses: number; rights: number },
 ): number {
   begin(run, now)
   const { hub, session: own } = run.member
   const request = hub === 'attached' ? nextRequest(own) : 0
-  if (request !== 0) asking.tellHub(run, { kind: 'invite', request, ...wish })
+  if (request !== 0) requests.sendToHub(run, { kind: 'invite', request, ...invitation })
   end(run)
   return request
 }
@@ -417,7 +418,7 @@ export function leave(run: Runtime, now: Millis): void {
 /** Joining is given up: leaves what it has got into, or is about to. */
 export function withdraw(run: Runtime, now: Millis): void {
   begin(run, now)
-  entry.withdraw(run)
+  joinClient.withdraw(run)
   end(run)
 }
 
@@ -431,7 +432,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   begin(run, now)
   const { member } = run
   // What we asked of ourselves is recorded before the last sheet is written.
-  hearOurselves(run)
+  deliverLoopback(run)
   const { session: own, phase } = member
   const isWhole = phase === 'in' && session.goes(run.turn, aside)
   dispatch.flush(run)
@@ -440,9 +441,9 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   if (phase === 'in') session.farewell(own, run.out)
   end(run)
   // Whoever is just letting us in may do without.
-  if (member.entrance) entrance.close(run, member.entrance, CLOSE.leaving)
+  if (member.joinPeer) joinLink.close(run, member.joinPeer, CLOSE.leaving)
   member.phase = 'out'
-  return aside && isWhole ? [asking.hello(), asking.attachOf(run)] : null
+  return aside && isWhole ? [requests.helloMessage(), requests.attachMessage(run)] : null
 }
 
 /** Does what is due. @param dueAt  when the runtime should have called, which shows a stall */
@@ -452,13 +453,13 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   // What throws keeps nothing else from its turn.
   guard(run, 'the clock', () => {
     if (now - dueAt > STALL_MS) session.stalled(run.turn, now - dueAt)
-    entry.wake(run)
-    if (now < member.roundAt) return
-    member.roundAt = now + ROUND_MS
-    links.round(run)
+    joinClient.wake(run)
+    if (now < member.sweepAt) return
+    member.sweepAt = now + SWEEP_MS
+    links.sweep(run)
   })
   guard(run, 'the clock', () => session.wake(run.turn))
-  for (const { part, state } of member.slots) {
+  for (const { part, state } of member.mounts) {
     guard(run, 'the clock', () => part.wake?.(state, now, partOut(run, part.channel)))
   }
   guard(run, 'the clock', () => links.wake(run))
@@ -469,11 +470,11 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
 export function deadline(run: Runtime): Millis {
   const { member } = run
   const due = Math.min(
-    entry.deadline(run),
-    member.phase === 'in' ? member.roundAt : Infinity,
+    joinClient.deadline(run),
+    member.phase === 'in' ? member.sweepAt : Infinity,
     session.deadline(member.session),
     links.deadline(run),
-    ...member.slots.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
+    ...member.mounts.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
   // What threw may be due for ever.
   return Math.max(due, member.calmUntil)
@@ -487,13 +488,13 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
 /** The room as it stands here, for a file; or why it cannot be had. */
 export function save(run: Runtime, now: Millis): Uint8Array | Unsaved {
   begin(run, now)
-  return saving.fileOf(run, knownTime(run))
+  return roomExport.fileOf(run, knownTime(run))
 }
 
 /** Asks whoever serves for the room as a file; the event `file` answers, or nothing does. */
 export function askRoom(run: Runtime, now: Millis, request: number): void {
   begin(run, now)
-  saving.ask(run, request)
+  roomExport.ask(run, request)
   end(run)
 }
 
@@ -510,7 +511,7 @@ export function knowsTime({ member }: Runtime): boolean {
 function begin(run: Runtime, now: Millis): void {
   run.now = now
   const offset = knowsTime(run) ? sessionTime(run, now) - now : NaN
-  for (const { part, state } of run.member.slots) part.clock?.(state, offset)
+  for (const { part, state } of run.member.mounts) part.clock?.(state, offset)
 }
 
 function end(run: Runtime): void {
@@ -521,20 +522,20 @@ function end(run: Runtime): void {
 
 function settle(run: Runtime): void {
   const { member } = run
-  hearOurselves(run)
-  if (member.untended && member.phase === 'in') links.tend(run)
-  for (const { part, state } of member.slots) {
+  deliverLoopback(run)
+  if (member.reconcileDue && member.phase === 'in') links.reconcile(run)
+  for (const { part, state } of member.mounts) {
     part.flush?.(state, run.now, partOut(run, part.channel))
-    for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.poke(run, peer)
+    for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.scheduleWrite(run, peer)
   }
-  for (const { part, state } of member.slots) {
+  for (const { part, state } of member.mounts) {
     if (part.stirred?.(state)) session.stir(member.session, run.now)
   }
   session.flush(run.turn)
   dispatch.flush(run)
 }
 
-function hearOurselves(run: Runtime): void {
+function deliverLoopback(run: Runtime): void {
   const { member } = run
   for (let count = 0; member.loopback.length > 0; count++) {
     assert(count < LOOPBACK_MAX, 'messages to ourselves come to an end')

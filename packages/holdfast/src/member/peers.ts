@@ -11,7 +11,7 @@ import { isRelayed, relayed } from '../wire/relay.ts'
 import type { PeerKey } from '../seal/state.ts'
 import * as session from '../session/session.ts'
 import * as paths from './paths.ts'
-import * as sealing from './sealing.ts'
+import * as linkKeys from './link-keys.ts'
 import * as dispatch from './dispatch.ts'
 import type { Peer, Runtime } from './state.ts'
 
@@ -20,10 +20,10 @@ export const KEEPALIVE_MS: Millis = 200
 
 /** A member that we want a link with, or that wants one with us. */
 export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
-  const peer = blank(run, sealing.keyOf(run, inc), initiator)
+  const peer = blank(run, linkKeys.keyOf(run, inc), initiator)
   peer.askAt = run.now
   takeNumber(run, peer, inc)
-  dispatch.note(run, peer)
+  dispatch.noteDeadline(run, peer)
   return peer
 }
 
@@ -41,13 +41,13 @@ export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean)
     probeAt: Infinity,
     relayUntil: -Infinity,
     held: null,
-    doubt: null,
+    reachability: null,
     idleSince: Infinity,
   }
 }
 
 function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
-  const addresses = sealing.rowOf(run, inc)?.addresses ?? []
+  const addresses = linkKeys.rowOf(run, inc)?.addresses ?? []
   const direct = addresses.filter((address) => run.ports.reaches(address))
   peer.inc = inc
   peer.paths = [...direct, relayed(inc)]
@@ -62,7 +62,7 @@ export function open(run: Runtime, peer: Peer, path: string): void {
   peer.path = path
   peer.pathAt = run.now
   link.setClockShift(peer.link, shiftOf(run))
-  dispatch.note(run, peer)
+  dispatch.noteDeadline(run, peer)
 }
 
 /** Session time minus our own clock; NaN while we do not know it. */
@@ -71,29 +71,29 @@ export function shiftOf({ member, now }: Runtime): Millis {
 }
 
 /** Its link stands: parts and session hear of it. */
-export function arrive(run: Runtime, peer: Peer): void {
-  tellParts(run, peer)
+export function notifyLinked(run: Runtime, peer: Peer): void {
+  notifyParts(run, peer)
   session.linked(run.turn, peer.inc, isRelayed(peer.path))
 }
 
-function tellParts({ member, now }: Runtime, { inc }: Peer): void {
-  member.untended = true
+function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
+  member.reconcileDue = true
   member.touched.add(inc)
-  for (const { part, state } of member.slots) part.linked?.(state, now, inc)
+  for (const { part, state } of member.mounts) part.linked?.(state, now, inc)
 }
 
 /** A peer that has a link, for it was let in or lets us in, has a number, too. */
-export function name(run: Runtime, peer: Peer, inc: PeerId): void {
-  sealing.name(run, peer, inc)
+export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
+  linkKeys.bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
-  tellParts(run, peer)
+  notifyParts(run, peer)
   session.entered(run.turn, inc, isRelayed(peer.path))
   paths.tryOthers(run, peer)
 }
 
 /** Forgets a peer, and ends the keys of its link without a message to it. */
 export function forget(run: Runtime, peer: Peer): void {
-  sealing.hangUp(run, peer)
+  linkKeys.hangUp(run, peer)
   unlink(run, peer)
 }
 
@@ -103,20 +103,20 @@ export function unlink(run: Runtime, peer: Peer): void {
   if (member.peers.get(peer.inc) !== peer) return
   member.peers.delete(peer.inc)
   if (!peer.link) return
-  for (const { part, state } of member.slots) part.unlinked?.(state, now, peer.inc)
+  for (const { part, state } of member.mounts) part.unlinked?.(state, now, peer.inc)
 }
 
 /** The peer of a link key; null if it is none. */
 export function find({ member }: Runtime, key: PeerKey): Peer | null {
   const known = member.peers.get(member.keys.get(key) ?? 0)
   if (known) return known
-  if (member.entrance?.key === key) return member.entrance
-  return member.callers.get(key)?.peer ?? null
+  if (member.joinPeer?.key === key) return member.joinPeer
+  return member.pendingJoins.get(key)?.peer ?? null
 }
 
 /** All peers, those without a number too. */
 export function all({ member }: Runtime): Peer[] {
-  const callers = [...member.callers.values()].map(({ peer }) => peer)
-  const entrance = member.entrance ? [member.entrance] : []
-  return [...member.peers.values(), ...callers, ...entrance]
+  const callers = [...member.pendingJoins.values()].map(({ peer }) => peer)
+  const joinPeer = member.joinPeer ? [member.joinPeer] : []
+  return [...member.peers.values(), ...callers, ...joinPeer]
 }

@@ -3,7 +3,7 @@
  * made once, beside the state, and never for each packet.
  */
 
-import type { Doubt } from './doubt.ts'
+import type { ReachabilityCheck } from './reachability.ts'
 import type { Arrivals, Link } from '../link/link.ts'
 import { type SessionClock, createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
@@ -23,10 +23,10 @@ import { digest, DIGEST_BYTES } from '../wire/digest.ts'
 /** Channel of the session's own messages; parts have 4 to 255. */
 export const SESSION_CHANNEL = 0
 /** Channel of the one message that a primary has for a process that is no member yet. */
-export const ENTRANCE_CHANNEL = 1
+export const JOIN_CHANNEL = 1
 
 /** The options with which a process joins. */
-export interface Wish {
+export interface MemberOptions {
   game: string
   room: string
   playersMax: number
@@ -64,7 +64,7 @@ export interface Wish {
 }
 
 /** Whether a process opens a session that nobody serves: if the hub admits it so. */
-export function mayFound({ kind, watches, hosts, ticket }: Wish): boolean {
+export function mayFound({ kind, watches, hosts, ticket }: MemberOptions): boolean {
   return kind !== 'guest' && !watches && (!hosts || ticket !== '')
 }
 
@@ -113,13 +113,13 @@ export interface Peer {
   /** Its messages that wait until the hub's signature in its view is checked; null if none is. */
   held: Uint8Array[] | null
   /** The system reported that nobody is there, and the peer was asked. */
-  doubt: Doubt | null
+  reachability: ReachabilityCheck | null
   /** Since when this process does not want the link; Infinity while it does. */
   idleSince: Millis
 }
 
 /** At a primary, a process that is no member yet: it has a link before it has a number. */
-export interface Caller {
+export interface PendingJoin {
   peer: Peer
   /** Where its handshake came from: the number of its stream at the hub. */
   address: string
@@ -136,7 +136,7 @@ export interface Caller {
 }
 
 /** What is kept of a room, as it comes from the hub. */
-export interface Coming {
+export interface IncomingRoom {
   readonly session: string
   readonly terms: string
   /** How many sheets it has; and those that have come. */
@@ -150,7 +150,7 @@ export interface Coming {
 export interface Opening {
   readonly answer: FromHub & { kind: 'added' }
   readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
-  readonly coming: Coming
+  readonly incoming: IncomingRoom
 }
 
 /** Whose key a hub told us: the primary of the register. */
@@ -166,7 +166,7 @@ export interface Entropy {
 }
 
 /** One part with its state. */
-export interface Slot {
+export interface MountedPart {
   part: Part<unknown>
   state: unknown
 }
@@ -176,8 +176,8 @@ export type CurveJob =
   | { kind: 'key'; of: LinkKey }
   | { kind: 'seal'; of: Seal; job: number }
   | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
-  | { kind: 'verify'; of: Caller; join: Join }
-  | { kind: 'admission'; of: Caller; join: Join }
+  | { kind: 'verify'; of: PendingJoin; join: Join }
+  | { kind: 'admission'; of: PendingJoin; join: Join }
   | { kind: 'grant'; of: Peer; view: View }
 
 /** All that waits for curves, by number. */
@@ -204,7 +204,7 @@ export interface LinkKey {
 
 /** The whole state of a member. */
 export interface Member {
-  wish: Wish
+  options: MemberOptions
   phase: Phase
   session: Session
   peers: Map<PeerId, Peer>
@@ -217,10 +217,10 @@ export interface Member {
   /** Which member a link key is, of all that we have or had to do with. */
   keys: Map<PeerKey, PeerId>
   /** The primary that we ask to let us in. */
-  entrance: Peer | null
+  joinPeer: Peer | null
   /** Those who ask us; oldest first. */
-  callers: Map<PeerKey, Caller>
-  nextCaller: number
+  pendingJoins: Map<PeerKey, PendingJoin>
+  nextPendingJoin: number
   /** Null if no hub has told us. */
   named: Named | null
   /** As primary: who is sent the room as a file; and when one was made last, for each, for all. */
@@ -232,7 +232,7 @@ export interface Member {
   /** Digest of the sheet that was sealed last. */
   sheetBefore: Uint8Array
   /** What is to be laid aside; null for nothing. */
-  aside: Aside | null
+  replacedRoom: ReplacedRoom | null
   /** By which the hub signs, as it says itself; null before it did. */
   hubKey: Uint8Array | null
   /** Since when other hubs than that of our session answer; null while they do not. */
@@ -243,7 +243,7 @@ export interface Member {
   admission: Admission
   /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
   otherSeal: number
-  slots: Slot[]
+  mounts: MountedPart[]
   /** Messages to ourselves: a primary is its own client. */
   loopback: Uint8Array[]
   /** Peers to whom something was written since the last flush. */
@@ -251,7 +251,7 @@ export interface Member {
   /** No link has anything to do before this. */
   dueAt: Millis
   /** The set of peers that we want links with may have changed. */
-  untended: boolean
+  reconcileDue: boolean
   clock: SessionClock
   entropy: Entropy
   curves: CurveWork
@@ -259,7 +259,7 @@ export interface Member {
   /** Null while we open no kept room. */
   opening: Opening | null
   /** What the hub has of the session that we recover; null while we do not. */
-  stored: Coming | null
+  stored: IncomingRoom | null
   /** The session that we ask to join. */
   found: string
   askAt: Millis
@@ -275,7 +275,7 @@ export interface Member {
   home: string
   /** The last of our operations that the session had published as recorded, before we came back. */
   recorded: number
-  roundAt: Millis
+  sweepAt: Millis
   /** What left this state changed by half, as a sentence; or empty. And when that was of late. */
   broken: string
   breaks: Millis[]
@@ -300,7 +300,7 @@ export interface MemberCounters {
   unchecked: number
   denied: number
   /** How often the system reported nobody at the address of a peer who then answered. */
-  doubted: number
+  falseAlarms: number
   /** Copies of the whole state that a part did not accept. */
   unrestored: number
   /** How often the member came back with a new incarnation. */
@@ -310,7 +310,7 @@ export interface MemberCounters {
 }
 
 /** Why a room cannot be read here, and as which room it is kept; '' if that is unknown. */
-export interface Aside {
+export interface ReplacedRoom {
   as: string
   why: string
 }
@@ -328,7 +328,7 @@ export type MemberEvent =
   /** The hub does not answer on its stream, or (false) does again. */
   | { kind: 'quiet'; isQuiet: boolean }
   /** What was kept of the room could not be read; it is kept under another name, if we know it. */
-  | ({ kind: 'aside' } & Aside)
+  | ({ kind: 'aside' } & ReplacedRoom)
   /** Of the room as a file: all, a piece that came with more to come, or why there is none. */
   | { kind: 'file'; bytes: Uint8Array | null }
   | { kind: 'file'; unsaved: Unsaved }
@@ -395,29 +395,34 @@ export interface Runtime {
 export const JOIN_MS: Millis = 15_000
 
 /** A process that is not in a session yet. @param seed  16 random bytes or more */
-export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[]): Member {
+export function create(
+  now: Millis,
+  options: MemberOptions,
+  seed: Uint8Array,
+  mounts: MountedPart[],
+): Member {
   const entropy = { seed, count: 0 }
   return {
-    wish,
+    options,
     phase: 'finding',
-    session: freshSession(now, wish, entropy, wish.point),
+    session: freshSession(now, options, entropy, options.point),
     ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
     ...{ seal: null, sealed: '', keys: new Map() },
-    entrance: null,
-    callers: new Map(),
-    nextCaller: 1,
+    joinPeer: null,
+    pendingJoins: new Map(),
+    nextPendingJoin: 1,
     named: null,
-    ...{ hubKey: null, foreignAt: null, unwanted: false, aside: null, file: null },
+    ...{ hubKey: null, foreignAt: null, unwanted: false, replacedRoom: null, file: null },
     ...{ exports: new Map(), exported: new Map(), exportedAt: -Infinity },
     sheetBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
-    slots,
+    mounts,
     loopback: [],
     touched: new Set(),
     dueAt: now,
-    untended: true,
+    reconcileDue: true,
     clock: createClock(now),
     entropy,
     curves: { jobs: new Map(), next: 1 },
@@ -428,10 +433,10 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     met: null,
     greeted: false,
     unfound: '',
-    resume: wish.resume,
+    resume: options.resume,
     home: '',
     recorded: 0,
-    ...{ roundAt: now, broken: '', breaks: [], calmUntil: -Infinity },
+    ...{ sweepAt: now, broken: '', breaks: [], calmUntil: -Infinity },
     counters: nothingCounted(),
   }
 }
@@ -444,7 +449,7 @@ function nothingCounted(): MemberCounters {
     watching: 0,
     unchecked: 0,
     denied: 0,
-    doubted: 0,
+    falseAlarms: 0,
     unrestored: 0,
     returns: 0,
     threw: 0,
@@ -455,11 +460,11 @@ function nothingCounted(): MemberCounters {
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(
   now: Millis,
-  wish: Wish,
+  options: MemberOptions,
   entropy: Entropy,
   point: Point | null,
 ): Session {
-  const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = wish
+  const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = options
   const secret = draw(entropy)
   const mayRecover = recovers && kind !== 'guest' && !watches
   const own = session.create(now, {
@@ -496,7 +501,7 @@ export function freshKey(entropy: Entropy): LinkKey {
   return { secret: drawKey(entropy), point: null }
 }
 
-/** The slot of a channel. */
-export function slotOf(member: Member, channel: number): Slot | null {
-  return member.slots.find((slot) => slot.part.channel === channel) ?? null
+/** The mount of a channel. */
+export function mountOf(member: Member, channel: number): MountedPart | null {
+  return member.mounts.find((mount) => mount.part.channel === channel) ?? null
 }

@@ -13,9 +13,9 @@ import {
   type StateOf,
   valueOf,
 } from '../wire/fields/schema.ts'
-import { checkAtOnce, checkOptions, checkWord } from '../api/options.ts'
+import { checkSync, checkOptions, checkWord } from '../api/options.ts'
 import { migrationOf } from '../api/migrations.ts'
-import { type Report, ruled } from '../api/reports.ts'
+import { type Report, guardRule } from '../api/reports.ts'
 import { type Keeper, keeper } from './protocol/keeper.ts'
 import type { MigrationOptions } from '../api/migrations.ts'
 
@@ -163,9 +163,9 @@ function visibilityOf(
 ): VisibilityRule {
   if (typeof visibleTo === 'function') {
     const where = `visibleTo of "${type}"`
-    checkAtOnce(where, visibleTo)
+    checkSync(where, visibleTo)
     // A rule that throws hides.
-    const maySee = ruled(report, where, visibleTo, false)
+    const maySee = guardRule(report, where, visibleTo, false)
     return {
       kind: 'rule',
       sees: (fields) => {

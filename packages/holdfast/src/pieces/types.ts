@@ -5,8 +5,8 @@
 
 import { HoldfastError, within } from '../machine.ts'
 import type { Kind } from '../kind/kind.ts'
-import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../api/options.ts'
-import { atOnce, isMistake, type Report, ruled } from '../api/reports.ts'
+import { checkSync, checkOptions, checkWord, fieldsOf } from '../api/options.ts'
+import { requireSync, isMistake, type Report, guardRule } from '../api/reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from './protocol/pieces.ts'
 import { type MigrationOptions, migrationOf } from '../api/migrations.ts'
 import {
@@ -49,7 +49,7 @@ export function secret<Value, Kind extends FieldKind>(
   field: Field<Value, Kind>,
   sees: Sees,
 ): Secret<Value, Kind> {
-  checkAtOnce('who sees a secret field', sees)
+  checkSync('who sees a secret field', sees)
   const hidden = field as unknown as Field<Value | null, Kind>
   return { ...hidden, text: `secret ${field.text}`, sees }
 }
@@ -132,7 +132,7 @@ export function compilePiece<F extends Fields>(
 function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {
   if (rules === undefined) return
   checkOptions(`rules of "${type}"`, rules, ['update'])
-  if (rules.update !== undefined) checkAtOnce(`the update rule of "${type}"`, rules.update)
+  if (rules.update !== undefined) checkSync(`the update rule of "${type}"`, rules.update)
 }
 
 function secretsOf(
@@ -146,7 +146,7 @@ function secretsOf(
     return [
       {
         bit: 2 ** i,
-        sees: ruled(report, `secret "${name}" of "${type}"`, field.sees as Sees, false),
+        sees: guardRule(report, `secret "${name}" of "${type}"`, field.sees as Sees, false),
       },
     ]
   })
@@ -175,7 +175,7 @@ function decisionOf(
       try {
         const asked = patchOf(type, next.fields, op.mask)
         const face = faceOf(type, before) as Face<StateOf<Fields>>
-        const made = atOnce(where, update(face, asked, by, op.hold))
+        const made = requireSync(where, update(face, asked, by, op.hold))
         checkAnswer(where, type, made)
         if (isRejection(made)) return { ok: false, reason: made.rejected.slice(0, 66) }
         const fields = [...before.fields]

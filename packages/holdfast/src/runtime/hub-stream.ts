@@ -66,7 +66,7 @@ export class HubConnection {
   #open = false
   #ended = false
   #tries = 0
-  #heardAt: Millis = 0
+  #receivedAt: Millis = 0
   /** A hub has answered: the address is right, whatever happens. */
   #isHub = false
   /** The address at which a hub answered last. */
@@ -154,14 +154,14 @@ export class HubConnection {
 
   #dial(): void {
     this.#tries++
-    this.#heardAt = this.#loop.now()
+    this.#receivedAt = this.#loop.now()
     const stream = this.#place.connect(this.#url, {
       opened: () => this.#current(stream) && this.#opened(),
       message: (bytes) => this.#current(stream) && this.#message(bytes),
       closed: (why, met) => this.#current(stream) && this.#closed(why, met),
     })
     this.#stream = stream
-    this.#alarm.set(this.#heardAt + (this.#isHub ? SILENT_MS : LOOK_MS))
+    this.#alarm.set(this.#receivedAt + (this.#isHub ? SILENT_MS : LOOK_MS))
   }
 
   #current(stream: Stream): boolean {
@@ -170,16 +170,16 @@ export class HubConnection {
 
   #opened(): void {
     this.#open = true
-    this.#tookMs = this.#loop.now() - this.#heardAt
-    this.#heardAt = this.#loop.now()
+    this.#tookMs = this.#loop.now() - this.#receivedAt
+    this.#receivedAt = this.#loop.now()
     this.#pingedAt = null
     this.#isQuiet = false
-    this.#alarm.set(this.#heardAt + QUIET_MS)
+    this.#alarm.set(this.#receivedAt + QUIET_MS)
     this.#events.opened()
   }
 
   #message(bytes: Uint8Array): void {
-    this.#heardAt = this.#loop.now()
+    this.#receivedAt = this.#loop.now()
     if (this.#pingedAt !== null) this.#answered()
     this.#isHub = true
     this.#hubUrl = this.#url
@@ -198,13 +198,13 @@ export class HubConnection {
 
   #answered(): void {
     // Any message counts as the answer, and may come sooner than that.
-    this.#tookMs = Math.max(this.#heardAt - this.#pingedAt!, FADE * this.#tookMs)
+    this.#tookMs = Math.max(this.#receivedAt - this.#pingedAt!, FADE * this.#tookMs)
     this.#pingedAt = null
-    this.#alarm.set(this.#heardAt + QUIET_MS)
-    this.#say(false)
+    this.#alarm.set(this.#receivedAt + QUIET_MS)
+    this.#setQuiet(false)
   }
 
-  #say(isQuiet: boolean): void {
+  #setQuiet(isQuiet: boolean): void {
     if (isQuiet === this.#isQuiet) return
     this.#isQuiet = isQuiet
     this.#events.quiet(isQuiet)
@@ -259,7 +259,7 @@ export class HubConnection {
   #tick(): void {
     if (this.#ended) return
     if (this.#stream === null) return this.#dial()
-    const silent = this.#loop.now() - this.#heardAt
+    const silent = this.#loop.now() - this.#receivedAt
     const isNext = !this.#open && this.#urls.length > 1 && silent >= NEXT_MS
     if (silent >= SILENT_MS || isNext) {
       this.#stream.close()
@@ -267,17 +267,17 @@ export class HubConnection {
       return this.#closed(what, { kind: 'passing', what })
     }
     if (!this.#open) {
-      this.#alarm.set(this.#heardAt + (this.#urls.length > 1 ? NEXT_MS : SILENT_MS))
+      this.#alarm.set(this.#receivedAt + (this.#urls.length > 1 ? NEXT_MS : SILENT_MS))
       return this.#look(this.#url)
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS
     if (silent < QUIET_MS && !isDue) {
       // Not at once again: of a sum of floats less may be left than was added.
-      const next = Math.max(this.#heardAt + QUIET_MS, this.#loop.now() + 1)
+      const next = Math.max(this.#receivedAt + QUIET_MS, this.#loop.now() + 1)
       return this.#alarm.set(next)
     }
     // A silence counts from the ping: while we stood still nothing was heard either.
-    if (this.#pingedAt !== null && silent >= QUIET_MS) this.#say(true)
+    if (this.#pingedAt !== null && silent >= QUIET_MS) this.#setQuiet(true)
     this.#ping()
   }
 }

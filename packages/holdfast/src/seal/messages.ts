@@ -14,7 +14,7 @@ import { joined } from '../wire/bytes.ts'
 import * as layout from '../wire/layout.ts'
 import { CHALLENGE_BYTES, FIRST_MIN, MAC_BYTES, SEAL_SESSION_MAX } from './limits.ts'
 import { SEAL_VERSION, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
-import { said } from '../wire/versions.ts'
+import { encodeVersions } from '../wire/versions.ts'
 import { FIRST_KEYS } from './noise.ts'
 
 /** First bytes of datagrams. Those of packets and words say in two bits how long the counter is. */
@@ -102,7 +102,11 @@ export function encodeFirst(first: Omit<First, 'pad'>): Uint8Array {
 
 /** Says which versions are spoken here. */
 export function versionDatagram(to: number): Uint8Array {
-  return layout.encode(versionLayout, { kind: KIND.version, version: said(SEAL_VERSIONS), to })
+  return layout.encode(versionLayout, {
+    kind: KIND.version,
+    version: encodeVersions(SEAL_VERSIONS),
+    to,
+  })
 }
 
 /** Reads that; null if it is none. */

@@ -10,7 +10,7 @@ import { COOKIE_MS, FLOODERS_MAX, MAC_BYTES } from './limits.ts'
 import { COOKIE_DATAGRAM, KIND, indexAt, putIndex } from './messages.ts'
 import { joined } from '../wire/bytes.ts'
 import { nonceOf } from './noise.ts'
-import { NONE, draw, keyFor, type Asking, type Seal } from './state.ts'
+import { NONE, draw, keyFor, type InitiatorHandshake, type Seal } from './state.ts'
 
 const encoder = new TextEncoder()
 
@@ -27,8 +27,8 @@ export function isProven(seal: Seal, bytes: Uint8Array, end: number = bytes.leng
 }
 
 /** Message 1 as it goes to an address: with the cookie that this address gave, if it did. */
-export function withCookie(seal: Seal, now: Millis, asking: Asking): Uint8Array {
-  const { cookie, message, address } = asking
+export function withCookie(seal: Seal, now: Millis, initiator: InitiatorHandshake): Uint8Array {
+  const { cookie, message, address } = initiator
   const holds = cookie !== null && cookie.address === address && now < cookie.at + COOKIE_MS
   if (!holds) return joined(message, new Uint8Array(MAC_BYTES))
   return joined(message, seal.ciphers.hmac(cookie.bytes, message).subarray(0, MAC_BYTES))
@@ -99,13 +99,13 @@ function cookieFor(seal: Seal, now: Millis, from: string, first: Uint8Array): Ui
 /** The cookie in such a datagram; null if it is no answer to our last message 1. */
 export function readCookie(
   seal: Seal,
-  asking: Asking,
+  initiator: InitiatorHandshake,
   point: Uint8Array,
   datagram: Uint8Array,
 ): Uint8Array | null {
   const { ciphers } = seal
   const salt = datagram.subarray(5, 5 + MAC_BYTES)
-  const proof = asking.message.subarray(asking.message.length - MAC_BYTES)
+  const proof = initiator.message.subarray(initiator.message.length - MAC_BYTES)
   const key = ciphers.hmac(keyFor(seal, 'cookie', point), joined(salt, proof))
   const cookie = new Uint8Array(MAC_BYTES)
   const sealed = datagram.subarray(5 + MAC_BYTES)

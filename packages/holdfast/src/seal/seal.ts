@@ -8,8 +8,8 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import { isForged } from '../wire/relay.ts'
-import * as answering from './answering.ts'
-import * as asking from './asking.ts'
+import * as responder from './responder.ts'
+import * as initiator from './initiator.ts'
 import * as links from './links.ts'
 import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
@@ -17,7 +17,7 @@ import * as state from './state.ts'
 import type { Keys, Packet, Peer, PeerKey, Seal } from './state.ts'
 import * as windows from './window.ts'
 
-export { ask } from './asking.ts'
+export { ask } from './initiator.ts'
 export { probe, route, send } from './links.ts'
 export { create, hangUp, nameOf } from './state.ts'
 
@@ -45,10 +45,10 @@ export function become(seal: Seal, me: PeerId, mv: number): void {
 export function receive(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packet | null {
   const kind = bytes.length > DATAGRAM_MAX ? 0 : (bytes[0] ?? 0)
   if (kind >= KIND.packet) return opened(seal, now, from, bytes)
-  if (kind === KIND.first) answering.asked(seal, now, from, bytes)
-  else if (kind === KIND.second) asking.answered(seal, from, bytes)
-  else if (kind === KIND.cookie) asking.cookie(seal, now, from, bytes)
-  else if (kind === KIND.version) asking.otherVersion(seal, from, bytes)
+  if (kind === KIND.first) responder.asked(seal, now, from, bytes)
+  else if (kind === KIND.second) initiator.answered(seal, from, bytes)
+  else if (kind === KIND.cookie) initiator.cookie(seal, now, from, bytes)
+  else if (kind === KIND.version) initiator.otherVersion(seal, from, bytes)
   else seal.counters.malformed++
   return null
 }
@@ -95,9 +95,9 @@ function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uin
 
 /** What the first packet under some keys settles. @returns false if they are of no link */
 function settled(seal: Seal, now: Millis, peer: Peer, index: number, from: string): boolean {
-  if (peer.answering?.index === index) answering.confirmed(seal, now, peer, from)
+  if (peer.responder?.index === index) responder.confirmed(seal, now, peer, from)
   // The other has our keys, so it need not be said again that they are there.
-  if (peer.asking?.stage === 'standing' && peer.asking.index === index) peer.asking = null
+  if (peer.initiator?.stage === 'standing' && peer.initiator.index === index) peer.initiator = null
   return peer.link?.current === index || peer.link?.previous === index
 }
 
@@ -115,15 +115,15 @@ export function agreed(
   seal.jobs.delete(id)
   switch (job?.kind) {
     case 'ask':
-      return asking.made(seal, now, job, shared)
+      return initiator.made(seal, now, job, shared)
     case 'read':
-      return asking.read(seal, now, job, shared)
+      return initiator.read(seal, now, job, shared)
     case 'asker':
-      return answering.asker(seal, job, shared)
+      return responder.asker(seal, job, shared)
     case 'first':
-      return answering.first(seal, now, job, shared)
+      return responder.first(seal, now, job, shared)
     case 'answer':
-      return answering.answer(seal, now, job, shared)
+      return responder.answer(seal, now, job, shared)
     case undefined:
   }
 }
@@ -139,17 +139,18 @@ export function wake(seal: Seal, now: Millis): void {
   seal.due = Infinity
   for (const [name, peer] of seal.peers) {
     const link = links.wake(seal, now, name, peer)
-    state.schedule(seal, answering.wake(seal, now, peer))
-    state.schedule(seal, asking.wake(seal, now, name, peer))
-    if (link.again && peer.link && !peer.asking) renew(seal, now, name, peer)
+    state.schedule(seal, responder.wake(seal, now, peer))
+    state.schedule(seal, initiator.wake(seal, now, name, peer))
+    if (link.again && peer.link && !peer.initiator) renew(seal, now, name, peer)
     state.schedule(seal, link.due)
     // Who never had a link is not remembered.
-    if (peer.heard === 0 && peer.counter === 0 && state.isIdle(peer)) seal.peers.delete(name)
+    if (peer.newestCounter === 0 && peer.counter === 0 && state.isIdle(peer))
+      seal.peers.delete(name)
   }
 }
 
 function renew(seal: Seal, now: Millis, name: PeerKey, peer: Peer): void {
   const { number, address } = peer.link!
   const asked = { peer: name, to: peer.inc, addresses: [address], again: number }
-  asking.ask(seal, now, asked)
+  initiator.ask(seal, now, asked)
 }

@@ -9,7 +9,7 @@ import type { Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
 import { fromHex, joined, toHex } from '../wire/bytes.ts'
-import { said } from '../wire/versions.ts'
+import { encodeVersions } from '../wire/versions.ts'
 
 /** A peer: its public link key in hex. */
 export type PeerKey = string
@@ -55,7 +55,7 @@ export interface Link {
 }
 
 /** Our own handshake with a peer. */
-export interface Asking {
+export interface InitiatorHandshake {
   /** `making` and `reading` wait for curves; `standing` for the first packet under new keys. */
   stage: 'making' | 'asked' | 'reading' | 'standing'
   to: PeerId
@@ -82,7 +82,7 @@ export interface Asking {
 }
 
 /** A peer's handshake with us that was answered and not confirmed. */
-export interface Answering {
+export interface ResponderHandshake {
   counter: number
   /** The key of its message 1, by which a repeated one is known. */
   e: Uint8Array
@@ -105,10 +105,10 @@ export interface Peer {
   /** The counter of our last message 1 to it. */
   counter: number
   /** The largest counter of a message 1 of its that was confirmed. */
-  heard: number
+  newestCounter: number
   link: Link | null
-  asking: Asking | null
-  answering: Answering | null
+  initiator: InitiatorHandshake | null
+  responder: ResponderHandshake | null
 }
 
 /** What waits for curves. */
@@ -298,7 +298,7 @@ export function create(now: Millis, options: SealOptions): Seal {
     secret,
     point,
     session,
-    offer: said(SEAL_VERSIONS),
+    offer: encodeVersions(SEAL_VERSIONS),
     prologue,
     proofKey: keyFor({ ciphers, prologue }, 'proof', point),
     cookieKey: keyFor({ ciphers, prologue }, 'cookie', point),
@@ -339,7 +339,7 @@ export function drawIndex(seal: Seal): number {
 
 function isTaken({ keys, peers }: Seal, index: number): boolean {
   if (keys.has(index)) return true
-  for (const { asking } of peers.values()) if (asking?.index === index) return true
+  for (const { initiator } of peers.values()) if (initiator?.index === index) return true
   return false
 }
 
@@ -386,15 +386,15 @@ export function peerOf(seal: Seal, name: PeerKey): Peer | null {
   if (found) return found
   const point = pointOf(name)
   if (point === null || (seal.peers.size >= SEALED_PEERS_MAX && !makeRoom(seal))) return null
-  const [link, asking, answering] = [null, null, null]
-  const peer: Peer = { point, inc: 0, counter: 0, heard: 0, link, asking, answering }
+  const [link, initiator, responder] = [null, null, null]
+  const peer: Peer = { point, inc: 0, counter: 0, newestCounter: 0, link, initiator, responder }
   seal.peers.set(name, peer)
   return peer
 }
 
 /** Whether nothing is under way with a peer. */
-export function isIdle({ link, asking, answering }: Peer): boolean {
-  return link === null && asking === null && answering === null
+export function isIdle({ link, initiator, responder }: Peer): boolean {
+  return link === null && initiator === null && responder === null
 }
 
 function makeRoom(seal: Seal): boolean {
@@ -410,7 +410,7 @@ function makeRoom(seal: Seal): boolean {
 export function hangUp(seal: Seal, name: PeerKey): void {
   for (const [index, { peer }] of seal.keys) if (peer === name) seal.keys.delete(index)
   const peer = seal.peers.get(name)
-  if (peer) Object.assign(peer, { link: null, asking: null, answering: null })
+  if (peer) Object.assign(peer, { link: null, initiator: null, responder: null })
 }
 
 /** The public key of a name; null if it is none. */

@@ -16,7 +16,7 @@ import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
-import { agreed, shown } from '../wire/versions.ts'
+import { negotiate, formatVersions } from '../wire/versions.ts'
 import { type Join, type Joined, SESSION_VERSIONS } from './messages.ts'
 import {
   type Expulsion,
@@ -99,7 +99,7 @@ function refusal(session: Session, wish: Join): Joined | null {
     why,
   })
   if (!takes(session) || session.leaving) return no('notPrimary', 'not the primary')
-  if (agreed(SESSION_VERSIONS, wish.version) === null) return otherVersion(wish.version)
+  if (negotiate(SESSION_VERSIONS, wish.version) === null) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
   const { conduct } = session.server.durable
@@ -122,7 +122,7 @@ function sentenceOf({ ban, why }: Expulsion): string {
 
 /** The answer to a JOIN of another version, of which nothing but that can be read. */
 export function otherVersion(version: number): Joined {
-  const why = `speaks ${shown(version)}, the session ${shown(SESSION_VERSIONS)}`
+  const why = `speaks ${formatVersions(version)}, the session ${formatVersions(SESSION_VERSIONS)}`
   return { kind: 'denied', code: 'version', why }
 }
 

@@ -149,7 +149,7 @@ export const peerLayout = message({
       silent: varint,
     }),
   ],
-  /** Send me the room as a file, from that piece on: so many pieces at a time (saving.ts). */
+  /** Send me the room as a file, from that piece on: so many pieces at a time (room-export.ts). */
   askRoom: [20, record({ request: varint, piece: varint })],
   /** A chunk of that file; or, without any, why not. */
   room: [

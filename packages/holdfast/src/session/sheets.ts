@@ -29,7 +29,7 @@ import {
   type ValueOf,
   varint,
 } from '../wire/layout.ts'
-import { agreed, only, said, type Versions } from '../wire/versions.ts'
+import { negotiate, only, encodeVersions, type Versions } from '../wire/versions.ts'
 import { type Settings, settingsLayout } from './messages.ts'
 
 /** Most bytes of a sheet, as it is read. */
@@ -147,7 +147,11 @@ export interface Read {
 export function writeWhole(
   whole: Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions'>,
 ): Uint8Array {
-  return encode(wholeLayout, { ...whole, mark: MARK, versions: said(only(SHEET_VERSIONS.highest)) })
+  return encode(wholeLayout, {
+    ...whole,
+    mark: MARK,
+    versions: encodeVersions(only(SHEET_VERSIONS.highest)),
+  })
 }
 
 /** As a sheet of this build or of 0.2 has it; null if it is none of these. */
@@ -158,7 +162,7 @@ export function readWhole(
   | null {
   const versions = versionsOf(bytes)
   if (versions !== null) {
-    return agreed(SHEET_VERSIONS, versions) === null ? null : decode(wholeLayout, bytes)
+    return negotiate(SHEET_VERSIONS, versions) === null ? null : decode(wholeLayout, bytes)
   }
   const old = decode(oldWholeLayout, bytes)
   return old && { ...old, settings: null, lineage: [], sheets: 0 }

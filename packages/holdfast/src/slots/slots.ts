@@ -348,6 +348,6 @@ class World implements SlotsHandle<unknown, unknown> {
     where = 'the rule of a world of slots',
   ): void {
     this.#events.emit(name, value)
-    if (!this.#events.hears(name)) this.#host.reports.report(error, where, this.#game)
+    if (!this.#events.hasListeners(name)) this.#host.reports.report(error, where, this.#game)
   }
 }

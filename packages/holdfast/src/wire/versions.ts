@@ -20,28 +20,28 @@ export function only(version: number): Versions {
 }
 
 /** As a hello says it; at most 255 if seven lower ones are spoken or fewer. */
-export function said({ lowest, highest }: Versions): number {
+export function encodeVersions({ lowest, highest }: Versions): number {
   return highest + STEP * (highest - lowest)
 }
 
 /** What a hello says; null if that is no range. */
-export function read(number: number): Versions | null {
+export function decodeVersions(number: number): Versions | null {
   const highest = number % STEP
   const lowest = highest - Math.floor(number / STEP)
   return lowest >= 1 ? { lowest, highest } : null
 }
 
 /** The version to speak with who said that; null if there is none that both speak. */
-export function agreed(own: Versions, number: number): number | null {
-  const other = read(number)
+export function negotiate(own: Versions, number: number): number | null {
+  const other = decodeVersions(number)
   if (!other) return null
   const highest = Math.min(own.highest, other.highest)
   return highest >= Math.max(own.lowest, other.lowest) ? highest : null
 }
 
 /** For a sentence, such as `version 4` or `versions 3 to 5`. */
-export function shown(versions: Versions | number): string {
-  const range = typeof versions === 'number' ? read(versions) : versions
+export function formatVersions(versions: Versions | number): string {
+  const range = typeof versions === 'number' ? decodeVersions(versions) : versions
   if (!range) return `version ${versions as number}`
   const { lowest, highest } = range
   return lowest === highest ? `version ${highest}` : `versions ${lowest} to ${highest}`

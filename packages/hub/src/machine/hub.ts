@@ -14,7 +14,7 @@
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
-import { agreed, said, shown } from '../../../holdfast/src/wire/versions.ts'
+import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
@@ -206,13 +206,13 @@ function answer(call: Call, message: ToHub): void {
 
 function greet({ hub, connection, from, out }: Call, version: number): void {
   const { boot, key } = hub
-  say(connection, { kind: 'welcome', version: said(HUB_VERSIONS), boot }, out)
-  if (agreed(HUB_VERSIONS, version) !== null) {
+  say(connection, { kind: 'welcome', version: encodeVersions(HUB_VERSIONS), boot }, out)
+  if (negotiate(HUB_VERSIONS, version) !== null) {
     say(connection, { kind: 'signs', key }, out)
     from.greeted = true
     hub.mute.delete(connection)
   } else {
-    const why = `speaks ${shown(version)}, this hub ${shown(HUB_VERSIONS)}`
+    const why = `speaks ${formatVersions(version)}, this hub ${formatVersions(HUB_VERSIONS)}`
     out.close(connection, { kind: 'refused', why })
   }
 }

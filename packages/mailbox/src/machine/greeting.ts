@@ -25,7 +25,7 @@ import { createReader, readU8, readVarint } from '../../../holdfast/src/wire/byt
 import { isSame } from '../../../holdfast/src/wire/history.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
 import { plain } from '../../../holdfast/src/wire/text/plain.ts'
-import { agreed, said, shown } from '../../../holdfast/src/wire/versions.ts'
+import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import type { Check, OwnKey, OwnProof } from './keys.ts'
 import { type Greeting, greetingLayout, isMailId, MAIL_VERSIONS, proofText } from './messages.ts'
 import { REFUSAL_MAX } from './messages.ts'
@@ -121,7 +121,7 @@ export function greet(
   gate: Gate,
 ): { greeter: Greeter; first: Uint8Array[] } {
   const side = { id, keys, nonce, whom, other: null, knows: NO_KEY, own: null }
-  const offer = said(MAIL_VERSIONS)
+  const offer = encodeVersions(MAIL_VERSIONS)
   const greeter: Greeter = { ...side, offer, stage: 'open', early: [] }
   return { greeter, first: whom === null ? [] : opening(greeter, whom, gate) }
 }
@@ -131,7 +131,7 @@ export function hearGreeting(greeter: Greeter, bytes: Uint8Array, gate: Gate): G
   if (greeter.stage === 'over' || greeter.stage === 'done') return NOTHING
   if (greeter.stage === 'check' && greeter.whom !== null) return keep(greeter, bytes)
   const version = versionOf(bytes)
-  if (greeter.stage === 'open' && version !== null && agreed(MAIL_VERSIONS, version) === null) {
+  if (greeter.stage === 'open' && version !== null && negotiate(MAIL_VERSIONS, version) === null) {
     return refuse(greeter, otherVersion(greeter, version))
   }
   const message = decode(greetingLayout, bytes)
@@ -197,10 +197,8 @@ const OPEN = 16
 
 function otherVersion({ id, whom }: Greeter, version: number): string {
   const other = whom === null ? 'who calls' : plain(whom)
-  return (
-    `${plain(id)} speaks ${shown(MAIL_VERSIONS)} of mailboxes, ${other} ${shown(version)}: ` +
-    'update the older one'
-  )
+  const [ours, theirs] = [MAIL_VERSIONS, version].map(formatVersions)
+  return `${plain(id)} speaks ${ours} of mailboxes, ${other} ${theirs}: update the older one`
 }
 
 function unproved({ id, other }: Greeter): string {
@@ -307,7 +305,7 @@ function textFor(greeter: Greeter, calls: boolean): Uint8Array {
 
 function opening(greeter: Greeter, to: string, gate: Gate): Uint8Array[] {
   const { id: from, nonce } = greeter
-  const open = { kind: 'open', version: said(MAIL_VERSIONS), from, to, nonce } as const
+  const open = { kind: 'open', version: encodeVersions(MAIL_VERSIONS), from, to, nonce } as const
   const key = gate.keyOf(to) ?? NO_KEY
   greeter.knows = key
   return [encode(greetingLayout, open), encode(greetingLayout, { kind: 'known', key })]

@@ -58,7 +58,7 @@ import {
   toLetter,
   unseal,
 } from './letters.ts'
-import { atOnce } from '../../../holdfast/src/api/reports.ts'
+import { requireSync } from '../../../holdfast/src/api/reports.ts'
 
 /** A handler that takes longer than this is reported. */
 const SLOW_MS: Millis = 1_000
@@ -253,7 +253,7 @@ export class Turns {
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
     const error = this.#attempt(draft, null, null, (tx) => {
-      result = atOnce(what, act(tx))
+      result = requireSync(what, act(tx))
     })
     if (error) throw error
     return result!

@@ -46,18 +46,18 @@ const NO_KEY = no('forbidden', 'this room is sealed: whoever saves it needs its 
 // A backup has no state of objects that it may not see.
 const SECRET = no('forbidden', 'it has secrets, so its server alone may')
 
-function whyNot({ member: { session, wish }, ports }: Runtime): Unsaved | null {
-  if (wish.hides && !isSealed(session.terms)) return OPEN_SECRET
-  if (!fits(ports.ciphers, wish.roomKey, session.terms)) return NO_KEY
-  return wish.hides && !serves(session) ? SECRET : null
+function whyNot({ member: { session, options }, ports }: Runtime): Unsaved | null {
+  if (options.hides && !isSealed(session.terms)) return OPEN_SECRET
+  if (!fits(ports.ciphers, options.roomKey, session.terms)) return NO_KEY
+  return options.hides && !serves(session) ? SECRET : null
 }
 
 function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
-  const { session, wish } = member
+  const { session, options } = member
   const sheet = keeping.save(session, out)
   if (!sheet) return no('not-ready', 'the whole room is with the server and its backup')
   const { id, terms, topology, playersMax, recovers } = session
-  const { game, room, hosts } = wish
+  const { game, room, hosts } = options
   return {
     ...{ game, room, session: id, terms, topology, playersMax, recovers, hosts },
     epoch: session.server.epoch,
@@ -98,7 +98,7 @@ export function answer(
   if (since < EACH_MS || run.now - member.exportedAt < APART_MS) return
   if (!begun && !hasRoom(run)) return
   member.exported.set(from, run.now)
-  const file = member.wish.hides ? SECRET : fileOf(run, time)
+  const file = member.options.hides ? SECRET : fileOf(run, time)
   if ('code' in file) {
     const { code, why } = file
     const none = { request, piece: 0, of: 1, bytes: new Uint8Array(0) }

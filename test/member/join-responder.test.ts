@@ -6,14 +6,14 @@ import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
-import * as callers from '../../packages/holdfast/src/member/callers.ts'
-import { CALLERS_PER_STREAM } from '../../packages/holdfast/src/member/callers.ts'
+import * as joinResponder from '../../packages/holdfast/src/member/join-responder.ts'
+import { PENDING_JOINS_PER_STREAM } from '../../packages/holdfast/src/member/join-responder.ts'
 import * as curves from '../../packages/holdfast/src/member/dispatch.ts'
-import * as entrance from '../../packages/holdfast/src/member/entrance.ts'
-import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import * as joinLink from '../../packages/holdfast/src/member/join-link.ts'
+import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import type { Caller } from '../../packages/holdfast/src/member/state.ts'
+import type { PendingJoin } from '../../packages/holdfast/src/member/state.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import {
   claimOf,
@@ -65,19 +65,19 @@ function primary(): Bare {
 
 function asks(bare: Bare, byte: number, address = DOOR, join = joinOf(byte)) {
   const more = { from: 0, mv: 0, link: 1, again: false }
-  return bare.do((run) => callers.admit(run, { peer: keyOf(byte), address, join, ...more }))
+  return bare.do((run) => joinResponder.admit(run, { peer: keyOf(byte), address, join, ...more }))
 }
 
-function callerOf(bare: Bare, byte: number): Caller | undefined {
-  return bare.run.member.callers.get(keyOf(byte))
+function callerOf(bare: Bare, byte: number): PendingJoin | undefined {
+  return bare.run.member.pendingJoins.get(keyOf(byte))
 }
 
 function stands(bare: Bare, byte: number): void {
   const caller = callerOf(bare, byte)!
-  bare.do((run) => callers.stands(run, caller, caller.address))
+  bare.do((run) => joinResponder.onLinkUp(run, caller, caller.address))
 }
 
-const known = (bare: Bare): string[] => [...bare.run.member.callers.keys()]
+const known = (bare: Bare): string[] => [...bare.run.member.pendingJoins.keys()]
 const members = (bare: Bare): number[] => [...bare.run.member.session.server.durable.members.keys()]
 
 describe('a process that asks a primary', () => {
@@ -93,10 +93,10 @@ describe('a process that asks a primary', () => {
     expect(callerOf(bare, 11)).toMatchObject({ number: 2, until: 50 + CALLER_MS })
     expect(bare.run.member.dueAt).toBe(CALLER_MS)
     bare.run.now = CALLER_MS - 1
-    bare.do(callers.tend)
+    bare.do(joinResponder.dropExpired)
     expect(known(bare)).toHaveLength(2)
     bare.run.now = CALLER_MS
-    bare.do(callers.tend)
+    bare.do(joinResponder.dropExpired)
     expect(known(bare)).toEqual([keyOf(11)])
   })
   test('T14: is denied by who leaves, or does not serve; then all of them are forgotten (PR-2)', () => {
@@ -107,12 +107,12 @@ describe('a process that asks a primary', () => {
     Object.assign(bare.run.member.session.server, { role: 'idle' })
     bare.run.member.session.leaving = false
     expect(asks(bare, 11)).toBe('denied')
-    bare.do(callers.tend)
+    bare.do(joinResponder.dropExpired)
     expect(known(bare)).toEqual([])
   })
   test('SE-9: by one stream at the hub has three at a time, by another more (PR-2)', () => {
     const bare = primary()
-    for (let at = 0; at < CALLERS_PER_STREAM; at++) expect(asks(bare, 10 + at)).toBe(null)
+    for (let at = 0; at < PENDING_JOINS_PER_STREAM; at++) expect(asks(bare, 10 + at)).toBe(null)
     expect(asks(bare, 20, 'knock:6')).toBe(null)
     // One more takes the place of the oldest of these that has no link.
     stands(bare, 10)
@@ -143,7 +143,7 @@ describe('a process that asks a primary', () => {
   })
   test('SE-9: finds no place where all of them have links, members that never attached too (PR-2)', () => {
     const bare = primary()
-    for (let at = 0; at < CALLERS_PER_STREAM; at++) {
+    for (let at = 0; at < PENDING_JOINS_PER_STREAM; at++) {
       asks(bare, 10 + at)
       const { peer } = callerOf(bare, 10 + at)!
       bare.do((run) => peers.open(run, peer, DOOR))
@@ -151,7 +151,7 @@ describe('a process that asks a primary', () => {
     expect(asks(bare, 13)).toBe('later')
     expect([known(bare).length, bare.run.member.counters.unchecked]).toEqual([3, 1])
     const other = primary()
-    for (let at = 0; at < CALLERS_PER_STREAM; at++) {
+    for (let at = 0; at < PENDING_JOINS_PER_STREAM; at++) {
       asks(other, 10 + at)
       stands(other, 10 + at)
     }
@@ -231,15 +231,15 @@ describe('a process that asks a primary', () => {
     const bare = primary()
     asks(bare, 10, DOOR, joinOf(10, { schema: 1 }))
     stands(bare, 10)
-    bare.do(callers.tend)
+    bare.do(joinResponder.dropExpired)
     expect(known(bare)).toHaveLength(1)
     callerOf(bare, 10)!.peer.link!.closed = 1
-    bare.do(callers.tend)
+    bare.do(joinResponder.dropExpired)
     expect(known(bare)).toEqual([])
     asks(bare, 11)
     const denied: Joined = { kind: 'denied', code: 'full', why: '' }
     for (const number of [99, callerOf(bare, 11)!.number]) {
-      bare.do((run) => callers.answer(run, number, denied))
+      bare.do((run) => joinResponder.answer(run, number, denied))
     }
     expect(known(bare)).toHaveLength(1)
   })
@@ -251,7 +251,7 @@ describe('who asks to be let in', () => {
     bare.opens()
     bare.added(false)
     if (linked) {
-      const { entrance: peer } = bare.run.member
+      const { joinPeer: peer } = bare.run.member
       bare.do((run) => peers.open(run, peer!, peer!.path))
     }
     return bare
@@ -268,8 +268,8 @@ describe('who asks to be let in', () => {
     ...other,
   })
   function answers(bare: Bare, answer: Joined): void {
-    const { entrance: peer } = bare.run.member
-    bare.do((run) => entry.answered(run, peer!, encode(joinedLayout, answer)))
+    const { joinPeer: peer } = bare.run.member
+    bare.do((run) => joinClient.onJoinAnswer(run, peer!, encode(joinedLayout, answer)))
   }
 
   test('T14: has its JOIN signed once, and sends it while it is wanted (PR-2)', () => {
@@ -277,26 +277,26 @@ describe('who asks to be let in', () => {
     bare.opens()
     bare.isHeld = true
     bare.added(false)
-    bare.do((run) => entrance.ask(run, SESSION, {} as Join))
+    bare.do((run) => joinLink.sendJoin(run, SESSION, {} as Join))
     expect(bare.jobs.map(([, { kind }]) => kind)).toEqual(['sign'])
     // It looks for another session by then.
     bare.run.member.found = 'other'
     bare.compute()
-    expect(bare.run.member.entrance).toBe(null)
+    expect(bare.run.member.joinPeer).toBe(null)
     const late = new Bare()
     late.opens()
     late.isHeld = true
     late.added(false)
     late.run.member.phase = 'finding'
     late.compute()
-    expect(late.run.member.entrance).toBe(null)
+    expect(late.run.member.joinPeer).toBe(null)
     const unnamed = new Bare()
     unnamed.opens()
     unnamed.isHeld = true
     unnamed.added(false)
     unnamed.run.member.named = null
     unnamed.compute()
-    expect(unnamed.run.member.entrance).toBe(null)
+    expect(unnamed.run.member.joinPeer).toBe(null)
   })
   test('T14: sends none that curves did not sign (PR-2)', () => {
     const bare = new Bare()
@@ -305,14 +305,14 @@ describe('who asks to be let in', () => {
     bare.added(false)
     const [[job]] = bare.jobs.splice(0) as [[number, unknown]]
     bare.do((run) => member.computed(run, 0, job, false))
-    expect([bare.run.member.entrance, bare.run.member.phase]).toEqual([null, 'asking'])
+    expect([bare.run.member.joinPeer, bare.run.member.phase]).toEqual([null, 'asking'])
   })
   test('T14: is in by the answer, with its number, what it did, and the link that it has (PR-2)', () => {
     const bare = asking()
-    const { entrance: peer } = bare.run.member
+    const { joinPeer: peer } = bare.run.member
     bare.words()
     answers(bare, joined())
-    const { session, phase, home, resume, entrance: left, giveUpAt } = bare.run.member
+    const { session, phase, home, resume, joinPeer: left, giveUpAt } = bare.run.member
     expect([phase, home, left, giveUpAt]).toEqual(['in', SESSION, null, Infinity])
     expect(session).toMatchObject({ id: SESSION, me: 2, player: 2, hub: { up: true } })
     expect([session.client.nextSeq, session.client.view.mv]).toEqual([5, 2])
@@ -360,13 +360,13 @@ describe('who asks to be let in', () => {
     const bare = asking()
     answers(bare, answer)
     expect([bare.run.member.phase, bare.failure()?.code]).toEqual(['out', code])
-    expect(bare.run.member.entrance).toBe(null)
+    expect(bare.run.member.joinPeer).toBe(null)
     if (answer.kind === 'denied') expect(bare.failure()!.why).toBe(answer.why)
   })
   test('T15: looks again where whom it asked is no primary any more (PR-2)', () => {
     const bare = asking()
     answers(bare, { kind: 'denied', code: 'notPrimary', why: '' })
-    expect([bare.run.member.phase, bare.failure(), bare.run.member.entrance]).toEqual([
+    expect([bare.run.member.phase, bare.failure(), bare.run.member.joinPeer]).toEqual([
       'finding',
       null,
       null,
@@ -374,26 +374,26 @@ describe('who asks to be let in', () => {
   })
   test('T14: counts an answer that is none, and one that it does not wait for (PR-2)', () => {
     const bare = asking()
-    const { entrance: peer } = bare.run.member
-    bare.do((run) => entry.answered(run, peer!, Uint8Array.of(99)))
+    const { joinPeer: peer } = bare.run.member
+    bare.do((run) => joinClient.onJoinAnswer(run, peer!, Uint8Array.of(99)))
     expect([bare.run.member.phase, bare.run.member.counters.malformed]).toEqual(['asking', 1])
     bare.run.member.phase = 'finding'
-    bare.do((run) => entry.answered(run, peer!, encode(joinedLayout, joined())))
+    bare.do((run) => joinClient.onJoinAnswer(run, peer!, encode(joinedLayout, joined())))
     expect([bare.run.member.phase, bare.run.member.counters.malformed]).toEqual(['finding', 2])
   })
   test('T14: gives up whom it asked when that is silent for a second and a half (PR-2)', () => {
     const bare = asking()
     const silent = (now: number): boolean => {
       bare.run.now = now
-      return entrance.isSilent(bare.run)
+      return joinLink.isSilent(bare.run)
     }
     expect([silent(1_500), silent(1_501)]).toEqual([false, true])
     bare.wake(SILENT_MS)
     expect(bare.run.member.phase).toBe('asking')
     bare.wake(2 * SILENT_MS)
-    expect([bare.run.member.phase, bare.run.member.entrance]).toEqual(['finding', null])
-    expect(entrance.isSilent(asking(false).run)).toBe(false)
-    expect(entrance.isSilent(new Bare().run)).toBe(false)
+    expect([bare.run.member.phase, bare.run.member.joinPeer]).toEqual(['finding', null])
+    expect(joinLink.isSilent(asking(false).run)).toBe(false)
+    expect(joinLink.isSilent(new Bare().run)).toBe(false)
   })
   test('T14: hears the answer among what a datagram brings, and how much that was (PR-2)', () => {
     const bare = asking()
@@ -406,7 +406,7 @@ describe('who asks to be let in', () => {
         bytes: Uint8Array.from(bytes),
       }))
       Object.assign(bare.run.arrivals, { list: made })
-      return entrance.hear(bare.run)
+      return joinLink.takeAnswer(bare.run)
     }
     expect(brought()).toBe(null)
     expect(brought(['message', 0, 9], ['frame', 1, 9])).toBe(null)
@@ -415,14 +415,14 @@ describe('who asks to be let in', () => {
   })
   test('is left where nobody is asked, without harm (PR-2)', () => {
     const bare = new Bare()
-    bare.do(entrance.leave)
+    bare.do(joinLink.leave)
     const closing = asking()
-    const peer = closing.run.member.entrance!
-    closing.do((run) => entrance.close(run, peer, 1))
-    expect([closing.run.member.entrance, link.isDown(peer.link!, 0)]).toEqual([null, true])
+    const peer = closing.run.member.joinPeer!
+    closing.do((run) => joinLink.close(run, peer, 1))
+    expect([closing.run.member.joinPeer, link.isDown(peer.link!, 0)]).toEqual([null, true])
     const unlinked = asking(false)
-    unlinked.do((run) => entrance.close(run, unlinked.run.member.entrance!, 1))
-    expect(unlinked.run.member.entrance).toBe(null)
+    unlinked.do((run) => joinLink.close(run, unlinked.run.member.joinPeer!, 1))
+    expect(unlinked.run.member.joinPeer).toBe(null)
   })
 })
 

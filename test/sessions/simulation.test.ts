@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time; servers are killed, cut off and stand still.
 import { describe, expect, test } from 'vitest'
 import { object, type SimulationStep, u16 } from '../../packages/holdfast/src/index.ts'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const Ball = object('ball', { at: u16 }, { onOwnerLeave: 'keep' })

@@ -43,16 +43,16 @@ import { differenceOf } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode } from '../wire/layout.ts'
 import { plain } from '../wire/text/plain.ts'
-import { agreed, shown } from '../wire/versions.ts'
-import * as asking from './asking.ts'
+import { negotiate, formatVersions } from '../wire/versions.ts'
+import * as requests from './join-requests.ts'
 import { partOut, compute } from './dispatch.ts'
 import type { Unfit } from './builds.ts'
-import * as entrance from './entrance.ts'
-import * as opening from './opening.ts'
+import * as joinLink from './join-link.ts'
+import * as storedRoom from './stored-room.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
-import * as sealing from './sealing.ts'
-import * as settings from './room-key.ts'
+import * as linkKeys from './link-keys.ts'
+import * as roomKey from './room-key.ts'
 import {
   CLOSE,
   type CurveAnswer,
@@ -77,9 +77,9 @@ export const FOREIGN_MS: Millis = 60_000
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
-  asking.tellHub(run, asking.hello())
+  requests.sendToHub(run, requests.helloMessage())
   // A hub of another version answers nothing but that.
-  ask(run)
+  askNext(run)
 }
 
 /** The stream to the hub is gone. */
@@ -93,43 +93,43 @@ export function hubClosed(run: Runtime): void {
   member.opening = null
   member.stored = null
   // What is kept when it is back may be another room.
-  member.aside = null
-  entrance.leave(run)
+  member.replacedRoom = null
+  joinLink.leave(run)
   if (was !== 'closed' && (was === 'attached' || member.phase === 'in'))
     run.ports.emit({ kind: 'hub', up: false })
 }
 
 /** The hub sent a message. */
-export function hubSaid(run: Runtime, bytes: Uint8Array): void {
+export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   const { member } = run
   const message = decode(fromHub, bytes)
   if (!message) return void member.counters.malformed++
-  member.untended = true
+  member.reconcileDue = true
   switch (message.kind) {
     case 'welcome':
-      return greeted(run, message.version)
+      return onWelcome(run, message.version)
     case 'signs':
-      return signs(run, message.key)
+      return onHubKey(run, message.key)
     case 'added':
-      return added(run, message)
+      return onAdded(run, message)
     case 'stored':
-      return opening.recall(run, message)
+      return storedRoom.recall(run, message)
     case 'sheet':
-      return sheet(run, message)
+      return onSheet(run, message)
     case 'attached':
-      return attached(run, message)
+      return onAttached(run, message)
     case 'present':
       // The hub knows from our primary that we are not a member any more.
-      if (member.hub === 'attached' && isSelf(member.session, message)) return comeBack(run)
+      if (member.hub === 'attached' && isSelf(member.session, message)) return rejoin(run)
       return session.hubSaid(run.turn, message)
     case 'invited': {
       const { request, why } = message
       return run.ports.emit({ kind: 'invited', request, why: plain(why) })
     }
     case 'refused':
-      return refused(run, plain(message.why))
+      return onRefused(run, plain(message.why))
     case 'register':
-      if (message.session === member.session.id) named(run, message)
+      if (message.session === member.session.id) setNamedPrimary(run, message)
       return session.hubSaid(run.turn, message)
     default:
       session.hubSaid(run.turn, message)
@@ -138,7 +138,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
 
 // With several addresses another hub may answer than the one that knows our session: there the same
 // room would be founded anew, beside the one that goes on.
-function signs({ member, now, ports }: Runtime, key: Uint8Array): void {
+function onHubKey({ member, now, ports }: Runtime, key: Uint8Array): void {
   const { hubKey: known } = member
   if (known && member.home !== '' && !sameBytes(known, key)) {
     member.foreignAt ??= now
@@ -150,7 +150,7 @@ function signs({ member, now, ports }: Runtime, key: Uint8Array): void {
 }
 
 // The hub knows whose link key the registered primary has.
-function named(
+function setNamedPrimary(
   { member, now }: Runtime,
   { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
 ): void {
@@ -166,29 +166,29 @@ function isSelf(
   return of === id && inc === me && !here
 }
 
-function greeted(run: Runtime, version: number): void {
-  if (agreed(HUB_VERSIONS, version) === null) {
-    const [theirs, ours] = [version, HUB_VERSIONS].map(shown)
+function onWelcome(run: Runtime, version: number): void {
+  if (negotiate(HUB_VERSIONS, version) === null) {
+    const [theirs, ours] = [version, HUB_VERSIONS].map(formatVersions)
     return fail(run, 'version', `the hub speaks ${theirs}, this build ${ours}`)
   }
   run.member.greeted = true
 }
 
 // Asks for the next thing that we need on the way in.
-function ask(run: Runtime): void {
+function askNext(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
-  if (member.phase === 'in') return asking.tellHub(run, asking.attachOf(run))
+  if (member.phase === 'in') return requests.sendToHub(run, requests.attachMessage(run))
   if (member.unwanted) return
   if (member.linkKey.point === null) return makeKey(run)
-  if (member.phase === 'asking' && entrance.isSilent(run)) return lookAgain(run)
-  if (member.phase === 'finding') return asking.find(run)
-  if (member.phase === 'asking' && !member.entrance) asking.join(run)
+  if (member.phase === 'asking' && joinLink.isSilent(run)) return findAgain(run)
+  if (member.phase === 'finding') return requests.find(run)
+  if (member.phase === 'asking' && !member.joinPeer) requests.join(run)
 }
 
 /** Whom we asked does not let us in: somebody else may serve by now. */
-export function lookAgain(run: Runtime): void {
-  entrance.leave(run)
+export function findAgain(run: Runtime): void {
+  joinLink.leave(run)
   run.member.phase = 'finding'
 }
 
@@ -200,48 +200,48 @@ function makeKey(run: Runtime): void {
 }
 
 /** Our link key is made: we go on. */
-export function keyed(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
+export function onLinkKey(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
   const [point] = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
   if (!point) return
   of.point = point
-  if (of === run.member.linkKey && run.member.hub !== 'closed') ask(run)
+  if (of === run.member.linkKey && run.member.hub !== 'closed') askNext(run)
 }
 
 type Added = FromHub & { kind: 'added' }
 
-function added(run: Runtime, answer: Added): void {
+function onAdded(run: Runtime, answer: Added): void {
   const { member } = run
   // Nothing was asked before our key is made.
   if (member.phase !== 'finding' || member.linkKey.point === null) return
-  if (member.unwanted) return declined(run, answer)
+  if (member.unwanted) return undoFound(run, answer)
   const { entry } = answer
-  const { aside } = member
-  member.aside = null
+  const { replacedRoom } = member
+  member.replacedRoom = null
   member.found = entry.session
   member.admission = answer.admission
-  const { saved } = member.wish
-  settings.told(run, answer)
+  const { saved } = member.options
+  roomKey.adoptTerms(run, answer)
   if (saved && (answer.opened || !answer.created))
-    return fail(run, 'exists', opening.isThere(member.wish))
-  if (answer.opened) return opening.begin(run, answer)
+    return fail(run, 'exists', storedRoom.isThere(member.options))
+  if (answer.opened) return storedRoom.begin(run, answer)
   if (saved) {
     const as = { time: saved.time, imported: true }
-    return goOn(run, answer, as, opening.load(run, saved))
+    return resumeRoom(run, answer, as, storedRoom.load(run, saved))
   }
   if (answer.created) {
-    become(run, answer)
-    return void (aside && run.ports.emit({ kind: 'aside', ...aside }))
+    becomePrimary(run, answer)
+    return void (replacedRoom && run.ports.emit({ kind: 'aside', ...replacedRoom }))
   }
-  named(run, { register: entry.register, leader: answer.leader })
+  setNamedPrimary(run, { register: entry.register, leader: answer.leader })
   // The hub does not know who serves: it may in a moment.
   if (!member.named) return
   member.phase = 'asking'
-  ask(run)
+  askNext(run)
 }
 
 // What the hub has begun for us, or opened, ends as it began: nobody was in it.
-function declined(run: Runtime, answer: Added): void {
-  if (answer.created || answer.opened) asking.tellHub(run, opening.endOf(run, answer))
+function undoFound(run: Runtime, answer: Added): void {
+  if (answer.created || answer.opened) requests.sendToHub(run, storedRoom.endMessage(run, answer))
   run.member.phase = 'out'
 }
 
@@ -251,35 +251,41 @@ function declined(run: Runtime, answer: Added): void {
  */
 export function withdraw(run: Runtime): void {
   const { member } = run
-  const { phase, hub, entrance: peer, linkKey } = member
+  const { phase, hub, joinPeer: peer, linkKey } = member
   if (phase === 'in') return session.leave(run.turn)
   member.unwanted = true
   // Nothing was asked for, or nobody was let in without our first word on the link.
   const isWaiting = phase === 'asking' ? peer?.link : hub === 'open' && linkKey.point !== null
   if (isWaiting && phase !== 'opening') return
-  if (phase === 'opening') asking.tellHub(run, opening.endOf(run, member.opening!.answer))
-  entrance.leave(run)
+  if (phase === 'opening')
+    requests.sendToHub(run, storedRoom.endMessage(run, member.opening!.answer))
+  joinLink.leave(run)
   member.phase = 'out'
 }
 
 // All that is kept of a room has come: it goes on, with us as its primary.
-function sheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
+function onSheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   const { member } = run
-  if (opening.recalled(run, message)) return
+  if (storedRoom.takeRecalled(run, message)) return
   const opened = member.opening
-  if (!opened || !opening.take(run, opened.coming, message)) return
+  if (!opened || !storedRoom.take(run, opened.incoming, message)) return
   member.opening = null
-  goOn(run, opened.answer, opened.as, opening.read(run, opened.coming))
+  resumeRoom(run, opened.answer, opened.as, storedRoom.read(run, opened.incoming))
 }
 
 // The session goes on from what is kept of it, or was saved. What is none of ours stays there.
-function goOn(run: Runtime, answer: Added, as: Omit<Opened, 'found'>, found: Read | Unfit): void {
-  if (!('code' in found)) return become(run, answer, { ...as, found })
-  asking.tellHub(run, opening.endOf(run, answer))
-  run.member.aside = opening.asideOf(run, answer, found)
-  if (!run.member.aside) return fail(run, found.code, found.why)
+function resumeRoom(
+  run: Runtime,
+  answer: Added,
+  as: Omit<Opened, 'found'>,
+  found: Read | Unfit,
+): void {
+  if (!('code' in found)) return becomePrimary(run, answer, { ...as, found })
+  requests.sendToHub(run, storedRoom.endMessage(run, answer))
+  run.member.replacedRoom = storedRoom.asideOf(run, answer, found)
+  if (!run.member.replacedRoom) return fail(run, found.code, found.why)
   run.member.phase = 'finding'
-  ask(run)
+  askNext(run)
 }
 
 interface Opened {
@@ -290,67 +296,67 @@ interface Opened {
 }
 
 // We created the session, and are its primary, sole server and first client (T13).
-function become(run: Runtime, { entry, leader }: Added, kept: Opened | null = null): void {
+function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | null = null): void {
   const { member, out } = run
-  const { session: own, wish } = member
+  const { session: own, options } = member
   const { session: id, register } = entry
   own.id = id
   session.keepGrant(own, { register, leader })
   own.me = register.primary
-  own.player = kept ? opening.playerOf(run, kept.found) : own.me
+  own.player = kept ? storedRoom.playerOf(run, kept.found) : own.me
   const lastSeq = kept?.found.state.players.get(own.player)?.lastSeq ?? 0
   const resume = kept && isSame(member.resume, own) ? member.resume : null
-  settings.found(run)
+  roomKey.foundRoom(run)
   renumber(own, resume !== null, lastSeq, out)
   const self: SessionMember = {
     inc: own.me,
     player: own.player,
-    name: wish.name,
-    kind: wish.kind,
-    addresses: wish.addresses,
-    registerHash: asking.hashOf(own.secret),
+    name: options.name,
+    kind: options.kind,
+    addresses: options.addresses,
+    registerHash: requests.hashOf(own.secret),
     link: member.linkKey.point!,
-    key: wish.identity.key,
+    key: options.identity.key,
     rights: member.admission.rights,
   }
   // Session time is our clock, or goes on as it was.
-  if (kept) opening.goOn(run, entry.session, kept.time)
-  inside(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
+  if (kept) storedRoom.resumeClock(run, entry.session, kept.time)
+  enterSession(run, resume ? Math.max(0, member.recorded - lastSeq) : 0)
   member.clock.set = true
-  const state = kept && opening.restore(run, kept.found)
-  if (kept && !state) return fail(run, 'store', opening.NONE_OF_OURS.why)
+  const state = kept && storedRoom.restore(run, kept.found)
+  if (kept && !state) return fail(run, 'store', storedRoom.NONE_OF_OURS.why)
   const { epoch } = register
   const from = kept && { ...kept.found, epoch, state, imported: kept.imported }
   found(run.turn, from ?? ANEW)
   enter(run.turn, self, resume?.settled ?? 0)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
   // Whoever comes back later finds the room.
-  wish.saved = null
+  options.saved = null
 }
 
 /** The primary that we asked to let us in has answered. */
-export function answered(run: Runtime, peer: Peer, blob: Uint8Array): void {
+export function onJoinAnswer(run: Runtime, peer: Peer, blob: Uint8Array): void {
   const { member } = run
   const answer = decode(joinedLayout, blob)
   if (!answer || member.phase !== 'asking') return void member.counters.malformed++
   if (answer.kind === 'joined') {
     const { view, lastSeq } = answer
     if (Math.max(view.mv, lastSeq) > RISEN_MAX) return void member.counters.malformed++
-    welcome(run, answer)
-    member.entrance = null
-    peers.name(run, peer, member.named!.inc)
+    onJoined(run, answer)
+    member.joinPeer = null
+    peers.identify(run, peer, member.named!.inc)
     if (member.unwanted) session.leave(run.turn)
     return
   }
-  entrance.close(run, peer, CLOSE.leaving)
+  joinLink.close(run, peer, CLOSE.leaving)
   if (answer.kind === 'unfit') {
-    return fail(run, 'schema', differenceOf(member.wish.types, answer.types))
+    return fail(run, 'schema', differenceOf(member.options.types, answer.types))
   }
-  if (answer.code === 'notPrimary') lookAgain(run)
+  if (answer.code === 'notPrimary') findAgain(run)
   else fail(run, answer.code, answer.why)
 }
 
-function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
+function onJoined(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   const { member, now, out } = run
   const { session: own } = member
   own.id = member.found
@@ -363,50 +369,50 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   renumber(own, same, answer.lastSeq, out)
   // Another session has another time: a clock that was set would follow it for hours.
   if (member.home !== '' && member.home !== own.id) member.clock = createClock(now)
-  inside(run, lost)
+  enterSession(run, lost)
   // The primary sends us its own view on the link; until then this one is used.
   client.follow(run.turn, answer.view, null)
 }
 
-function inside(run: Runtime, lost: number): void {
+function enterSession(run: Runtime, lost: number): void {
   const { member } = run
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
-  const { kind, hosts } = member.wish
+  const { kind, hosts } = member.options
   own.recovers &&= mayServe({ kind, rights: member.admission.rights }, hosts)
-  sealing.begin(run, own.id)
-  sealing.become(run)
+  linkKeys.begin(run, own.id)
+  linkKeys.become(run)
   // The hub let us in a moment ago.
   own.hub = { up: true, since: run.now }
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   if (member.home !== '' && member.home !== own.id) {
-    for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
+    for (const { part, state } of member.mounts) part.reset?.(state, partOut(run, part.channel))
     lineage.move(own, run.out)
   }
   member.home = own.id
-  ask(run)
+  askNext(run)
 }
 
 function isSame(resume: Resume | null, own: Session): resume is Resume {
   return resume?.session === own.id && resume.player === own.player
 }
 
-function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
+function onAttached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
   const { member } = run
   if (message.session !== member.session.id) return
   member.hub = 'attached'
   member.askAt = Infinity
-  named(run, message)
-  paths.leaveDoor(run)
+  setNamedPrimary(run, message)
+  paths.leaveKnockPaths(run)
   session.hubUp(run.turn)
   session.hubSaid(run.turn, message)
   run.ports.emit({ kind: 'hub', up: true })
 }
 
 // The hub has no such session, or no such member in it, or its primary is not attached just now.
-function refused(run: Runtime, why: string): void {
+function onRefused(run: Runtime, why: string): void {
   const { member } = run
   if (member.unwanted && member.phase !== 'in') return void (member.phase = 'out')
   if (member.phase === 'finding') {
@@ -415,18 +421,18 @@ function refused(run: Runtime, why: string): void {
     const opensAt = run.now + Math.min(opensIn(why) ?? 0, SILENT_MS)
     if (why.startsWith(LATER)) member.giveUpAt = Math.max(member.giveUpAt, opensAt + JOIN_MS)
     if (why === UNREADABLE || why === SPENT) {
-      if (member.wish.fresh && !member.wish.saved) member.aside = { as: '', why }
+      if (member.options.fresh && !member.options.saved) member.replacedRoom = { as: '', why }
       else if (why === SPENT) return fail(run, 'full', why)
     }
     // Asking again would change nothing.
-    if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
+    if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.options.hub})`)
     if (why.startsWith(NOT_ADMITTED)) {
       return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length), opensIn(why))
     }
   }
   if (member.phase === 'asking') {
     // The primary may be on its way back: look for the session again, until the time is up.
-    return lookAgain(run)
+    return findAgain(run)
   }
   if (member.phase !== 'in' || member.hub !== 'open') return
   // A hub that was started a moment ago lacks the primary's list: while the primary is heard, on a
@@ -434,11 +440,11 @@ function refused(run: Runtime, why: string): void {
   const { client, watches, me } = member.session
   const { primary } = client.view
   const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastHeard ?? -Infinity)
-  if (run.now - heardAt > HEARD_MS) comeBack(run)
+  if (run.now - heardAt > HEARD_MS) rejoin(run)
 }
 
 /** We are outside the session: comes back as the same player with a new incarnation. */
-export function comeBack(run: Runtime): void {
+export function rejoin(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
   member.counters.returns++
@@ -446,12 +452,12 @@ export function comeBack(run: Runtime): void {
   if (member.resume) member.resume.settled = settledOf(member.session.client)
   member.recorded = published.seqs.get(member.session.player) ?? 0
   const { point } = member.session
-  member.session = freshSession(now, member.wish, member.entropy, point)
+  member.session = freshSession(now, member.options, member.entropy, point)
   member.linkKey = freshKey(member.entropy)
   member.seal = null
   member.sealed = ''
   member.keys.clear()
-  member.callers.clear()
+  member.pendingJoins.clear()
   member.named = null
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq
@@ -461,9 +467,9 @@ export function comeBack(run: Runtime): void {
   member.phase = 'finding'
   // The stream is open, but speaks for nobody: requests without an answer are repeated.
   if (member.hub === 'attached') member.hub = 'open'
-  member.giveUpAt = now + JOIN_MS * asking.BACK_FACTOR
+  member.giveUpAt = now + JOIN_MS * requests.BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
-  if (member.hub !== 'closed') ask(run)
+  if (member.hub !== 'closed') askNext(run)
 }
 
 /** We are outside for good. @param opens  when another try may succeed, if somebody said */
@@ -480,16 +486,16 @@ export function fail(
 /** Repeats what has no answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
-  if (now >= asking.deadline(run)) {
-    const { code, why } = asking.verdict(run)
+  if (now >= requests.deadline(run)) {
+    const { code, why } = requests.failureOf(run)
     return fail(run, code, why, code === 'timeout' ? opensIn(member.unfound) : null)
   }
-  if (now >= member.askAt && member.hub === 'open') ask(run)
+  if (now >= member.askAt && member.hub === 'open') askNext(run)
 }
 
 /** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
   if (member.phase === 'out') return Infinity
-  return Math.min(asking.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
+  return Math.min(requests.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
 }

@@ -1,8 +1,8 @@
 // Goal: who opens a kept room goes on with its time, whatever session it was in before.
 import { expect, test } from 'vitest'
 import { createClock, timeAt } from '../../packages/holdfast/src/link/timing/clock.ts'
-import { goOn, read, restore } from '../../packages/holdfast/src/member/opening.ts'
-import type { Coming, Runtime } from '../../packages/holdfast/src/member/state.ts'
+import { resumeClock, read, restore } from '../../packages/holdfast/src/member/stored-room.ts'
+import type { IncomingRoom, Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
 import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
@@ -14,7 +14,7 @@ test.each([
 ])('a process %s', (_who, home, time) => {
   const clock = { ...createClock(100), time: 90_000, set: home !== '' }
   const run = { member: { home, clock }, now: 100 } as unknown as Runtime
-  goOn(run, 's', 5_000)
+  resumeClock(run, 's', 5_000)
   expect([timeAt(run.member.clock, 100), run.member.clock.set]).toEqual([time, true])
 })
 
@@ -41,5 +41,5 @@ test.each([
 test('a room that a host of 0.2 kept in a file of its own is not opened, and says where it is', () => {
   const coming = { session: 's', terms: 'keep=60;kept=hosts', sheets: [Uint8Array.of(1)] }
   const why = 'a host of Holdfast 0.2 has this room in a file of its own: export it there'
-  expect(read({} as Runtime, coming as unknown as Coming)).toEqual({ code: 'store', why })
+  expect(read({} as Runtime, coming as unknown as IncomingRoom)).toEqual({ code: 'store', why })
 })

@@ -11,9 +11,9 @@ import * as messages from './messages.ts'
 import { COOKIE_DATAGRAM, KIND, SECOND_HEAD, SECOND_MIN } from './messages.ts'
 import * as noise from './noise.ts'
 import { isProven, proven, readCookie, withCookie } from './proofs.ts'
-import { agreed } from '../wire/versions.ts'
+import { negotiate } from '../wire/versions.ts'
 import * as state from './state.ts'
-import { NONE, type Asking, type Peer, type PeerKey, type Seal } from './state.ts'
+import { NONE, type InitiatorHandshake, type Peer, type PeerKey, type Seal } from './state.ts'
 
 /** Longest pause before a message 1 is sent again. */
 const PAUSE_MAX: Millis = 1000
@@ -47,19 +47,19 @@ export function ask(seal: Seal, now: Millis, asked: Asked): void {
     seal.counters.busy++
     return
   }
-  if (peer.asking) return
+  if (peer.initiator) return
   // Of two handshakes that cross ours is to stand, so theirs must not come to stand behind it.
-  const { answering } = peer
-  if (answering && seal.rules.oursStands(state.nameOf(seal.point), asked.peer)) {
-    seal.keys.delete(answering.index)
-    peer.answering = null
+  const { responder } = peer
+  if (responder && seal.rules.oursStands(state.nameOf(seal.point), asked.peer)) {
+    seal.keys.delete(responder.index)
+    peer.responder = null
   }
   const link = again ?? state.drawIndex(seal)
   const index = state.drawIndex(seal)
   const secret = state.draw(seal)
   peer.counter++
   peer.inc = to
-  peer.asking = {
+  peer.initiator = {
     ...{ stage: 'making', to, link, again: again !== undefined, join, index, secret },
     ...{ addresses: [...addresses], asked: [], counter: peer.counter, noise: null, message: NONE },
     ...{ cookie: null, address: addresses[0]!, tries: 0, nextAt: Infinity, until: now + ASKING_MS },
@@ -78,75 +78,75 @@ export function made(
   shared: readonly (Uint8Array | null)[],
 ): void {
   const peer = seal.peers.get(job.peer)
-  const asking = peer?.asking
-  if (!peer || asking?.index !== job.index || asking.stage !== 'making') return
+  const initiator = peer?.initiator
+  if (!peer || initiator?.index !== job.index || initiator.stage !== 'making') return
   const [e, es, ss] = shared
   if (!e || !es || !ss) return fail(seal, peer, job.peer)
-  const { link, again, counter, to, join } = asking
+  const { link, again, counter, to, join } = initiator
   const { me, mv, ciphers } = seal
   const payload = messages.encodeFirst({ from: me, to, link, again, counter, mv, join })
   const said = noise.begin(ciphers, state.prologueBy(seal, seal.offer), peer.point)
   const first = noise.writeFirst(ciphers, said, { e, s: seal.point, es, ss }, payload)
   const head = new Uint8Array(messages.FIRST_HEAD)
   head.set([KIND.first, seal.offer])
-  messages.putIndex(head, 2, asking.index)
-  asking.noise = said
-  asking.message = proven(seal, state.keyFor(seal, 'proof', peer.point), joined(head, first))
-  asking.stage = 'asked'
-  sendFirst(seal, now, asking)
+  messages.putIndex(head, 2, initiator.index)
+  initiator.noise = said
+  initiator.message = proven(seal, state.keyFor(seal, 'proof', peer.point), joined(head, first))
+  initiator.stage = 'asked'
+  sendFirst(seal, now, initiator)
 }
 
-function sendFirst(seal: Seal, now: Millis, asking: Asking): void {
-  asking.address = asking.addresses[asking.tries % asking.addresses.length]!
-  if (!asking.asked.includes(asking.address)) asking.asked.push(asking.address)
-  seal.out.datagram(asking.address, withCookie(seal, now, asking))
-  pause(seal, now, asking)
+function sendFirst(seal: Seal, now: Millis, initiator: InitiatorHandshake): void {
+  initiator.address = initiator.addresses[initiator.tries % initiator.addresses.length]!
+  if (!initiator.asked.includes(initiator.address)) initiator.asked.push(initiator.address)
+  seal.out.datagram(initiator.address, withCookie(seal, now, initiator))
+  pause(seal, now, initiator)
 }
 
-function pause(seal: Seal, now: Millis, asking: Asking): void {
-  asking.nextAt = now + Math.min(PAUSE_MAX, ASK_AGAIN_MS * 2 ** asking.tries)
-  asking.tries++
-  state.schedule(seal, asking.nextAt)
+function pause(seal: Seal, now: Millis, initiator: InitiatorHandshake): void {
+  initiator.nextAt = now + Math.min(PAUSE_MAX, ASK_AGAIN_MS * 2 ** initiator.tries)
+  initiator.tries++
+  state.schedule(seal, initiator.nextAt)
 }
 
 /** The peer asks us from there while we ask it: that address is known to work. */
 export function askThere(seal: Seal, now: Millis, peer: Peer, from: string, room: number): void {
-  const { asking } = peer
-  if (asking?.stage !== 'asked' || asking.message.length + MAC_BYTES > room) return
-  if (!asking.addresses.includes(from)) asking.addresses.push(from)
-  if (!asking.asked.includes(from)) asking.asked.push(from)
-  asking.address = from
-  seal.out.datagram(from, withCookie(seal, now, asking))
+  const { initiator } = peer
+  if (initiator?.stage !== 'asked' || initiator.message.length + MAC_BYTES > room) return
+  if (!initiator.addresses.includes(from)) initiator.addresses.push(from)
+  if (!initiator.asked.includes(from)) initiator.asked.push(from)
+  initiator.address = from
+  seal.out.datagram(from, withCookie(seal, now, initiator))
 }
 
 /** A message 2 came. */
 export function answered(seal: Seal, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < SECOND_MIN) return void counters.malformed++
-  const found = askingOf(seal, messages.indexAt(bytes, 5))
+  const found = handshakeOf(seal, messages.indexAt(bytes, 5))
   if (!found) return void counters.unknown++
-  const { name, asking } = found
-  if (asking.stage !== 'asked') return
-  if (isForged(from, asking.to)) return void counters.forged++
+  const { name, initiator } = found
+  if (initiator.stage !== 'asked') return
+  if (isForged(from, initiator.to)) return void counters.forged++
   if (!isProven(seal, bytes)) return void counters.unproven++
-  asking.stage = 'reading'
+  initiator.stage = 'reading'
   const copy = new Uint8Array(bytes)
   const e = copy.subarray(SECOND_HEAD, SECOND_HEAD + KEY_BYTES)
-  const job = { kind: 'read', peer: name, index: asking.index, from, bytes: copy } as const
+  const job = { kind: 'read', peer: name, index: initiator.index, from, bytes: copy } as const
   const pairs = [
-    [asking.secret, e],
+    [initiator.secret, e],
     [seal.secret, e],
   ] as const
   state.agree(seal, job, pairs)
 }
 
-function askingOf(
+function handshakeOf(
   { peers }: Seal,
   index: number,
-): { peer: Peer; name: PeerKey; asking: Asking } | null {
+): { peer: Peer; name: PeerKey; initiator: InitiatorHandshake } | null {
   for (const [name, peer] of peers) {
-    const { asking } = peer
-    if (asking?.index === index) return { peer, name, asking }
+    const { initiator } = peer
+    if (initiator?.index === index) return { peer, name, initiator }
   }
   return null
 }
@@ -159,10 +159,10 @@ export function read(
   shared: readonly (Uint8Array | null)[],
 ): void {
   const peer = seal.peers.get(job.peer)
-  const asking = peer?.asking
-  if (!peer || asking?.index !== job.index || asking.stage !== 'reading') return
+  const initiator = peer?.initiator
+  if (!peer || initiator?.index !== job.index || initiator.stage !== 'reading') return
   // A copy, for what does not open must not change what both have said.
-  const said = { ...asking.noise! }
+  const said = { ...initiator.noise! }
   const [ee, se] = shared
   const { bytes } = job
   const second = bytes.subarray(SECOND_HEAD, bytes.length - MAC_BYTES)
@@ -170,31 +170,31 @@ export function read(
   const told = plain && decode(messages.secondLayout, plain)
   if (!told) {
     seal.counters.forged++
-    asking.stage = 'asked'
+    initiator.stage = 'asked'
     return
   }
   if (told.kind === 'no') return refuse(seal, peer, job.peer, told.why)
   const theirs = messages.indexAt(bytes, 1)
   const [sealing, opening] = noise.split(seal.ciphers, said)
-  const { link, index } = asking
+  const { link, index } = initiator
   const of = { peer: job.peer, theirs, link, sealing, opening, asked: true }
   state.addKeys(seal, now, index, of)
-  asking.stage = 'standing'
-  asking.noise = null
-  asking.tries = 0
-  const place = asking.addresses.includes(job.from) ? job.from : asking.address
+  initiator.stage = 'standing'
+  initiator.noise = null
+  initiator.tries = 0
+  const place = initiator.addresses.includes(job.from) ? job.from : initiator.address
   // What went to one address alone, and is answered from there, shows that the peer is there.
-  const isShown = asking.asked.length === 1 && place === job.from && asking.asked[0] === place
-  links.stand(seal, now, index, { again: asking.again, address: place, isShown })
+  const isShown = initiator.asked.length === 1 && place === job.from && initiator.asked[0] === place
+  links.stand(seal, now, index, { again: initiator.again, address: place, isShown })
   links.credit(seal, peer.link!, job.peer, place, bytes.length)
   links.say(seal, now, index, peer.link!.address, { kind: 'here' })
   links.challenge(seal, now, job.peer, place)
-  pause(seal, now, asking)
+  pause(seal, now, initiator)
 }
 
 function refuse(seal: Seal, peer: Peer, name: PeerKey, why: messages.Why): void {
-  const { again } = peer.asking!
-  peer.asking = null
+  const { again } = peer.initiator!
+  peer.initiator = null
   if (again && why === 'gone') links.end(seal, peer, name, 'gone')
   else seal.out.event({ kind: 'refused', peer: name, why })
 }
@@ -203,51 +203,52 @@ function refuse(seal: Seal, peer: Peer, name: PeerKey, why: messages.Why): void 
 export function cookie(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length !== COOKIE_DATAGRAM) return void counters.malformed++
-  const found = askingOf(seal, messages.indexAt(bytes, 1))
-  if (!found || found.asking.stage !== 'asked') return void counters.unknown++
-  const { asking, peer } = found
-  const cookie = readCookie(seal, asking, peer.point, bytes)
-  if (!cookie || !asking.addresses.includes(from)) return void counters.forged++
-  const isFirst = asking.cookie === null
-  asking.cookie = { address: from, bytes: cookie, at: now }
+  const found = handshakeOf(seal, messages.indexAt(bytes, 1))
+  if (!found || found.initiator.stage !== 'asked') return void counters.unknown++
+  const { initiator, peer } = found
+  const cookie = readCookie(seal, initiator, peer.point, bytes)
+  if (!cookie || !initiator.addresses.includes(from)) return void counters.forged++
+  const isFirst = initiator.cookie === null
+  initiator.cookie = { address: from, bytes: cookie, at: now }
   if (!isFirst) return
-  asking.address = from
-  seal.out.datagram(from, withCookie(seal, now, asking))
+  initiator.address = from
+  seal.out.datagram(from, withCookie(seal, now, initiator))
 }
 
 /** Somebody says that it speaks another version. It cannot be proven, so we go on asking. */
 export function otherVersion(seal: Seal, from: string, bytes: Uint8Array): void {
   const told = messages.readVersion(bytes)
-  if (!told || agreed(SEAL_VERSIONS, told.version) !== null) return void seal.counters.malformed++
-  const found = askingOf(seal, told.to)
-  if (!found?.asking.addresses.includes(from)) return void seal.counters.unknown++
+  if (!told || negotiate(SEAL_VERSIONS, told.version) !== null)
+    return void seal.counters.malformed++
+  const found = handshakeOf(seal, told.to)
+  if (!found?.initiator.addresses.includes(from)) return void seal.counters.unknown++
   seal.counters.version++
   seal.out.event({ kind: 'version', peer: found.name, version: told.version })
 }
 
 /** Does what is due of one handshake. @returns when it is due next */
 export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer): Millis {
-  const { asking } = peer
-  if (!asking) return Infinity
-  if (now >= asking.until) {
+  const { initiator } = peer
+  if (!initiator) return Infinity
+  if (now >= initiator.until) {
     // With keys there is a link, and whoever uses it sees that nothing comes.
-    if (asking.stage === 'standing') peer.asking = null
+    if (initiator.stage === 'standing') peer.initiator = null
     else fail(seal, peer, name)
     return Infinity
   }
-  if (now >= asking.nextAt) {
-    if (asking.stage === 'asked') sendFirst(seal, now, asking)
-    else if (asking.stage === 'standing') {
-      links.say(seal, now, asking.index, peer.link!.address, { kind: 'here' })
-      pause(seal, now, asking)
-    } else pause(seal, now, asking)
+  if (now >= initiator.nextAt) {
+    if (initiator.stage === 'asked') sendFirst(seal, now, initiator)
+    else if (initiator.stage === 'standing') {
+      links.say(seal, now, initiator.index, peer.link!.address, { kind: 'here' })
+      pause(seal, now, initiator)
+    } else pause(seal, now, initiator)
   }
-  return Math.min(asking.nextAt, asking.until)
+  return Math.min(initiator.nextAt, initiator.until)
 }
 
 function fail({ out }: Seal, peer: Peer, name: PeerKey): void {
-  const { again } = peer.asking!
-  peer.asking = null
+  const { again } = peer.initiator!
+  peer.initiator = null
   // The link goes on under its old keys, and asks again as long as they last.
   if (!again) out.event({ kind: 'failed', peer: name })
 }

@@ -29,7 +29,7 @@ export function become({ member }: Runtime): void {
 }
 
 /** A peer that has a link is that member. */
-export function name({ member }: Runtime, { key }: Peer, inc: PeerId): void {
+export function bindKey({ member }: Runtime, { key }: Peer, inc: PeerId): void {
   member.keys.set(key!, inc)
   seal.know(member.seal!, key!, inc)
 }

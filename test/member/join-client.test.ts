@@ -2,11 +2,11 @@
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import { HUB_VERSION, NO_GAME } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { BACK_FACTOR, BEAR_MS } from '../../packages/holdfast/src/member/asking.ts'
-import * as doubt from '../../packages/holdfast/src/member/doubt.ts'
-import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import { BACK_FACTOR, TOLERANCE_MS } from '../../packages/holdfast/src/member/join-requests.ts'
+import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
+import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
-import { type Wish } from '../../packages/holdfast/src/member/state.ts'
+import { type MemberOptions } from '../../packages/holdfast/src/member/state.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import type { Met } from '../../packages/holdfast/src/ports.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
@@ -20,9 +20,9 @@ const HUB = 'wss://hub'
 function givesUp(bare: Bare, at: number): unknown {
   bare.wake(at - 1)
   expect(bare.failure()).toBe(null)
-  expect(entry.deadline(bare.run)).toBe(at)
+  expect(joinClient.deadline(bare.run)).toBe(at)
   bare.wake(at)
-  expect([bare.run.member.phase, entry.deadline(bare.run)]).toEqual(['out', Infinity])
+  expect([bare.run.member.phase, joinClient.deadline(bare.run)]).toEqual(['out', Infinity])
   return bare.failure()
 }
 
@@ -38,24 +38,27 @@ describe('what a process finds at the address of a hub', () => {
   ])('that is %s makes it give up as soon as that is sure (PR-2)', (kind, code, why) => {
     const bare = new Bare()
     meets(bare, kind, 'a shop', 100)
-    if (BEAR_MS[kind] === 0) bare.wake(100)
-    const failure = BEAR_MS[kind] === 0 ? bare.failure() : givesUp(bare, 100 + BEAR_MS[kind])
+    if (TOLERANCE_MS[kind] === 0) bare.wake(100)
+    const failure =
+      TOLERANCE_MS[kind] === 0 ? bare.failure() : givesUp(bare, 100 + TOLERANCE_MS[kind])
     expect(failure).toEqual({ code, why })
   })
   test('is counted from when it was met first, and anew where it is something else (PR-2)', () => {
     const bare = new Bare()
     meets(bare, 'wrong', 'a shop', 100)
     meets(bare, 'wrong', 'a bar', 900)
-    expect(entry.deadline(bare.run)).toBe(100 + BEAR_MS.wrong)
+    expect(joinClient.deadline(bare.run)).toBe(100 + TOLERANCE_MS.wrong)
     meets(bare, 'passing', 'a bar', 950)
-    expect(entry.deadline(bare.run)).toBe(950 + BEAR_MS.passing)
-    expect(givesUp(bare, 950 + BEAR_MS.passing)).toMatchObject({ why: `no hub at ${HUB}: a bar` })
+    expect(joinClient.deadline(bare.run)).toBe(950 + TOLERANCE_MS.passing)
+    expect(givesUp(bare, 950 + TOLERANCE_MS.passing)).toMatchObject({
+      why: `no hub at ${HUB}: a bar`,
+    })
   })
   test('is forgotten when a stream opens, and is nothing to who was greeted before (PR-2)', () => {
     const bare = new Bare()
     meets(bare, 'wrong')
     bare.opens()
-    expect(entry.deadline(bare.run)).toBeGreaterThan(0)
+    expect(joinClient.deadline(bare.run)).toBeGreaterThan(0)
     bare.closes()
     meets(bare, 'denied')
     bare.wake(JOIN_MS - 1)
@@ -79,7 +82,7 @@ describe('a process that gets no further', () => {
   const WHERE = `g/r at ${HUB}`
   const guests = `the hub is there, but nobody that may serve ${WHERE} (serves: false opens none)`
   const hosts = `the hub is there, but nobody that may serve ${WHERE} (primaries: 'hosts' wants`
-  test.each<[string, Partial<Wish>, string, string]>([
+  test.each<[string, Partial<MemberOptions>, string, string]>([
     ['nothing', {}, '', `nobody let us into ${WHERE} within 15 s`],
     ['that it is full', {}, 'full', `the hub did not open ${WHERE}: full within 15 s`],
     ['nobody serves it, as a guest', { kind: 'guest' }, 'none', `${guests} came within 15 s`],
@@ -126,21 +129,21 @@ describe('a process that gets no further', () => {
 describe('on its way in a process', () => {
   test('asks again each half second while it has a stream and no answer (PR-2)', () => {
     const bare = new Bare()
-    expect(entry.deadline(bare.run)).toBe(JOIN_MS)
+    expect(joinClient.deadline(bare.run)).toBe(JOIN_MS)
     bare.opens()
     expect(bare.words()).toEqual(['hello', 'add'])
-    expect(entry.deadline(bare.run)).toBe(ASK_AGAIN_MS)
+    expect(joinClient.deadline(bare.run)).toBe(ASK_AGAIN_MS)
     bare.wake(ASK_AGAIN_MS - 1)
     expect(bare.words()).toEqual([])
     bare.wake(ASK_AGAIN_MS)
     expect(bare.words()).toEqual(['add'])
     bare.closes()
-    expect(entry.deadline(bare.run)).toBe(JOIN_MS)
+    expect(joinClient.deadline(bare.run)).toBe(JOIN_MS)
     bare.wake(3 * ASK_AGAIN_MS)
     expect(bare.words()).toEqual([])
   })
   test('asks for a place where it may serve, and only for what there is where it may not (PR-2)', () => {
-    const wished = (wish: Partial<Wish>): unknown => {
+    const wished = (wish: Partial<MemberOptions>): unknown => {
       const bare = new Bare(wish)
       bare.opens()
       const add = bare.asked.find(({ kind }) => kind === 'add')
@@ -180,7 +183,7 @@ describe('on its way in a process', () => {
     const { found, phase, session, named: leads } = bare.run.member
     expect([found, phase, leads?.inc]).toEqual(['other', 'asking', 9])
     expect(session).toMatchObject({ topology: 'mesh', terms: 'a=b', playersMax: 3 })
-    expect(bare.run.member.entrance?.path).toBe('knock:0')
+    expect(bare.run.member.joinPeer?.path).toBe('knock:0')
   })
   test('founds the session that the hub opened for it, as its first member (PR-2)', () => {
     const bare = new Bare({ addresses: ['udp:192.0.2.1:9'] })
@@ -203,14 +206,14 @@ describe('on its way in a process', () => {
     })
     expect(bare.told()).toEqual(['joined', 'role', 'caught-up', 'view'])
     expect(bare.words().filter((word) => word !== 'members')).toEqual(['attach'])
-    expect(entry.deadline(bare.run)).toBe(ASK_AGAIN_MS)
+    expect(joinClient.deadline(bare.run)).toBe(ASK_AGAIN_MS)
     bare.wake(ASK_AGAIN_MS)
     expect(bare.words()).toContain('attach')
     bare.attached({ session: 'other' })
     expect(bare.run.member.hub).toBe('open')
     bare.attached()
     expect([bare.run.member.hub, bare.told()]).toEqual(['attached', ['hub']])
-    expect(entry.deadline(bare.run)).toBe(Infinity)
+    expect(joinClient.deadline(bare.run)).toBe(Infinity)
     bare.wake(9_000)
     expect(bare.words()).not.toContain('attach')
   })
@@ -219,16 +222,16 @@ describe('on its way in a process', () => {
     bare.opens()
     bare.added(false)
     bare.hears({ kind: 'refused', request: 0, why: 'not attached' })
-    expect([bare.run.member.phase, bare.run.member.entrance]).toEqual(['finding', null])
+    expect([bare.run.member.phase, bare.run.member.joinPeer]).toEqual(['finding', null])
     expect(bare.run.member.unfound).toBe('')
     bare.added(false)
     bare.closes()
-    expect([bare.run.member.phase, bare.run.member.entrance]).toEqual(['finding', null])
+    expect([bare.run.member.phase, bare.run.member.joinPeer]).toEqual(['finding', null])
   })
   test('counts what no hub says, and goes on (PR-2)', () => {
     const bare = new Bare()
     bare.opens()
-    bare.do((run) => member.hubSaid(run, 0, Uint8Array.of(99)))
+    bare.do((run) => member.hubMessage(run, 0, Uint8Array.of(99)))
     expect(bare.run.member.counters.malformed).toBe(1)
   })
 })
@@ -331,10 +334,10 @@ describe('a member that is outside', () => {
   test('T34: and leaves does not come back, nor does one that is on its way (PR-2)', () => {
     const leaves = founded()
     leaves.run.member.session.leaving = true
-    entry.comeBack(leaves.run)
+    joinClient.rejoin(leaves.run)
     expect(leaves.run.member.phase).toBe('in')
     const early = new Bare()
-    entry.comeBack(early.run)
+    joinClient.rejoin(early.run)
     expect(early.run.member.counters.returns).toBe(0)
   })
   test('S-5: for its player is elsewhere now, or nobody serves, is out for good (PR-2)', () => {
@@ -365,22 +368,22 @@ describe('a member that is outside', () => {
 
 describe('a doubt whether a peer is there', () => {
   test.each([
-    [0, doubt.DOUBT_MS],
-    [20, doubt.DOUBT_MS + 60],
-    [900, doubt.DOUBT_MAX_MS],
+    [0, reachability.CHECK_MS],
+    [20, reachability.CHECK_MS + 60],
+    [900, reachability.CHECK_MAX_MS],
   ])(
     'with a round trip of %i ms lasts %i: it asks, and looks once more at the end (PR-2)',
     (rtt, ms) => {
-      const own = doubt.begin(1_000, 'there', rtt)
+      const own = reachability.begin(1_000, 'there', rtt)
       expect(own).toEqual({ address: 'there', askAt: 1_010, until: 1_000 + ms, last: false })
-      expect(doubt.deadline(own)).toBe(Math.min(1_010, 1_000 + ms))
-      expect(doubt.look(own, 1_009)).toBe('wait')
-      expect(doubt.look(own, 1_010)).toBe('ask')
+      expect(reachability.deadline(own)).toBe(Math.min(1_010, 1_000 + ms))
+      expect(reachability.look(own, 1_009)).toBe('wait')
+      expect(reachability.look(own, 1_010)).toBe('ask')
       expect(own.askAt).toBe(1_020)
-      expect(doubt.look(own, 1_000 + ms - 0.5)).toBe(ms > 20 ? 'ask' : 'wait')
-      expect(doubt.look(own, 1_000 + ms)).toBe('wait')
-      expect(doubt.look(own, 1_000 + ms)).toBe('believe')
-      expect(doubt.deadline({ ...own, askAt: 9_999 })).toBe(1_000 + ms)
+      expect(reachability.look(own, 1_000 + ms - 0.5)).toBe(ms > 20 ? 'ask' : 'wait')
+      expect(reachability.look(own, 1_000 + ms)).toBe('wait')
+      expect(reachability.look(own, 1_000 + ms)).toBe('believe')
+      expect(reachability.deadline({ ...own, askAt: 9_999 })).toBe(1_000 + ms)
     },
   )
 })

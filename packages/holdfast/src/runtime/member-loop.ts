@@ -19,10 +19,10 @@ import {
   type Member,
   type MemberEvent,
   type Runtime,
-  type Slot,
-  type Wish,
+  type MountedPart,
+  type MemberOptions,
 } from '../member/state.ts'
-import { type Waiting, waitingOf } from '../member/asking.ts'
+import { type Waiting, waitingOf } from '../member/join-requests.ts'
 import { markOf } from '../member/room-key.ts'
 import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, Later } from '../ports.ts'
 import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
@@ -66,20 +66,23 @@ export function answerOf(curves: Curves, question: CurveQuestion): Later<CurveAn
 }
 
 /** Without a call for so long we stood still, as a page does that its browser froze. */
-const STOOD_MS: Millis = 1_000
+const STANDSTILL_MS: Millis = 1_000
 /** A loss of contact that is noticed so soon after a standstill began with the standstill. */
 const NOTICED_MS: Millis = 5_000
 
 /** The options of a runner. */
-export interface RunnerOptions {
+export interface MemberLoopOptions {
   environment: Environment
   /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
   urls: readonly string[]
-  wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume' | 'point'> & {
+  memberOptions: Omit<
+    MemberOptions,
+    'addresses' | 'kind' | 'hub' | 'identity' | 'resume' | 'point'
+  > & {
     guest: boolean
     token: Token | null
   }
-  slots: { part: Part<never>; state: unknown }[]
+  parts: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
   /** Called for each event, outside of all calls into the member. */
   onEvent: (event: MemberEvent) => void
@@ -102,7 +105,7 @@ export interface Token {
 }
 
 /** One running member. */
-export class Runner {
+export class MemberLoop {
   readonly loop: Loop
   readonly member: Member
   readonly #run: Runtime
@@ -110,34 +113,39 @@ export class Runner {
   readonly #hub: HubConnection
   readonly #carriers: Datagrams
   readonly #curves: Curves
-  readonly #weather: Conditioner
+  readonly #conditioner: Conditioner
   readonly #onEvent: (event: MemberEvent) => void
   readonly #onSettled: () => void
   #touched = false
   #touchedAt: Millis = 0
   // In this turn the first change of ours was told.
-  #told = false
+  #notified = false
   #depth = 0
   readonly #queue: MemberEvent[] = []
   readonly #traffic: Traffic
-  #telling = false
+  #notifying = false
   #armedAt: Millis = Infinity
   #stopped = false
-  #didAt: Millis = 0
-  #stood = { from: -Infinity, until: -Infinity }
+  #lastCallAt: Millis = 0
+  #standstill = { from: -Infinity, until: -Infinity }
 
-  private constructor(options: RunnerOptions, open: Opened, { crypto, identity }: Player) {
+  private constructor(options: MemberLoopOptions, open: Opened, { crypto, identity }: Player) {
     const { environment } = options
     const { loop } = environment
     this.loop = loop
     this.#onEvent = options.onEvent
     this.#onSettled = options.onSettled
     this.#carriers = open.carriers
-    this.#weather = open.weather
+    this.#conditioner = open.conditioner
     this.#traffic = new Traffic(loop.now())
-    const wish = wishOf(options, open.direct.addresses, { crypto, identity })
+    const memberOptions = memberOptionsOf(options, open.direct.addresses, { crypto, identity })
     this.#curves = crypto.curves
-    this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
+    this.member = create(
+      loop.now(),
+      memberOptions,
+      loop.random(32),
+      options.parts as unknown as MountedPart[],
+    )
     this.#run = member.wire(this.member, {
       ciphers: crypto.ciphers,
       datagram: (to, bytes) => {
@@ -151,7 +159,7 @@ export class Runner {
       emit: (event) => void this.#queue.push(event),
       threw: (error, where) => void this.#queue.push({ kind: 'threw', error, where }),
     })
-    this.#didAt = loop.now()
+    this.#lastCallAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
     open.attach({
       datagram: (from, bytes) => {
@@ -166,7 +174,7 @@ export class Runner {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
-      message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      message: (bytes) => this.do((now) => member.hubMessage(this.#run, now, bytes)),
       quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
       relayed: (from, bytes) => open.relay.deliver(from, bytes),
     })
@@ -186,17 +194,17 @@ export class Runner {
 
   /** As whom this player comes back; null before it is one. */
   get token(): Token | null {
-    const { resume, session: own, wish } = this.member
+    const { resume, session: own, options } = this.member
     if (!resume) return null
     const { session, player } = resume
     const point = own.point?.session === session ? own.point : null
-    return { session, player, seed: wish.identity.seed, roomKey: wish.roomKey, point }
+    return { session, player, seed: options.identity.seed, roomKey: options.roomKey, point }
   }
 
   /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
-  static async start(options: RunnerOptions): Promise<Runner> {
-    const player = await openPlayer(options.environment, options.wish.token)
-    return new Runner(options, await openCarriers(options), player)
+  static async start(options: MemberLoopOptions): Promise<MemberLoop> {
+    const player = await openPlayer(options.environment, options.memberOptions.token)
+    return new MemberLoop(options, await openCarriers(options), player)
   }
 
   /** Session time; NaN while it is not known. */
@@ -218,7 +226,7 @@ export class Runner {
 
   /** Changes the network conditions on our own links; null for none. */
   condition(conditions: Conditions | null): void {
-    this.#weather.change(conditions ?? PERFECT)
+    this.#conditioner.change(conditions ?? PERFECT)
   }
 
   /** What is waited for on the way in. */
@@ -229,15 +237,16 @@ export class Runner {
   /** Since when contact is lost, if the loss is noticed now. */
   outOfTouchSince(): Millis {
     const now = this.loop.now()
-    return now - this.#stood.until < NOTICED_MS ? this.#stood.from : now
+    return now - this.#standstill.until < NOTICED_MS ? this.#standstill.from : now
   }
 
   /** Runs a function on the member, hands out its events, and sets the alarm. */
   do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
     if (this.#stopped) return undefined
     const now = this.loop.now()
-    if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
-    this.#didAt = now
+    if (now - this.#lastCallAt > STANDSTILL_MS)
+      this.#standstill = { from: this.#lastCallAt, until: now }
+    this.#lastCallAt = now
     this.#depth++
     try {
       return verb(now, this.#run)
@@ -248,15 +257,15 @@ export class Runner {
   }
   #after(): void {
     this.#arm()
-    if (this.#telling) return
-    this.#telling = true
+    if (this.#notifying) return
+    this.#notifying = true
     try {
       while (this.#queue.length > 0) {
         while (this.#queue.length > 0) this.#onEvent(this.#queue.shift()!)
         this.#onSettled()
       }
     } finally {
-      this.#telling = false
+      this.#notifying = false
     }
   }
 
@@ -267,7 +276,7 @@ export class Runner {
     this.#touchedAt = this.loop.now()
     this.loop.soon(() => {
       this.#touched = false
-      this.#told = false
+      this.#notified = false
       this.do((now) => member.touched(this.#run, now))
       this.#settle()
     })
@@ -278,21 +287,21 @@ export class Runner {
    * an input that is drawn later loses its caret; of others, and within what they do or the member
    * does, together behind that.
    */
-  tell(): void {
+  notify(): void {
     this.touch()
-    if (this.#told || this.#depth > 0 || this.#stopped) return
-    this.#told = true
+    if (this.#notified || this.#depth > 0 || this.#stopped) return
+    this.#notified = true
     this.#settle()
   }
 
   // What listeners do within it is told behind it.
   #settle(): void {
-    if (this.#telling) return
-    this.#telling = true
+    if (this.#notifying) return
+    this.#notifying = true
     try {
       this.#onSettled()
     } finally {
-      this.#telling = false
+      this.#notifying = false
     }
     this.#after()
   }
@@ -364,12 +373,12 @@ export class Runner {
   }
 }
 
-function wishOf(
-  options: RunnerOptions,
+function memberOptionsOf(
+  options: MemberLoopOptions,
   addresses: readonly string[],
   { crypto, identity }: Player,
-): Wish {
-  const { guest, token, ...wanted } = options.wish
+): MemberOptions {
+  const { guest, token, ...wanted } = options.memberOptions
   return {
     ...wanted,
     terms: sealedTerms(wanted, crypto.ciphers),
@@ -383,7 +392,10 @@ function wishOf(
 }
 
 // Whoever opens the session says by which key what is kept of it can be read.
-function sealedTerms({ terms, roomKey }: Pick<Wish, 'terms' | 'roomKey'>, by: Ciphers): string {
+function sealedTerms(
+  { terms, roomKey }: Pick<MemberOptions, 'terms' | 'roomKey'>,
+  by: Ciphers,
+): string {
   return roomKey ? `${terms};sealed=${markOf(by, roomKey)}` : terms
 }
 
@@ -391,32 +403,32 @@ interface Opened {
   carriers: Datagrams
   direct: Datagrams
   relay: Relay
-  weather: Conditioner
+  conditioner: Conditioner
   toHub: HubConnection | null
   attach(events: DatagramEvents): void
 }
 
-async function openCarriers(options: RunnerOptions): Promise<Opened> {
+async function openCarriers(options: MemberLoopOptions): Promise<Opened> {
   const { environment, conditions } = options
   let events: DatagramEvents | null = null
   const forward: DatagramEvents = {
     datagram: (from, bytes) => events?.datagram(from, bytes),
     refused: (address) => events?.refused(address),
   }
-  const weather = new Conditioner(environment.loop, conditions ?? PERFECT)
+  const conditioner = new Conditioner(environment.loop, conditions ?? PERFECT)
   const direct = combine(
-    await Promise.all(environment.carriers.map((open) => weather.condition(open)(forward))),
+    await Promise.all(environment.carriers.map((open) => conditioner.condition(open)(forward))),
   )
   let relay: Relay | null = null
   const opened: Opened = {
     carriers: direct,
     direct,
     relay: null as unknown as Relay,
-    weather,
+    conditioner: conditioner,
     toHub: null,
     attach: (to) => void (events = to),
   }
-  const relayed = await weather.condition((to) => {
+  const relayed = await conditioner.condition((to) => {
     relay = new Relay(
       (frame) => opened.toHub?.send(frame) ?? false,
       () => opened.toHub?.backlog() ?? 0,

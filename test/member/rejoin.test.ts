@@ -1,10 +1,10 @@
 // Goal: what a member keeps and what it drops as it comes, goes and comes back.
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
-import * as entry from '../../packages/holdfast/src/member/entry.ts'
+import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import * as steering from '../../packages/holdfast/src/member/steering.ts'
+import * as steering from '../../packages/holdfast/src/member/clock-sync.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'
@@ -53,12 +53,12 @@ describe('a process that asks a primary', () => {
     bare.wake(ASK_AGAIN_MS)
     expect(bare.jobs.filter(([, { kind }]) => kind === 'sign')).toEqual([])
     // As long as it looks for a session it asks the hub, whatever is left of before.
-    const { entrance } = bare.run.member
+    const { joinPeer: entrance } = bare.run.member
     peers.open(bare.run, entrance!, 'knock:0')
     bare.run.member.phase = 'finding'
     bare.words()
     bare.wake(9_000)
-    expect([bare.words(), bare.run.member.entrance]).toEqual([['add'], entrance])
+    expect([bare.words(), bare.run.member.joinPeer]).toEqual([['add'], entrance])
   })
   test('founds no second session by an answer that comes twice (PR-2)', () => {
     const bare = founded()
@@ -73,13 +73,13 @@ describe('keys of a link', () => {
     const bare = founded()
     const { linkKey: old } = bare.run.member
     bare.isHeld = true
-    entry.comeBack(bare.run)
+    joinClient.rejoin(bare.run)
     expect(bare.jobs).toHaveLength(1)
     bare.words()
-    entry.keyed(bare.run, old, [pointOf(3)])
+    joinClient.onLinkKey(bare.run, old, [pointOf(3)])
     expect([old.point, bare.words()]).toEqual([pointOf(3), []])
-    entry.keyed(bare.run, bare.run.member.linkKey, true)
-    entry.keyed(bare.run, bare.run.member.linkKey, [])
+    joinClient.onLinkKey(bare.run, bare.run.member.linkKey, true)
+    joinClient.onLinkKey(bare.run, bare.run.member.linkKey, [])
     expect([bare.run.member.linkKey.point, bare.words()]).toEqual([null, []])
     bare.compute()
     expect(bare.words()).toEqual(['add'])
@@ -112,9 +112,9 @@ describe('a word of the hub', () => {
   test('has a member look after its links, and answers what it is asked (PR-2)', () => {
     const bare = founded()
     bare.run.member.phase = 'finding'
-    bare.run.member.untended = false
+    bare.run.member.reconcileDue = false
     bare.hears({ kind: 'pong', count: 1 })
-    expect(bare.run.member.untended).toBe(true)
+    expect(bare.run.member.reconcileDue).toBe(true)
     bare.run.member.phase = 'in'
     bare.hears({ kind: 'areYouAlive', session: SESSION, nonce: 3, heard: 0 })
     expect(bare.words()).toEqual(['yes'])
@@ -128,7 +128,7 @@ describe('a word of the hub', () => {
       const leader = isNamed ? { link: pointOf(9), grant: new Uint8Array(64) } : null
       const register = { epoch: 0, primary: 4, backup: 0 }
       bare.run.member.session.client.register = { epoch: 9, primary: 4, backup: 0 }
-      bare.run.member.untended = false
+      bare.run.member.reconcileDue = false
       bare.hears({ kind: 'register', request: 0, ok: true, session: SESSION, register, leader })
       return peer.askAt
     }
@@ -150,7 +150,7 @@ describe('a word of the hub', () => {
     bare.opens()
     bare.closes()
     expect([bare.run.member.askAt, bare.told()]).toEqual([Infinity, []])
-    expect(entry.deadline(bare.run)).toBe(JOIN_MS)
+    expect(joinClient.deadline(bare.run)).toBe(JOIN_MS)
   })
   test('T34: that it went counts while the stream speaks for it (PR-2)', () => {
     const bare = founded()
@@ -170,7 +170,7 @@ describe('a member that comes back', () => {
     const { member: own } = bare.run
     const peer = peers.create(bare.run, 4, true)
     own.keys.set('aa', 4)
-    own.callers.set('aa', {
+    own.pendingJoins.set('aa', {
       peer,
       address: '',
       number: 1,
@@ -181,15 +181,15 @@ describe('a member that comes back', () => {
     })
     own.named = { inc: 4, key: 'aa' }
     own.loopback.push(new Uint8Array(1))
-    entry.comeBack(bare.run)
-    const sizes = [own.peers.size, own.keys.size, own.callers.size, own.loopback.length]
+    joinClient.rejoin(bare.run)
+    const sizes = [own.peers.size, own.keys.size, own.pendingJoins.size, own.loopback.length]
     expect([sizes, own.named]).toEqual([[0, 0, 0, 0], null])
   })
   test('T34: waits for the hub where there is none (PR-2)', () => {
     const bare = founded()
     bare.closes()
     bare.words()
-    entry.comeBack(bare.run)
+    joinClient.rejoin(bare.run)
     expect([bare.run.member.hub, bare.words()]).toEqual(['closed', []])
   })
   test('T80: what it had under way is unknown where it founds a session anew (PR-2)', () => {
@@ -200,14 +200,14 @@ describe('a member that comes back', () => {
       body: new Uint8Array(1),
       since: 0,
     })
-    bare.do(entry.comeBack)
+    bare.do(joinClient.rejoin)
     bare.added(true)
     expect(bare.events).toContainEqual({ kind: 'unknown', seqs: [1] })
   })
   test('without a place that it had comes as nobody (PR-2)', () => {
     const bare = founded()
     bare.run.member.resume = null
-    bare.do(entry.comeBack)
+    bare.do(joinClient.rejoin)
     expect(bare.run.member.resume).toBe(null)
   })
 })
@@ -216,16 +216,16 @@ describe('when a process is due', () => {
   test('is what it asks, and when it gives up, as long as it is on its way (PR-2)', () => {
     const bare = founded()
     bare.run.member.met = { kind: 'wrong', what: '', since: 0 }
-    expect(entry.deadline(bare.run)).toBe(Infinity)
+    expect(joinClient.deadline(bare.run)).toBe(Infinity)
     bare.run.member.phase = 'finding'
     bare.run.member.giveUpAt = 400
-    expect(entry.deadline(bare.run)).toBe(400)
+    expect(joinClient.deadline(bare.run)).toBe(400)
     bare.run.member.giveUpAt = 9_000
-    expect(entry.deadline(bare.run)).toBe(1_000)
+    expect(joinClient.deadline(bare.run)).toBe(1_000)
     bare.run.member.phase = 'out'
     bare.run.member.hub = 'open'
     bare.run.member.askAt = 5
-    expect(entry.deadline(bare.run)).toBe(Infinity)
+    expect(joinClient.deadline(bare.run)).toBe(Infinity)
     bare.wake(9_999)
     expect(bare.failure()).toBe(null)
     expect(member.deadline(bare.run)).toBeLessThan(Infinity)
@@ -234,7 +234,7 @@ describe('when a process is due', () => {
     const bare = founded()
     for (const hub of ['attached', 'closed'] as const) {
       Object.assign(bare.run.member, { hub, askAt: 5 })
-      expect(entry.deadline(bare.run)).toBe(Infinity)
+      expect(joinClient.deadline(bare.run)).toBe(Infinity)
       bare.wake(10)
       expect(bare.words()).toEqual([])
     }

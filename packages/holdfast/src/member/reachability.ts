@@ -7,16 +7,16 @@
 import type { Millis } from '../machine.ts'
 
 /** Time that a living peer has for its loop, besides round trips. */
-export const DOUBT_MS: Millis = 15
+export const CHECK_MS: Millis = 15
 /** No peer is waited for any longer. */
-export const DOUBT_MAX_MS: Millis = 1_000
+export const CHECK_MAX_MS: Millis = 1_000
 /** The peer is asked so often, for questions and answers may be lost. */
 export const ASK_AGAIN_MS: Millis = 10
 // One for a question, one for its repetition, one for the answer.
 const ROUND_TRIPS = 3
 
 /** A peer of whom the system reported that nobody listens there. */
-export interface Doubt {
+export interface ReachabilityCheck {
   address: string
   askAt: Millis
   /** A peer that is silent until then counts as gone. */
@@ -26,13 +26,13 @@ export interface Doubt {
 }
 
 /** Begins now. @param rtt  the round trip to the peer, 0 if it is not known */
-export function begin(now: Millis, address: string, rtt: Millis): Doubt {
-  const wait = Math.min(DOUBT_MAX_MS, DOUBT_MS + ROUND_TRIPS * rtt)
+export function begin(now: Millis, address: string, rtt: Millis): ReachabilityCheck {
+  const wait = Math.min(CHECK_MAX_MS, CHECK_MS + ROUND_TRIPS * rtt)
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
 /** Decides what to do about the peer now. */
-export function look(doubt: Doubt, now: Millis): 'ask' | 'believe' | 'wait' {
+export function look(doubt: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
   if (now >= doubt.until) {
     if (doubt.last) return 'believe'
     // Timers run before sockets are read: the answer may have arrived long ago.
@@ -45,6 +45,6 @@ export function look(doubt: Doubt, now: Millis): 'ask' | 'believe' | 'wait' {
 }
 
 /** When to look. */
-export function deadline({ askAt, until }: Doubt): Millis {
+export function deadline({ askAt, until }: ReachabilityCheck): Millis {
   return Math.min(askAt, until)
 }

@@ -7,7 +7,7 @@ import { shiftOf } from './peers.ts'
 import type { Runtime } from './state.ts'
 
 /** A primary that nobody tells the time for so long takes the best that it has for it. */
-export const UNTOLD_MS: Millis = 2_000
+export const TIME_UNKNOWN_MS: Millis = 2_000
 
 /** Takes the offset of whoever leads, as its link has measured it. */
 export function steerClock(run: Runtime): void {
@@ -41,13 +41,14 @@ function asLeader(run: Runtime): Millis | null {
   if (own.set) return null
   const elder = peers.get(elderOf(run))
   if (elder) return link.offset(elder.link!)
-  return isUntold(run) ? (own.rough ?? 0) : null
+  return isTimeOverdue(run) ? (own.rough ?? 0) : null
 }
 
-function isUntold({ member, now }: Runtime): boolean {
+function isTimeOverdue({ member, now }: Runtime): boolean {
   const { client, server } = member.session
   return (
-    client.view.members.length === 1 || ('lead' in server && now - server.lead.since > UNTOLD_MS)
+    client.view.members.length === 1 ||
+    ('lead' in server && now - server.lead.since > TIME_UNKNOWN_MS)
   )
 }
 

@@ -26,20 +26,20 @@ import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } fro
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { Reports } from '../api/reports.ts'
-import type { Runner, RunnerOptions } from '../runtime/runner.ts'
+import type { MemberLoop, MemberLoopOptions } from '../runtime/member-loop.ts'
 import type { ConductWish, Recovered, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields/fields.ts'
 import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping, type Listen, type Listeners } from '../api/emitter.ts'
-import * as conduct from './conduct.ts'
-import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+import * as moderation from './moderation.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './moderation.ts'
 import { type LaidAside, notKept } from './keep-room.ts'
-import { type InviteOptions, type InviteOutcome, Invites } from './inviting.ts'
-import { Coming } from './progress.ts'
+import { type InviteOptions, type InviteOutcome, Invites } from './invites.ts'
+import { InitialLoad } from './progress.ts'
 import type { HubReach, RolledBack, Safety, SessionEvents, Status, Healing } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
-import { hostOf, Questions, type Shared } from './host.ts'
+import { hostOf, PendingOperations, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
@@ -49,7 +49,7 @@ import {
   type SimulationHost,
   type SimulateOptions,
   type SimulationStep,
-} from './simulating.ts'
+} from './simulation.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
 
@@ -83,9 +83,9 @@ export class Absence {
 const LEAVE_MS: Millis = 3_000
 
 /** A session with what `join`, drivers of pages and proofs need of it besides. */
-export interface Running extends Session {
+export interface InternalSession extends Session {
   /** What the member knows; null once the session was left. */
-  readonly member: Runner['member'] | null
+  readonly member: MemberLoop['member'] | null
   /** Something happened at the member. */
   onEvent(event: MemberEvent): void
   /** This process is about to be stopped for a while. */
@@ -112,10 +112,10 @@ const PROCEDURES = 'a procedure is made by procedure()'
 const PARTS = 'a part of its own is made by slots() or definePart()'
 
 /** See the head of this file. */
-export class Live implements Running {
+export class SessionImpl implements InternalSession {
   readonly #events: Listeners<SessionEvents>
   readonly #reports: Reports
-  readonly #questions = new Questions(() => this.#runner)
+  readonly #operations = new PendingOperations(() => this.#memberLoop)
   readonly #invites = new Invites()
   readonly #exports = new Exports()
   readonly #simulations = new Set<Simulation>()
@@ -123,7 +123,7 @@ export class Live implements Running {
   readonly #faces = new Map<number, Face>()
   readonly #roster = new Roster()
   readonly #absence = new Absence()
-  #runner: Runner | null = null
+  #memberLoop: MemberLoop | null = null
   #isLeaving = false
   #goodbye: Promise<void> | null = null
   // Session time as it was asked for last.
@@ -135,20 +135,20 @@ export class Live implements Running {
   // It let us in a moment ago.
   #hub: HubReach = 'up'
   readonly debug: SessionDebug = {
-    figures: () => figuresOf(this.#runner, this.#roster.view, this.#roster.inc),
+    figures: () => figuresOf(this.#memberLoop, this.#roster.view, this.#roster.inc),
     ages: () => this.#viewer.figures(),
     warp: (factor) => this.#viewer.warp(factor),
     condition: (text) => {
       this.#checkOpen('condition')
-      this.#runner!.condition(text === null ? null : parse(text))
+      this.#memberLoop!.condition(text === null ? null : parse(text))
     },
     crash: () => {
-      this.#runner?.crash()
+      this.#memberLoop?.crash()
       this.#ended('this process was killed')
     },
   }
   /** What of the room has come. */
-  readonly coming = new Coming(() => this.#faceOf('object'))
+  readonly initialLoad = new InitialLoad(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -167,12 +167,12 @@ export class Live implements Running {
       options: options as Shared['options'],
       companions: [],
       roster: this.#roster,
-      runner: () => this.#runner,
+      memberLoop: () => this.#memberLoop,
       isOver: () => this.#isOver,
-      questions: this.#questions,
+      operations: this.#operations,
       emit: (event, value) => {
         this.#emit(event as keyof SessionEvents, value as never)
-        return this.#events.hears(event as keyof SessionEvents)
+        return this.#events.hasListeners(event as keyof SessionEvents)
       },
     }
     for (const [kind, definitions] of kinds) {
@@ -182,24 +182,24 @@ export class Live implements Running {
     }
   }
 
-  /** The parts of the member, for the runner. */
-  get parts(): RunnerOptions['slots'] {
+  /** The parts of the member, for the member loop. */
+  get parts(): MemberLoopOptions['parts'] {
     return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
   }
 
   get complete(): boolean {
-    return this.coming.complete
+    return this.initialLoad.complete
   }
 
   /** The member that this session is the face of. */
-  bind(runner: Runner): void {
-    this.#runner = runner
-    for (const face of this.#faces.values()) face.begin?.((count) => runner.loop.random(count))
+  bind(memberLoop: MemberLoop): void {
+    this.#memberLoop = memberLoop
+    for (const face of this.#faces.values()) face.begin?.((count) => memberLoop.loop.random(count))
   }
 
   /** What the member knows; null once the session was left. */
-  get member(): Runner['member'] | null {
-    return this.#runner?.member ?? null
+  get member(): MemberLoop['member'] | null {
+    return this.#memberLoop?.member ?? null
   }
 
   get status(): Status {
@@ -247,13 +247,13 @@ export class Live implements Running {
   }
 
   get token(): string {
-    const token = this.#runner?.token
+    const token = this.#memberLoop?.token
     if (token) this.#token = formatToken(token)
     return this.#token
   }
 
   now(): number {
-    this.#now = (this.#runner ? this.#runner.sessionTime() : this.#now) || 0
+    this.#now = (this.#memberLoop ? this.#memberLoop.sessionTime() : this.#now) || 0
     return this.#now
   }
 
@@ -350,11 +350,11 @@ export class Live implements Running {
   }
 
   async pardon(target: PlayerTarget): Promise<ConductOutcome> {
-    return this.#conduct({ kind: 'pardon', player: conduct.playerOf(target) })
+    return this.#moderate({ kind: 'pardon', player: moderation.playerOf(target) })
   }
 
   async vote(target: PlayerTarget, stands = true): Promise<ConductOutcome> {
-    return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
+    return this.#moderate({ kind: 'vote', player: moderation.playerOf(target), stands })
   }
 
   simulate(hz: number, step: (step: SimulationStep) => void, options: SimulateOptions = {}): Stop {
@@ -370,11 +370,11 @@ export class Live implements Running {
 
   get #simulating(): SimulationHost {
     return {
-      runner: () => (this.#isOver ? null : this.#runner),
+      memberLoop: () => (this.#isOver ? null : this.#memberLoop),
       role: () => {
         const isOurs = this.#status === 'live' && this.#roster.view.primary === this.#roster.inc
         if (!isOurs) return 'follows'
-        return this.#runner && serves(this.#runner.member.session) ? 'serves' : 'hands'
+        return this.#memberLoop && serves(this.#memberLoop.member.session) ? 'serves' : 'hands'
       },
       report: this.#reports.report,
     }
@@ -382,40 +382,40 @@ export class Live implements Running {
 
   async export(): Promise<Uint8Array> {
     this.#checkOpen('export')
-    return this.#exports.make(this.#runner)
+    return this.#exports.make(this.#memberLoop)
   }
 
   async invite(options: InviteOptions = {}): Promise<InviteOutcome> {
     this.#checkOpen('invite')
-    return this.#invites.make(() => this.#runner, options)
+    return this.#invites.make(() => this.#memberLoop, options)
   }
 
   get mayExpel(): boolean {
-    return conduct.mayExpelIn(this.#roster, this.member?.session.terms ?? '')
+    return moderation.mayExpelIn(this.#roster, this.member?.session.terms ?? '')
   }
 
   get banned(): readonly Banned[] {
-    return conduct.bannedIn(this.#roster)
+    return moderation.bannedIn(this.#roster)
   }
 
   get ballots(): readonly Ballot[] {
-    return conduct.ballotsIn(this.#roster)
+    return moderation.ballotsIn(this.#roster)
   }
 
   async #expel(target: PlayerTarget, why: string, ban: boolean): Promise<ConductOutcome> {
     this.#checkOpen(ban ? 'ban' : 'kick')
-    const player = conduct.playerOf(target)
+    const player = moderation.playerOf(target)
     try {
-      return await this.#conduct({ kind: 'expel', player, ban, why: conduct.checkReason(why) })
+      return await this.#moderate({ kind: 'expel', player, ban, why: moderation.checkReason(why) })
     } catch (error) {
       return unfit(error)
     }
   }
 
-  #conduct(wish: ConductWish): Promise<ConductOutcome> {
+  #moderate(wish: ConductWish): Promise<ConductOutcome> {
     this.#checkOpen(wish.kind)
     this.#roster.checkPlays(wish.kind)
-    return conduct.askFor(this.#questions, wish)
+    return moderation.requestModeration(this.#operations, wish)
   }
 
   handOver(): boolean {
@@ -435,11 +435,11 @@ export class Live implements Running {
   }
 
   async #sayGoodbye(): Promise<void> {
-    if (!this.#runner) return
+    if (!this.#memberLoop) return
     // What was changed a moment ago counts.
     this.#use((now, run) => member.touched(run, now))
     this.#use((now, run) => member.leave(run, now))
-    await this.#runner?.settled(LEAVE_MS)
+    await this.#memberLoop?.settled(LEAVE_MS)
     this.end('left')
   }
 
@@ -448,13 +448,13 @@ export class Live implements Running {
   }
 
   end(why: string): void {
-    this.#runner?.stop()
+    this.#memberLoop?.stop()
     this.#ended(why)
   }
 
   #ended(why: string): void {
     this.#token = this.token
-    this.#runner = null
+    this.#memberLoop = null
     this.#lose('left', why)
   }
 
@@ -462,22 +462,22 @@ export class Live implements Running {
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
       case 'caught-up':
-        return void (this.coming.caughtUp = true)
+        return void (this.initialLoad.caughtUp = true)
       case 'joined':
-        return this.#joined(event.inc, event.player, event.lost)
+        return this.#onJoined(event.inc, event.player, event.lost)
       case 'recovered':
-        return this.#recovered(event)
+        return this.#onRecovered(event)
       case 'rolledBack':
         this.#rolledBack = { entries: event.entries, imported: event.imported }
         return this.#emit('rolledBack', this.#rolledBack)
       case 'view':
-        return this.#viewed(event.view, event.before)
+        return this.#onView(event.view, event.before)
       case 'done':
-        return this.#questions.onOutcome(event.seq, event.outcome)
+        return this.#operations.onOutcome(event.seq, event.outcome)
       case 'unknown':
-        return this.#questions.forget(event.seqs, 'the session forgot us')
+        return this.#operations.forget(event.seqs, 'the session forgot us')
       case 'away':
-        return this.#missed(event.members)
+        return this.#onAway(event.members)
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
@@ -492,7 +492,7 @@ export class Live implements Running {
         if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
         return this.#updateSafety()
       case 'file':
-        return this.#exports.came(event, this.#runner)
+        return this.#exports.came(event, this.#memberLoop)
       case 'aside':
         return void (this.#laidAside = { room: event.as || null, why: event.why })
       case 'quiet':
@@ -509,22 +509,22 @@ export class Live implements Running {
     }
   }
 
-  #joined(inc: PeerId, player: number, lost: number): void {
+  #onJoined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
     // The numbers of another session are others.
     Object.assign(this.#roster, { inc, player, away: new Set() })
   }
 
-  #recovered({ epoch, witness, gone, silent }: Recovered): void {
+  #onRecovered({ epoch, witness, gone, silent }: Recovered): void {
     this.#emit('recovered', { epoch, witness: this.#roster.find(witness), gone, silent })
   }
 
-  #missed(members: ReadonlySet<PeerId>): void {
+  #onAway(members: ReadonlySet<PeerId>): void {
     this.#roster.away = members
     for (const face of this.#faces.values()) face.missed?.()
   }
 
-  #viewed(view: View, before: View | null): void {
+  #onView(view: View, before: View | null): void {
     const { came, left, changed } = this.#roster.viewed(view, before)
     for (const face of this.#faces.values()) face.viewed?.()
     this.#setStatus('live')
@@ -543,11 +543,11 @@ export class Live implements Running {
   /** All that one verb brought was told. */
   readonly onSettled = (): void => {
     for (const face of this.#faces.values()) face.settled?.()
-    if (this.coming.look()) this.#emit('complete', undefined)
+    if (this.initialLoad.look()) this.#emit('complete', undefined)
   }
 
   #updateSafety(): void {
-    const state = this.#runner?.member
+    const state = this.#memberLoop?.member
     if (!state) return
     const safety = safetyOf(state.session, this.#roster.view, this.#status)
     if (safety === this.#safety) return
@@ -572,7 +572,7 @@ export class Live implements Running {
     if (status === this.#status || this.#status === 'lost') return
     const before = this.#status
     this.#status = status
-    if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
+    if (status === 'reconnecting') this.#absence.begin(this.#memberLoop?.outOfTouchSince() ?? 0)
     this.#emit('status', status)
     this.#updateSafety()
     for (const simulation of this.#simulations) simulation.look()
@@ -580,8 +580,8 @@ export class Live implements Running {
   }
 
   #heal(): void {
-    if (!this.#runner) return
-    const { loop, member: own } = this.#runner
+    if (!this.#memberLoop) return
+    const { loop, member: own } = this.#memberLoop
     this.#emit('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
   }
 
@@ -595,14 +595,14 @@ export class Live implements Running {
     this.#reason = why
     this.#code = code
     this.#setStatus('lost')
-    this.#questions.end(why)
+    this.#operations.end(why)
     this.#invites.end(why)
     this.#exports.end(why)
     for (const face of this.#faces.values()) face.end?.(code, why)
   }
 
   get #isOver(): boolean {
-    return this.#status === 'lost' || this.#runner === null || this.#isLeaving
+    return this.#status === 'lost' || this.#memberLoop === null || this.#isLeaving
   }
 
   #checkOpen(verb: string): void {
@@ -610,7 +610,7 @@ export class Live implements Running {
   }
 
   #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
-    return this.#runner?.do(verb)
+    return this.#memberLoop?.do(verb)
   }
 
   #emit<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {

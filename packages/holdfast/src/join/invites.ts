@@ -4,7 +4,7 @@ import { INVITATION, INVITED_MAX, SECRET_BYTES, withKey } from '../hub-protocol/
 import { HoldfastError, type Millis, RIGHTS } from '../machine.ts'
 import { invite } from '../member/member.ts'
 import { isSealed } from '../member/room-key.ts'
-import type { Runner } from '../runtime/runner.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
 import { checkCount, checkFlag, checkOptions } from '../api/options.ts'
 import { digest } from '../wire/digest.ts'
 import { toHex } from '../wire/bytes.ts'
@@ -25,8 +25,8 @@ export interface InviteOptions {
 export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
 
 // The key that opens the room when nobody is in it any more; null where it needs none.
-function keyHere({ member: { session, wish } }: Runner): Uint8Array | null {
-  return session.keeps && isSealed(session.terms) ? wish.roomKey : null
+function keyHere({ member: { session, options } }: MemberLoop): Uint8Array | null {
+  return session.keeps && isSealed(session.terms) ? options.roomKey : null
 }
 
 interface Waiting {
@@ -41,25 +41,29 @@ export class Invites {
   #attached: () => void = () => {}
 
   /** Makes one. It rejects with a HoldfastError: `bad-value`, `left`. */
-  async make(runner: () => Runner | null, options: InviteOptions): Promise<InviteOutcome> {
+  async make(memberLoop: () => MemberLoop | null, options: InviteOptions): Promise<InviteOutcome> {
     checkOptions('invite', options, ['uses', 'watch'])
     const { uses = 1, watch = false } = options
     checkFlag('watch', watch)
     checkCount('uses', uses, 1, INVITED_MAX)
     const rights = watch ? RIGHTS.watch : RIGHTS.play
-    const made = this.#last.then(() => this.#ask(runner, uses, rights))
+    const made = this.#last.then(() => this.#ask(memberLoop, uses, rights))
     this.#last = made.catch(() => {})
     return made
   }
 
-  async #ask(runner: () => Runner | null, uses: number, rights: number): Promise<InviteOutcome> {
-    if (runner()?.member.hub !== 'attached') await this.#attachment(runner())
-    const asked = runner()
+  async #ask(
+    memberLoop: () => MemberLoop | null,
+    uses: number,
+    rights: number,
+  ): Promise<InviteOutcome> {
+    if (memberLoop()?.member.hub !== 'attached') await this.#attachment(memberLoop())
+    const asked = memberLoop()
     if (!asked) throw new HoldfastError('left', 'cannot invite: the session was left')
     const secret = asked.loop.random(SECRET_BYTES)
     return new Promise((resolve) => {
-      const wish = { digest: digest(secret), uses, rights }
-      const request = asked.do((now, run) => invite(run, now, wish))
+      const invitation = { digest: digest(secret), uses, rights }
+      const request = asked.do((now, run) => invite(run, now, invitation))
       const key = rights === RIGHTS.play ? keyHere(asked) : null
       const text = withKey(`${INVITATION}${toHex(secret)}`, key && toHex(key))
       if (request) this.#waiting.set(request, { text, resolve })
@@ -68,11 +72,11 @@ export class Invites {
   }
 
   // Right behind `join`, and after a restart of the hub, it takes us for a member in a moment.
-  async #attachment(runner: Runner | null): Promise<void> {
-    if (!runner) return
+  async #attachment(memberLoop: MemberLoop | null): Promise<void> {
+    if (!memberLoop) return
     await new Promise<void>((resolve) => {
-      const alarm = runner.loop.alarm(resolve)
-      alarm.set(runner.loop.now() + ATTACH_MS)
+      const alarm = memberLoop.loop.alarm(resolve)
+      alarm.set(memberLoop.loop.now() + ATTACH_MS)
       this.#attached = () => {
         alarm.cancel()
         resolve()

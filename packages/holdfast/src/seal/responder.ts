@@ -6,14 +6,14 @@ import { sameBytes } from '../wire/digest.ts'
 import { joined } from '../wire/bytes.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { isForged } from '../wire/relay.ts'
-import { askThere } from './asking.ts'
+import { askThere } from './initiator.ts'
 import { ANSWERING_MS, FIRST_MIN, JOBS_MAX, MAC_BYTES, SEAL_VERSIONS } from './limits.ts'
 import * as links from './links.ts'
 import * as messages from './messages.ts'
 import { FIRST_HEAD, KIND, SECOND_HEAD } from './messages.ts'
 import * as noise from './noise.ts'
 import { isAffordable, isProven, proven } from './proofs.ts'
-import { agreed } from '../wire/versions.ts'
+import { negotiate } from '../wire/versions.ts'
 import * as state from './state.ts'
 import type { Job, Peer, PeerKey, Seal } from './state.ts'
 
@@ -23,7 +23,7 @@ type Of<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
 export function asked(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < FIRST_MIN) return void counters.malformed++
-  if (agreed(SEAL_VERSIONS, bytes[1]!) === null) {
+  if (negotiate(SEAL_VERSIONS, bytes[1]!) === null) {
     counters.version++
     seal.out.datagram(from, messages.versionDatagram(messages.indexAt(bytes, 2)))
     return
@@ -44,11 +44,11 @@ function eOf(bytes: Uint8Array): Uint8Array {
 /** Message 1 that was answered before is answered with the same bytes, which cost nothing. */
 function repeats({ peers, out }: Seal, from: string, bytes: Uint8Array): boolean {
   const e = eOf(bytes)
-  for (const { answering } of peers.values()) {
-    if (!answering || !sameBytes(answering.e, e)) continue
+  for (const { responder } of peers.values()) {
+    if (!responder || !sameBytes(responder.e, e)) continue
     // Two addresses cannot both be shown by one sealed packet.
-    if (answering.address !== from) answering.address = ''
-    out.datagram(from, answering.message)
+    if (responder.address !== from) responder.address = ''
+    out.datagram(from, responder.message)
     return true
   }
   return false
@@ -117,12 +117,12 @@ function isTurn(
   counter: number,
   { from, bytes }: Of<'first'>,
 ): boolean {
-  const newest = Math.max(peer.heard, peer.answering?.counter ?? 0)
+  const newest = Math.max(peer.newestCounter, peer.responder?.counter ?? 0)
   if (!seal.rules.isNewer(counter, newest)) {
     seal.counters.old++
     return false
   }
-  if (!peer.asking || !seal.rules.oursStands(state.nameOf(seal.point), name)) return true
+  if (!peer.initiator || !seal.rules.oursStands(state.nameOf(seal.point), name)) return true
   seal.counters.crossed++
   askThere(seal, now, peer, from, bytes.length)
   return false
@@ -139,17 +139,17 @@ export function answer(
   const [e, ee, se] = shared
   const { counter, link, again } = job.first
   // Meanwhile another one of this peer may have been answered, or the peer dropped.
-  const newest = peer ? Math.max(peer.heard, peer.answering?.counter ?? 0) : Infinity
+  const newest = peer ? Math.max(peer.newestCounter, peer.responder?.counter ?? 0) : Infinity
   if (!peer || !e || !ee || !se || !seal.rules.isNewer(counter, newest)) {
     seal.counters.old++
     return
   }
-  if (peer.answering) seal.keys.delete(peer.answering.index)
+  if (peer.responder) seal.keys.delete(peer.responder.index)
   const { why, from: address } = job
   const index = why === null ? state.drawIndex(seal) : 0
   const message = secondOf(seal, job, index, { e, ee, se })
   const until = now + ANSWERING_MS
-  peer.answering = { counter, e: job.e, message, index, link, again, address, until }
+  peer.responder = { counter, e: job.e, message, index, link, again, address, until }
   state.schedule(seal, until)
   if (why !== null) seal.counters.refused++
   else {
@@ -180,11 +180,11 @@ function secondOf(
 
 /** The first packet under these keys came: it could only be sealed by who read our message 2. */
 export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string): void {
-  const { index, counter, again, address } = peer.answering!
-  peer.heard = Math.max(peer.heard, counter)
-  peer.answering = null
+  const { index, counter, again, address } = peer.responder!
+  peer.newestCounter = Math.max(peer.newestCounter, counter)
+  peer.responder = null
   // Of two that crossed, theirs stands.
-  peer.asking = null
+  peer.initiator = null
   // Message 2 went to one address alone, and from there it is answered.
   const isProven = address === from
   const place = address === '' ? from : address
@@ -193,10 +193,10 @@ export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string): vo
 
 /** Ends what nobody confirmed. @returns when it is due next */
 export function wake(seal: Seal, now: Millis, peer: Peer): Millis {
-  const { answering } = peer
-  if (!answering) return Infinity
-  if (now < answering.until) return answering.until
-  seal.keys.delete(answering.index)
-  peer.answering = null
+  const { responder } = peer
+  if (!responder) return Infinity
+  if (now < responder.until) return responder.until
+  seal.keys.delete(responder.index)
+  peer.responder = null
   return Infinity
 }

@@ -2,11 +2,11 @@
 
 import { HUB_VERSIONS, type ToHub, toHub, LATER } from '../hub-protocol/messages.ts'
 import { SESSION_VERSIONS } from '../session/messages.ts'
-import { said } from '../wire/versions.ts'
+import { encodeVersions } from '../wire/versions.ts'
 import { nextRequest } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
-import * as entrance from './entrance.ts'
+import * as joinLink from './join-link.ts'
 import { mayFound, type Runtime, JOIN_MS } from './state.ts'
 import type { Millis, ErrorCode } from '../machine.ts'
 import type { Met } from '../ports.ts'
@@ -20,7 +20,7 @@ import { plain } from '../wire/text/plain.ts'
  * How long a first join tolerates what it found. A hub may be in the middle of a restart: a proxy
  * before it answers for an instant like a wrong address, and for a few seconds nobody listens.
  */
-export const BEAR_MS: Readonly<Record<Met['kind'], Millis>> = {
+export const TOLERANCE_MS: Readonly<Record<Met['kind'], Millis>> = {
   denied: 0,
   wrong: 1_000,
   passing: 5_000,
@@ -40,55 +40,55 @@ export function deadline({ member }: Runtime): Millis {
   const { phase, met: found } = member
   if (phase === 'in' || phase === 'out') return Infinity
   if (!found) return member.giveUpAt
-  return Math.min(member.giveUpAt, found.since + BEAR_MS[found.kind])
+  return Math.min(member.giveUpAt, found.since + TOLERANCE_MS[found.kind])
 }
 
 /** The reason for giving up, as a sentence: what was found, and where. */
-export function verdict(run: Runtime): { code: ErrorCode; why: string } {
+export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
   const { member } = run
-  const { wish, met: found } = member
+  const { options, met: found } = member
   if (found?.kind === 'denied') {
-    return { code: 'forbidden', why: `the hub at ${wish.hub} refuses us: ${found.what}` }
+    return { code: 'forbidden', why: `the hub at ${options.hub} refuses us: ${found.what}` }
   }
-  if (found) return { code: 'unreachable', why: `no hub at ${wish.hub}: ${found.what}` }
+  if (found) return { code: 'unreachable', why: `no hub at ${options.hub}: ${found.what}` }
   const within = `within ${(JOIN_MS * (member.home === '' ? 1 : BACK_FACTOR)) / 1_000} s`
   if (member.hub === 'closed') {
-    const silent = `no hub at ${wish.hub} answered ${within}: is it running?`
-    const gone = `the hub at ${wish.hub} went away, and did not come back ${within}`
+    const silent = `no hub at ${options.hub} answered ${within}: is it running?`
+    const gone = `the hub at ${options.hub} went away, and did not come back ${within}`
     return { code: 'unreachable', why: member.greeted ? gone : silent }
   }
   if (!member.greeted) {
-    const why = `no hub at ${wish.hub}: who takes streams there says nothing that a hub says`
+    const why = `no hub at ${options.hub}: who takes streams there says nothing that a hub says`
     return { code: 'unreachable', why }
   }
-  return { code: 'timeout', why: `${outside(run)} ${within}` }
+  return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
 }
 
 // There is a hub, and still we are not in.
-function outside({ member }: Runtime): string {
-  const { wish, phase, unfound } = member
-  const where = `${wish.game}/${wish.room} at ${wish.hub}`
+function whyOutside({ member }: Runtime): string {
+  const { options, phase, unfound } = member
+  const where = `${options.game}/${options.room} at ${options.hub}`
   if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
-  if (mayFound(wish)) return `the hub did not open ${where}: ${unfound}`
+  if (mayFound(options)) return `the hub did not open ${where}: ${unfound}`
   const cause =
-    wish.kind === 'guest'
+    options.kind === 'guest'
       ? 'serves: false opens none'
       : "primaries: 'hosts' wants one with a ticket of a host"
   return `the hub is there, but nobody that may serve ${where} (${cause}) came`
 }
 
 /** Sends a message to the hub. */
-export function tellHub(run: Runtime, message: ToHub): void {
+export function sendToHub(run: Runtime, message: ToHub): void {
   run.ports.hub(encode(toHub, message))
 }
 
 /** What is said first on a stream. */
-export function hello(): ToHub {
-  return { kind: 'hello', version: said(HUB_VERSIONS) }
+export function helloMessage(): ToHub {
+  return { kind: 'hello', version: encodeVersions(HUB_VERSIONS) }
 }
 
 /** Has a stream taken for the member that we are. */
-export function attachOf({ member: { session: own } }: Runtime): ToHub {
+export function attachMessage({ member: { session: own } }: Runtime): ToHub {
   return {
     kind: 'attach',
     request: nextRequest(own),
@@ -101,45 +101,45 @@ export function attachOf({ member: { session: own } }: Runtime): ToHub {
 /** Asks the hub for the game and room: it finds the session, or makes us the founder of one. */
 export function find(run: Runtime): void {
   const { member } = run
-  const { wish, session: own } = member
-  tellHub(run, {
+  const { options, session: own } = member
+  sendToHub(run, {
     kind: 'add',
     request: nextRequest(own),
-    game: wish.game,
-    room: wish.room,
+    game: options.game,
+    room: options.room,
     // A process that may not serve opens no session: 0 asks for one that exists.
-    playersMax: mayFound(wish) ? wish.playersMax : 0,
-    recovers: wish.recovers,
-    topology: wish.topology,
-    terms: wish.terms,
+    playersMax: mayFound(options) ? options.playersMax : 0,
+    recovers: options.recovers,
+    topology: options.topology,
+    terms: options.terms,
     hash: hashOf(own.secret),
     link: member.linkKey.point!,
-    key: wish.identity.key,
-    hosts: wish.hosts,
-    ticket: wish.ticket,
-    fresh: member.aside !== null,
+    key: options.identity.key,
+    hosts: options.hosts,
+    ticket: options.ticket,
+    fresh: member.replacedRoom !== null,
   })
 }
 
 /** Asks the primary to let us in. */
 export function join(run: Runtime): void {
   const { member } = run
-  const { wish, session: own } = member
+  const { options, session: own } = member
   const asked = {
-    version: said(SESSION_VERSIONS),
+    version: encodeVersions(SESSION_VERSIONS),
     schema: own.schema,
-    name: wish.name,
-    kind: wish.kind,
-    watches: wish.watches,
-    addresses: wish.addresses,
+    name: options.name,
+    kind: options.kind,
+    watches: options.watches,
+    addresses: options.addresses,
     registerHash: hashOf(own.secret),
     link: member.linkKey.point!,
-    key: wish.identity.key,
+    key: options.identity.key,
     rights: member.admission.rights,
     admission: member.admission.signature,
     resume: member.resume?.session === member.found ? member.resume : null,
   }
-  entrance.ask(run, member.found, asked)
+  joinLink.sendJoin(run, member.found, asked)
 }
 
 /** By which the hub knows an incarnation, of its secret. */

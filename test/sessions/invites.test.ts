@@ -2,9 +2,9 @@
 // after a restart of the hub; lists do not name it (SE-18).
 // Method: whole sessions in virtual time with the shipped hub; strangers guess, reuse and forge.
 import { expect, test } from 'vitest'
-import type { Running as Session } from '../../packages/holdfast/src/join/live.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/index.ts'
-import type { InviteOptions } from '../../packages/holdfast/src/join/inviting.ts'
+import type { InviteOptions } from '../../packages/holdfast/src/join/invites.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 const PRIVATE = { game: 'cards', entry: 'invite', keepRoom: false } as const

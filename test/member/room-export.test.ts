@@ -2,7 +2,7 @@
 // server sends beyond its bound takes no room.
 // Method: the shipped verbs of a member, by hand.
 import { describe, expect, test } from 'vitest'
-import * as saving from '../../packages/holdfast/src/member/saving.ts'
+import * as roomExport from '../../packages/holdfast/src/member/room-export.ts'
 import { SAVED_MAX } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import {
   type PeerMessage,
@@ -15,14 +15,14 @@ type Room = PeerMessage & { kind: 'room' }
 
 function asking(): Bare {
   const bare = new Bare()
-  saving.ask(bare.run, 7)
+  roomExport.ask(bare.run, 7)
   return bare
 }
 
 function hears(bare: Bare, more: Partial<Room> = {}): void {
   const bytes = Uint8Array.of(more.piece ?? 0)
   const said = { request: 7, piece: 0, of: 2, bytes, code: 'ok', why: '' } as const
-  saving.take(bare.run, { kind: 'room', ...said, ...more })
+  roomExport.take(bare.run, { kind: 'room', ...said, ...more })
 }
 
 const files = ({ events }: Bare): unknown[] =>
@@ -71,7 +71,7 @@ describe('a member that serves', () => {
     const sent: Serving['sent'] = (from, piece, request = 1) => {
       pieces = 0
       bare.run.now += 200
-      saving.answer(bare.run, { from, request, piece }, 5)
+      roomExport.answer(bare.run, { from, request, piece }, 5)
       return pieces
     }
     return { bare, sent }
@@ -120,12 +120,12 @@ describe('a member that serves', () => {
     exported.set(2, 0)
     const view = { ...bare.run.member.session.client.view, primary: bare.run.member.session.me }
     const members = [{ inc: 2 }] as View['members']
-    saving.forget(bare.run, { ...view, members })
+    roomExport.forget(bare.run, { ...view, members })
     expect([exports.size, exported.size]).toEqual([1, 1])
-    saving.forget(bare.run, { ...view, members: [] })
+    roomExport.forget(bare.run, { ...view, members: [] })
     expect([exports.size, exported.size]).toEqual([0, 0])
     exported.set(2, 0)
-    saving.forget(bare.run, { ...view, members, primary: 9 })
+    roomExport.forget(bare.run, { ...view, members, primary: 9 })
     expect(exported.size).toBe(0)
   })
 })

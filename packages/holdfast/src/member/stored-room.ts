@@ -17,10 +17,10 @@ import * as recovery from '../session/recovery.ts'
 import * as sheets from '../session/sheets.ts'
 import { nextRequest, type SheetKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
-import { agreed, shown } from '../wire/versions.ts'
+import { negotiate, formatVersions } from '../wire/versions.ts'
 import { adapted, type Unfit } from './builds.ts'
 import { fits, isSealed, NOTHING_BEFORE, open, seal as sealed } from './room-key.ts'
-import type { Aside, Coming, Runtime, Wish } from './state.ts'
+import type { ReplacedRoom, IncomingRoom, Runtime, MemberOptions } from './state.ts'
 
 type Added = FromHub & { kind: 'added' }
 
@@ -31,11 +31,14 @@ export const ROOM_MAX: number = 4 * 1024 * 1024
 export function begin(run: Runtime, answer: Added): void {
   const { opened, entry } = answer
   if (!opened || opened.sheets > rooms.SHEETS_MAX) return void run.member.counters.malformed++
-  run.member.opening = { answer, as: opened, coming: coming(entry, opened.sheets) }
+  run.member.opening = { answer, as: opened, incoming: incomingRoom(entry, opened.sheets) }
   run.member.phase = 'opening'
 }
 
-function coming({ session, terms }: Pick<Coming, 'session' | 'terms'>, count: number): Coming {
+function incomingRoom(
+  { session, terms }: Pick<IncomingRoom, 'session' | 'terms'>,
+  count: number,
+): IncomingRoom {
   return { session, terms, count, sheets: [], bytes: 0, incoming: null }
 }
 
@@ -47,11 +50,11 @@ export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): voi
     return void member.counters.malformed++
   }
   if (message.sheets === 0) return recovery.stored(run.turn, null)
-  member.stored = coming({ session: id, terms }, message.sheets)
+  member.stored = incomingRoom({ session: id, terms }, message.sheets)
 }
 
 /** A piece of a sheet of that. @returns whether one was waited for */
-export function recalled(run: Runtime, message: FromHub & { kind: 'sheet' }): boolean {
+export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' }): boolean {
   const { member } = run
   const { stored } = member
   if (!stored) return false
@@ -65,7 +68,7 @@ export function recalled(run: Runtime, message: FromHub & { kind: 'sheet' }): bo
 /** A piece of a sheet. @returns whether all of them have come */
 export function take(
   { member: { counters } }: Runtime,
-  room: Coming,
+  room: IncomingRoom,
   message: FromHub & { kind: 'sheet' },
 ): boolean {
   if (message.session !== room.session) return false
@@ -101,7 +104,10 @@ const NOT_SEALED: Unfit = {
 }
 
 /** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
-export function read(run: Runtime, { session, terms, sheets: all }: Coming): sheets.Read | Unfit {
+export function read(
+  run: Runtime,
+  { session, terms, sheets: all }: IncomingRoom,
+): sheets.Read | Unfit {
   if (termsSay(terms, 'kept', 'hosts')) return AT_A_HOST
   const found = readAll(run, unsealed(run, session, terms, all))
   return 'code' in found ? found : (settle(run, found) ?? found)
@@ -116,16 +122,16 @@ export function load(run: Runtime, saved: Saved): sheets.Read | Unfit {
 
 /** As which room one that is none of ours is kept, if we want it anew; null if we do not. */
 export function asideOf(
-  { member: { wish } }: Runtime,
+  { member: { options } }: Runtime,
   { opened, entry }: Added,
   { code, why }: Unfit,
-): Aside | null {
-  const isLaid = wish.fresh && opened !== null && code !== 'banned'
+): ReplacedRoom | null {
+  const isLaid = options.fresh && opened !== null && code !== 'banned'
   return isLaid ? { as: rooms.asideOf(entry), why } : null
 }
 
 /** How we leave a session that we were named the primary of, and did not begin. */
-export function endOf({ member }: Runtime, { entry }: Added): ToHub {
+export function endMessage({ member }: Runtime, { entry }: Added): ToHub {
   const { session: own } = member
   const { session, register } = entry
   const proof = proofOf(own.secret, 'register')
@@ -135,7 +141,7 @@ export function endOf({ member }: Runtime, { entry }: Added): ToHub {
 }
 
 /** Why a saved room does not begin. */
-export function isThere({ game, room }: Pick<Wish, 'game' | 'room'>): string {
+export function isThere({ game, room }: Pick<MemberOptions, 'game' | 'room'>): string {
   return `${game}/${room} is there already: a saved room begins where nobody is and nothing is kept`
 }
 
@@ -145,15 +151,15 @@ function readAll({ member }: Runtime, all: readonly sheets.Sheet[] | Unfit): she
   if (!found) return ofOtherVersion(all[0]) ?? NONE_OF_OURS
   const ours = adapted(member, found)
   if ('code' in ours) return ours
-  const row = putOut(found.state.conduct, 0, member.wish.identity.key)
+  const row = putOut(found.state.conduct, 0, member.options.identity.key)
   if (row?.ban) return { code: 'banned', why: `this player was banned: ${row.why}` }
   return ours
 }
 
 function ofOtherVersion(whole: sheets.Sheet | undefined): Unfit | null {
   const versions = whole ? sheets.versionsOf(whole.bytes) : null
-  if (versions === null || agreed(sheets.SHEET_VERSIONS, versions) !== null) return null
-  const [theirs, ours] = [versions, sheets.SHEET_VERSIONS].map(shown)
+  if (versions === null || negotiate(sheets.SHEET_VERSIONS, versions) !== null) return null
+  const [theirs, ours] = [versions, sheets.SHEET_VERSIONS].map(formatVersions)
   const why = `what is kept of this room is of ${theirs}, and this build reads ${ours}`
   return { code: 'version', why }
 }
@@ -169,7 +175,7 @@ function unsealed(
   terms: string,
   all: readonly Uint8Array[],
 ): sheets.Sheet[] | Unfit {
-  const { roomKey } = member.wish
+  const { roomKey } = member.options
   if (!roomKey) return isSealed(terms) ? NO_KEY : plainly(all)
   const found: sheets.Sheet[] = []
   let before = NOTHING_BEFORE
@@ -187,10 +193,10 @@ function unsealed(
 // What the founder of the session set, where it is opened again with a key, is as the room has it.
 // Of 0.2 there is only the hub's word, which must name the key.
 function settle({ member, ports }: Runtime, { settings }: sheets.Read): Unfit | null {
-  const { session, wish } = member
-  if (!wish.roomKey) return null
+  const { session, options } = member
+  if (!options.roomKey) return null
   if (settings) Object.assign(session, settings)
-  return isSealed(session.terms) && fits(ports.ciphers, wish.roomKey, session.terms)
+  return isSealed(session.terms) && fits(ports.ciphers, options.roomKey, session.terms)
     ? null
     : NOT_SEALED
 }
@@ -203,7 +209,7 @@ export function seal(
   as: SheetKind,
 ): Uint8Array {
   const { id: session, terms } = member.session
-  const { roomKey } = member.wish
+  const { roomKey } = member.options
   if (!roomKey || !isSealed(terms)) return sheet
   const before = as === 'entries' ? member.sheetBefore : NOTHING_BEFORE
   const bytes = sealed(ports.ciphers, roomKey, { session, index, before }, sheet)
@@ -213,7 +219,7 @@ export function seal(
 
 /** The player that we were, by our key; else a new one. */
 export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
-  const { key } = member.wish.identity
+  const { key } = member.options.identity
   const row = [...state.players.values()].find((one) => sameBytes(one.key, key))
   if (row) return row.player
   // A saved room begins at a hub that knows nothing of the numbers that it has given.
@@ -241,7 +247,7 @@ function makeRoom(state: Durable, us: number): void {
 }
 
 /** Session time goes on as it was when the room was left; never back, if we were in it. */
-export function goOn({ member, now }: Runtime, session: string, time: Millis): void {
+export function resumeClock({ member, now }: Runtime, session: string, time: Millis): void {
   const wasIn = member.home === session && member.clock.set
   const own = wasIn ? clock.timeAt(member.clock, now) : 0
   member.clock = { ...clock.createClock(now), time: Math.max(own, time), set: true }

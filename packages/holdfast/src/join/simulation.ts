@@ -11,9 +11,9 @@
 
 import { badValue, type Millis } from '../machine.ts'
 import type { Alarm } from '../ports.ts'
-import type { Runner } from '../runtime/runner.ts'
-import { checkAtOnce, checkOptions } from '../api/options.ts'
-import { atOnce, type Report } from '../api/reports.ts'
+import type { MemberLoop } from '../runtime/member-loop.ts'
+import { checkSync, checkOptions } from '../api/options.ts'
+import { requireSync, type Report } from '../api/reports.ts'
 import { shown } from '../wire/fields/fields.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
 
@@ -51,7 +51,7 @@ export interface SimulateOptions {
 /** What a simulation needs of its session. */
 export interface SimulationHost {
   /** Null once the session is over. */
-  runner(): Runner | null
+  memberLoop(): MemberLoop | null
   /** Whether we serve just now, somebody else does, or our role is on its way to them. */
   role(): 'serves' | 'hands' | 'follows'
   report: Report
@@ -76,7 +76,7 @@ export class Simulation {
     if (typeof hz !== 'number' || !(hz > 0 && hz <= HZ_MAX)) {
       throw badValue(`simulate takes 1 to ${HZ_MAX} steps a second: ${shown(hz)}`)
     }
-    checkAtOnce('the step of simulate', step)
+    checkSync('the step of simulate', step)
     checkOptions('simulate', options, ['catchUp'])
     const { catchUp = CATCH_UP_DEFAULT } = options
     if (!(catchUp >= 0 && catchUp <= CATCH_UP_MAX)) {
@@ -96,17 +96,17 @@ export class Simulation {
 
   /** Something changed: who serves, or that the time is known. */
   look(): void {
-    const runner = this.#host.runner()
-    if (this.#isOver || this.#isStepping || !runner) return
-    this.#alarm ??= runner.loop.alarm(() => this.look())
+    const memberLoop = this.#host.memberLoop()
+    if (this.#isOver || this.#isStepping || !memberLoop) return
+    this.#alarm ??= memberLoop.loop.alarm(() => this.look())
     const role = this.#host.role()
     if (role === 'follows') {
       this.#last = null
       this.#isNext = true
     }
     if (role !== 'serves') return this.#alarm.cancel()
-    const time = runner.sessionTime()
-    if (Number.isNaN(time)) return this.#alarm.set(runner.loop.now() + UNTOLD_MS)
+    const time = memberLoop.sessionTime()
+    if (Number.isNaN(time)) return this.#alarm.set(memberLoop.loop.now() + UNTOLD_MS)
     this.#last ??= this.#tickAt(time) + (this.#isNext ? 1 : 0)
     this.#catchUp(this.#tickAt(time))
     this.#arm()
@@ -133,23 +133,23 @@ export class Simulation {
 
   // A step may have handed over, or left.
   #goesOn(): boolean {
-    return !this.#isOver && this.#host.runner() !== null && this.#host.role() === 'serves'
+    return !this.#isOver && this.#host.memberLoop() !== null && this.#host.role() === 'serves'
   }
 
   #run(step: SimulationStep): void {
     const where = `the step of simulate`
     try {
-      atOnce(where, this.#step(step) as unknown)
+      requireSync(where, this.#step(step) as unknown)
     } catch (error) {
       this.#host.report(error, where, this.#step)
     }
   }
 
   #arm(): void {
-    const runner = this.#host.runner()
-    if (this.#isOver || !runner) return
+    const memberLoop = this.#host.memberLoop()
+    if (this.#isOver || !memberLoop) return
     if (!this.#goesOn()) return this.look()
-    const wait = (this.#last! + 1) * this.#ms - runner.sessionTime()
-    this.#alarm!.set(runner.loop.now() + Math.max(0, wait))
+    const wait = (this.#last! + 1) * this.#ms - memberLoop.sessionTime()
+    this.#alarm!.set(memberLoop.loop.now() + Math.max(0, wait))
   }
 }

@@ -13,35 +13,35 @@ import { encode } from '../wire/layout.ts'
 import * as dispatch from './dispatch.ts'
 import { compute } from './dispatch.ts'
 import * as peers from './peers.ts'
-import * as sealing from './sealing.ts'
-import { type CurveJob, ENTRANCE_CHANNEL, type Peer, type Runtime } from './state.ts'
+import * as linkKeys from './link-keys.ts'
+import { type CurveJob, JOIN_CHANNEL, type Peer, type Runtime } from './state.ts'
 
 /** A primary that is silent for so long before it has answered may be one no more. */
 export const SILENT_MS: Millis = 1_500
 
 /** Has our JOIN signed, and then sends it. */
-export function ask(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
-  const { curves, wish } = run.member
+export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
+  const { curves, options } = run.member
   if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
   const message = claimOf(to, join)
-  const { seed } = wish.identity
+  const { seed } = options.identity
   compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
 }
 
 /** Our JOIN is signed, and leaves if it is still wanted. */
-export function signed(
+export function onJoinSigned(
   run: Runtime,
   job: CurveJob & { kind: 'sign' },
   signature: Uint8Array,
 ): void {
   const { member, now } = run
   const { phase, found, named } = member
-  if (phase !== 'asking' || found !== job.session || member.entrance || !named) return
-  sealing.begin(run, found)
+  if (phase !== 'asking' || found !== job.session || member.joinPeer || !named) return
+  linkKeys.begin(run, found)
   const peer = peers.blank(run, named.key, true)
   const join = encode(joinLayout, { ...job.join, signature })
   peer.path = knocking(0)
-  member.entrance = peer
+  member.joinPeer = peer
   const asked = { peer: named.key, to: named.inc, addresses: [peer.path], join }
   seal.ask(member.seal!, now, asked)
 }
@@ -51,10 +51,10 @@ export function signed(
  *
  * @returns the answer, and how many arrivals it took; null if there was none
  */
-export function hear({ arrivals }: Runtime): { blob: Uint8Array; count: number } | null {
+export function takeAnswer({ arrivals }: Runtime): { blob: Uint8Array; count: number } | null {
   for (let at = 0; at < arrivals.count; at++) {
     const { what, bytes } = arrivals.list[at]!
-    if (what !== 'message' || bytes[0] !== ENTRANCE_CHANNEL) continue
+    if (what !== 'message' || bytes[0] !== JOIN_CHANNEL) continue
     return { blob: bytes.subarray(1), count: at + 1 }
   }
   return null
@@ -62,16 +62,16 @@ export function hear({ arrivals }: Runtime): { blob: Uint8Array; count: number }
 
 /** Whether whom we asked has nothing to say any more. */
 export function isSilent({ member, now }: Runtime): boolean {
-  const { entrance } = member
-  return !entrance?.link ? false : now - entrance.link.lastHeard > SILENT_MS
+  const { joinPeer } = member
+  return !joinPeer?.link ? false : now - joinPeer.link.lastReceived > SILENT_MS
 }
 
 /** Gives up on the primary that we asked. */
 export function leave(run: Runtime): void {
   const { member } = run
-  if (!member.entrance) return
-  sealing.hangUp(run, member.entrance)
-  member.entrance = null
+  if (!member.joinPeer) return
+  linkKeys.hangUp(run, member.joinPeer)
+  member.joinPeer = null
 }
 
 /** We do not want what the primary answered. */

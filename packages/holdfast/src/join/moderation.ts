@@ -16,7 +16,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { named } from '../wire/text/plain.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
-import type { Questions } from './host.ts'
+import type { PendingOperations } from './host.ts'
 import type { Roster } from './roster.ts'
 
 /** A player: a member, or the number of one who may be away. */
@@ -75,10 +75,13 @@ export function ballotsIn(roster: Roster): readonly Ballot[] {
 }
 
 /** Asks for one of these, and waits for what came of it. @throws HoldfastError `bad-value` */
-export function askFor(questions: Questions, wish: ConductWish): Promise<ConductOutcome> {
+export function requestModeration(
+  operations: PendingOperations,
+  request: ConductWish,
+): Promise<ConductOutcome> {
   return new Promise((resolve, reject) => {
-    questions.ask(CONDUCT_PART, {
-      body: () => encode(conductLayout, wish),
+    operations.ask(CONDUCT_PART, {
+      body: () => encode(conductLayout, request),
       settle: (bytes) => resolve(outcomeOf(bytes)),
       lost: (why) => resolve(refused('lost', why)),
       reject,
