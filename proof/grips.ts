@@ -119,8 +119,8 @@ function tap(watch: Watch, slot: MountedPart): void {
 
 const idOf = ({ session }: Watch): string => session.member?.session.id ?? ''
 
-function chronicle({ rows }: Annals, home: string, { kept }: Pieces): void {
-  for (const { id, gen, by, heldBy } of kept.rows.values()) {
+function chronicle({ rows }: Annals, home: string, { committed }: Pieces): void {
+  for (const { id, gen, by, heldBy } of committed.rows.values()) {
     const key = `${home} ${id}`
     const known = rows.get(key) ?? []
     rows.set(key, known)
@@ -128,10 +128,10 @@ function chronicle({ rows }: Annals, home: string, { kept }: Pieces): void {
   }
 }
 
-function begin({ starts }: Annals, home: string, { epoch, kept }: Pieces): void {
+function begin({ starts }: Annals, home: string, { epoch, committed }: Pieces): void {
   const known = starts.get(home) ?? new Map<number, number>()
   starts.set(home, known)
-  if (!known.has(epoch)) known.set(epoch, kept.gen)
+  if (!known.has(epoch)) known.set(epoch, committed.gen)
 }
 
 function heldBy({ published }: Pieces, player: number): Map<number, number> {

@@ -8,7 +8,7 @@
  * them once.
  */
 
-import { keeps } from '../packages/holdfast/src/actions/protocol/own-rows.ts'
+import { keeps } from '../packages/holdfast/src/actions/protocol/reserved-rows.ts'
 import { type Actions, ACTIONS_CHANNEL } from '../packages/holdfast/src/actions/protocol/actions.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
 import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
@@ -207,7 +207,7 @@ function returned(run: Run, seat: Seat, life: Life, home: string, player: number
     const own = there?.session.member?.session
     if (!own || own.id !== home || !serves(own)) return false
     const slot = there!.session.member!.mounts.find(({ part }) => part.channel === ACTIONS_CHANNEL)
-    return keeps((slot!.state as Actions).kept, player)
+    return keeps((slot!.state as Actions).committed, player)
   })
   if (!isKept) return
   run.faults.add(`kept: ${seat.name} was ${player}, whom the table keeps, and is ${life.player}`)

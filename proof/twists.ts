@@ -10,7 +10,7 @@ import type { LinkRules } from '../packages/holdfast/src/link/state.ts'
 import * as seal from '../packages/holdfast/src/seal/rules.ts'
 import type { SealRules } from '../packages/holdfast/src/seal/rules.ts'
 import { prologueOf } from '../packages/holdfast/src/seal/messages.ts'
-import { server } from '../packages/holdfast/src/pieces/protocol/decide.ts'
+import { byPrimary } from '../packages/holdfast/src/pieces/protocol/decide.ts'
 import * as pieces from '../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { copyRow, type PiecesRules } from '../packages/holdfast/src/pieces/protocol/state.ts'
 import * as slots from '../packages/holdfast/src/slots/protocol/slots.ts'
@@ -206,10 +206,10 @@ export type PiecesBug =
   | 'loose-of-all'
 
 const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
-  'tag-newer': { tagOf: ({ kept }) => kept.gen },
+  'tag-newer': { tagOf: ({ committed }) => committed.gen },
   strict: { lacks: (tag, gen) => tag <= gen },
-  'no-gen-before': { before: (row) => row },
-  'naive-resume': { isWhole: () => true },
+  'no-gen-before': { predecessor: (row) => row },
+  'naive-resume': { isComplete: () => true },
   // In the source nothing is said.
   'silent-loose': {
     conflict: (loose, by) => (loose ? new Uint8Array(0) : pieces.RULES.conflict(loose, by)),
@@ -217,14 +217,14 @@ const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
   'secret-to-all': { hides: () => 0 },
   'zg-stays': { levelGen: (zg) => zg },
   'refusal-to-nobody': { refused: (row) => copyRow(row) },
-  'refusal-to-all': { refused: (row, player, gen) => server(row, gen, player) },
+  'refusal-to-all': { refused: (row, player, gen) => byPrimary(row, gen, player) },
   'loss-untold': {
     isLoss: (own, before, row) => pieces.RULES.isLoss(own, before, row) && row?.heldBy !== 0,
   },
   'loss-to-others': {
     isLoss: ({ player }, before, row) => before.heldBy !== 0 && row?.heldBy !== player,
   },
-  'loose-of-all': { mayGrasp: (row) => row.heldBy === 0 },
+  'loose-of-all': { mayRegrab: (row) => row.heldBy === 0 },
 }
 
 /** The rules of pieces, with that bug if one is named. */

@@ -7,7 +7,7 @@ import { patched } from '../../packages/holdfast/src/pieces/types.ts'
 import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
 import {
   receive,
-  settled,
+  removePending,
   shown,
   update,
 } from '../../packages/holdfast/src/pieces/protocol/pending.ts'
@@ -91,11 +91,11 @@ export function holdfast(pieces: number): Rival & { primary: Pieces } {
       const seq = player.nextSeq
       const body = update(player, TYPES, row, op, false)
       const done = perform(primary, TYPES, body, own, player.player)
-      for (const change of done.changes) apply(primary.kept, TYPES, change)
+      for (const change of done.changes) apply(primary.committed, TYPES, change)
       receive(player, readNews(done.news!, TYPES) as never, OUT)
       receive(other, readNews(done.news!, TYPES) as never, OUT)
       if (decodeOutcome(done.outcome)?.kind !== 'recorded') throw new Error('it was not recorded')
-      settled(player, row.id, seq, OUT)
+      removePending(player, row.id, seq, OUT)
       return body.length
     },
     seen: (at) => {
@@ -115,7 +115,7 @@ function deal(primary: Pieces, others: readonly Pieces[], pieces: number): void 
     const drafted = draft(primary, TYPES, 7, 1)
     for (let n = 0; n < Math.min(left, 200); n++) drafted.face.create(0, 7, start, 'a0')
     const { changes, news } = drafted.done()
-    for (const change of changes) apply(primary.kept, TYPES, change)
+    for (const change of changes) apply(primary.committed, TYPES, change)
     for (const other of others) receive(other, readNews(news!, TYPES) as never, OUT)
   }
 }

@@ -73,7 +73,8 @@ function discard(scene: Scene): true | string {
       return each.by !== player && each.gen > tag && !isAncestor(scene, each.id, id, player)
     })
     // A tag of a history that a recovery lost (O58).
-    const isLost = lost.some(({ gen }) => gen === tag) || core.pieces.kept.forks.length > 0
+    const isLost =
+      lost.some(({ gen }) => gen === tag) || core.pieces.committed.lostRanges.length > 0
     if (!beat && !isLost) return `${id} is discarded, and no update that it lacks came first`
   }
   return true
@@ -159,11 +160,11 @@ function told(scene: Scene): true | string {
 }
 
 function isRecovered({ core }: Scene): boolean {
-  return core.pieces.kept.forks.length > 0
+  return core.pieces.committed.lostRanges.length > 0
 }
 
 function total(scene: Scene): true | string {
-  const rows = [...scene.core.pieces.kept.rows.values()]
+  const rows = [...scene.core.pieces.committed.rows.values()]
   const sorted = rows.toSorted(byLevel)
   const at = sorted.findIndex((row, i) => i > 0 && byLevel(sorted[i - 1]!, row) === 0)
   return at < 0 || `two pieces lie at level ${sorted[at]!.z}, ${sorted[at]!.zg}`
@@ -171,7 +172,7 @@ function total(scene: Scene): true | string {
 
 // The newest word about a level is the nearest to the eye, also where levels are equal (O36, O37).
 function newest(scene: Scene): true | string {
-  for (const { id, zg } of scene.core.pieces.kept.rows.values()) {
+  for (const { id, zg } of scene.core.pieces.committed.rows.values()) {
     const last = ofPiece(scene, id).findLast(({ raises }) => raises)
     if (last && last.gen !== zg) return `the level of piece ${id} is of ${zg}, set by ${last.gen}`
   }
@@ -240,7 +241,7 @@ export const ALWAYS: Readonly<Record<string, Claim>> = {
 // All show what the primary has (O26).
 function agreed(scene: Scene): true | string {
   for (const hand of scene.hands) {
-    for (const [piece, row] of scene.core.pieces.kept.rows) {
+    for (const [piece, row] of scene.core.pieces.committed.rows) {
       const own = shownBy(hand, piece)
       const hidden = TYPES[0]!.hides(row, hand.player) | row.hidden
       const right = [...row.fields]

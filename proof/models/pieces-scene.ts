@@ -78,7 +78,7 @@ function deal(core: Core, { cards = 1, released }: Scope): void {
   for (let i = 0; i < cards; i++) made.face.create(0, 7, fieldsOf(0, false, FACE), `a${i}`)
   const { changes } = made.done()
   for (const change of changes) part.apply!(core.pieces, change)
-  for (const row of core.pieces.kept.rows.values()) {
+  for (const row of core.pieces.committed.rows.values()) {
     if (released) row.lastReleased = 1
     core.history.push({ ...recordedOf(row, `g${row.gen}`, 0), raises: true })
   }
@@ -206,10 +206,10 @@ function look(scene: Scene, hand: Hand): void {
 export function others(scope: Scope, scene: Scene, piece: number, doing: Doing): void {
   const { core } = scene
   scene.others[doing] = (scene.others[doing] ?? 0) - 1
-  const view = { ...create(), told: core.pieces.kept.rows, player: OTHERS }
+  const view = { ...create(), told: core.pieces.committed.rows, player: OTHERS }
   const seq = (core.last[OTHERS] ?? 0) + 1
   const op = opOf(doing, view, 150 + seq)
-  const tag = core.pieces.kept.gen
+  const tag = core.pieces.committed.gen
   const body = encodeUpdate(TYPES, 0, { seq: 1, id: piece, tag, loose: isLoose(doing), op })
   perform(scope, scene, OTHERS, seq, body, null)
 }
@@ -254,7 +254,7 @@ export function takeAway(scope: Scope, scene: Scene): void {
   const player = left.takes.shift()!
   const made = draft(core.pieces, TYPES, part.channel, player)
   for (const { id } of made.face.rows()) made.face.hold(id, 0)
-  const outcome = encodeOutcome({ kind: 'recorded', gen: core.pieces.kept.gen })
+  const outcome = encodeOutcome({ kind: 'recorded', gen: core.pieces.committed.gen })
   carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, NONE, { outcome, ...made.done() })
 }
 
@@ -336,8 +336,8 @@ export function replicate(scope: Scope, scene: Scene): void {
   const { around, variant } = scope
   if (entry && scene.backup) take(scene.backup, entry, around !== 'numbers-not-replicated')
   // Where a hand is the backup, its own copy is ahead of what it was told.
-  const { kept } = (scene.backup ?? scene.core).pieces
-  if (variant === 'tag-newer') scene.hands[0]!.pieces.kept.gen = kept.gen
+  const { committed } = (scene.backup ?? scene.core).pieces
+  if (variant === 'tag-newer') scene.hands[0]!.pieces.committed.gen = committed.gen
   if (scene.log.length === 0 && around !== 'numbers-not-replicated') scene.backup = null
   release(scope, scene)
 }
@@ -434,7 +434,7 @@ export function recover(scope: Scope, scene: Scene): void {
     pieces,
     last: { ...seqs },
     outcomes: {},
-    history: before.history.filter(({ gen }) => gen <= pieces.kept.gen),
+    history: before.history.filter(({ gen }) => gen <= pieces.committed.gen),
     discarded: [],
     index,
   }

@@ -34,7 +34,7 @@ export function* actions(scope: Scope, scene: Scene): Iterable<Action<Scene>> {
   if (scene.log.length > 0) {
     yield { label: 'the backup has it', next: (copy) => scenes.replicate(scope, copy) }
   }
-  const cards = [...scene.core.pieces.kept.rows.keys()]
+  const cards = [...scene.core.pieces.committed.rows.keys()]
   for (const [doing, piece] of doings(scene.others, cards)) {
     yield {
       label: `others ${doing} ${piece}`,
@@ -83,7 +83,7 @@ function* ofHand(scope: Scope, scene: Scene, at: number): Iterable<Action<Scene>
   const { player, up, down } = hand
   for (const [doing, piece] of doings(hand.left, [...hand.pieces.published.keys()])) {
     // What follows a loose grab waits for its answer, as the session's handles have it.
-    const waits = hand.pieces.pending.get(piece)?.some(({ loose }) => loose) ?? false
+    const waits = hand.pieces.pending.get(piece)?.some(({ regrab }) => regrab) ?? false
     if (waits) continue
     yield {
       label: `${player} ${doing} ${piece}`,
@@ -141,7 +141,7 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
       hand.amiss,
       hand.up.map((word) => (word.kind === 'resync' ? 0 : word.seq)),
       hand.down.map(keyOf),
-      [hand.pieces.processed, hand.pieces.epoch, hand.pieces.kept.gen],
+      [hand.pieces.processed, hand.pieces.epoch, hand.pieces.committed.gen],
       [...hand.pieces.published.values()].map(({ id, gen, hidden, refused }) => [
         [id, gen, hidden],
         refused.map((one) => one.gen),
@@ -152,9 +152,9 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
 }
 
 function accounts({ pieces, last, history, discarded, index }: Scene['core']): unknown {
-  const { epoch, kept } = pieces
+  const { epoch, committed } = pieces
   const line = history.map(({ gen, id, why, re }) => [gen, id, why, re])
-  return [epoch, kept.gen, last, line, discarded.map(({ id }) => id), index]
+  return [epoch, committed.gen, last, line, discarded.map(({ id }) => id), index]
 }
 
 function keyOf(word: Word): unknown {

@@ -169,7 +169,7 @@ function outOf({ slots: { me } }: Node, said: Said): SlotsOut {
   return {
     send: (to, bytes) => said.words.push({ from: me, to, bytes: bytes.slice() }),
     emit: (event) => {
-      if (event.kind !== 'slots-void') return
+      if (event.kind !== 'slots-discarded') return
       for (const to of event.acts) said.void.push({ by: me, to })
     },
   }

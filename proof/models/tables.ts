@@ -207,9 +207,9 @@ function essence(
   return [now, numberOf(core), numberOf(backup), log.length, heard, pending, asks, lots, left]
 }
 
-function coreEssence({ epoch, actions: { kept, timers }, pieces, history }: Core): unknown {
+function coreEssence({ epoch, actions: { committed, timers }, pieces, history }: Core): unknown {
   const done = history.map(({ op, ok, rang, at }) => [op, ok, rang, at])
-  return [epoch, [...kept], timers.askAt, pieces.kept.draws, done]
+  return [epoch, [...committed], timers.askAt, pieces.committed.draws, done]
 }
 
 /** All steps that are possible. */
@@ -299,7 +299,7 @@ function perform({ bug }: Scope, scene: Scene, op: Op): void {
   const core = own(scene, 'core')
   plain.clock!(core.actions, 0)
   const part = actionsPart(runs, [tableOf(core.pieces, [], [])])
-  const timer = 'timer' in op ? find(core.actions.kept, op.timer) : null
+  const timer = 'timer' in op ? find(core.actions.committed, op.timer) : null
   const body = 'timer' in op ? encodeFire(op.timer) : encodeCall(op.what, op.seq)
   const inc = 'timer' in op ? op.by : PLAYER
   const by = bug === 'anybody-fires' && 'timer' in op ? core.inc : inc

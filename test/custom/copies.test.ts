@@ -12,7 +12,7 @@ import {
   customMessage,
   customPart,
   customSnapshot,
-  say,
+  sendMessage,
 } from '../../packages/holdfast/src/custom/protocol/custom.ts'
 import type { Effected, PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import type { Charge } from '../../packages/holdfast/src/kind/protocol/part.ts'
@@ -85,7 +85,7 @@ describe('an operation', () => {
     expect(refused).toBeFalsy()
     expect(decode(customMessage, news!)).toEqual(changesOf(0, 'a', 'b'))
     // Nothing is changed before it is in the log.
-    expect(state.kept).toEqual({ made: 0, state: [] })
+    expect(state.committed).toEqual({ made: 0, state: [] })
   })
   test('that changes nothing is no news, and one that is refused says why (PR-2)', () => {
     const state = member(1)
@@ -97,7 +97,7 @@ describe('an operation', () => {
   test('counts its changes at who keeps them, from where the last one ended (PR-2)', () => {
     const state = member(1)
     for (const change of ['a', 'b']) part.apply!(state, bytesOf(change))
-    expect(state.kept).toEqual({ made: 2, state: ['a', 'b'] })
+    expect(state.committed).toEqual({ made: 2, state: ['a', 'b'] })
     expect(state.published).toEqual({ made: 0, state: [] })
     expect(decode(customMessage, perform(state, 'c').news!)).toEqual(changesOf(2, 'c'))
   })
@@ -110,7 +110,7 @@ describe('changes that come', () => {
     come(state, changesOf(2, 'c'))
     expect(state.published).toEqual({ made: 3, state: ['a', 'b', 'c'] })
     expect(events).toEqual([{ kind: 'custom-changed' }, { kind: 'custom-changed' }])
-    expect(state.kept.made).toBe(0)
+    expect(state.committed.made).toBe(0)
   })
   test('again, or behind a gap, change nothing and are counted (PR-2)', () => {
     const state = member(2)
@@ -159,7 +159,7 @@ describe('a snapshot', () => {
     }
     come(three, { kind: 'state', piece: 0, of: 1, bytes: Uint8Array.of(255) } as never)
     expect(three.published).toEqual({ made: 1, state: ['a'] })
-    expect([three.kept.made, events]).toEqual([0, []])
+    expect([three.committed.made, events]).toEqual([0, []])
     expect(three.counters).toMatchObject({ refused: 5, malformed: 0 })
   })
   test('of more pieces than a state can have is malformed; of as many it is taken (PR-2)', () => {
@@ -179,7 +179,7 @@ describe('a snapshot', () => {
     expect(read(part.published!(one) as Uint8Array)).toBe('shown')
     const two = member(2)
     expect(part.restore!(two, part.snapshot!(one) as Uint8Array)).toBe(true)
-    expect([two.kept, two.published.made]).toEqual([{ made: 1, state: ['a'] }, 0])
+    expect([two.committed, two.published.made]).toEqual([{ made: 1, state: ['a'] }, 0])
   })
 })
 
@@ -188,12 +188,12 @@ test('in another session all is as it was at first: both states, pieces, and wha
   part.apply!(one, bytesOf('a'))
   come(one, changesOf(0, 'a'))
   come(one, { kind: 'state', piece: 0, of: 2, bytes: bytesOf('x') } as never)
-  say(one, 0, 3, bytesOf('hello'), out)
+  sendMessage(one, 0, 3, bytesOf('hello'), out)
   expect([one.rates.size, one.incoming?.of]).toEqual([1, 2])
   events = []
   part.reset!(one, out)
   const nothing = { made: 0, state: [] }
-  expect([one.kept, one.published]).toEqual([nothing, nothing])
+  expect([one.committed, one.published]).toEqual([nothing, nothing])
   expect([one.rates.size, one.incoming]).toEqual([0, null])
   expect(events).toEqual([{ kind: 'custom-changed' }])
 })

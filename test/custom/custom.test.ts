@@ -9,7 +9,7 @@ import {
   customMessage,
   customPart,
   type CustomEvent,
-  say,
+  sendMessage,
 } from '../../packages/holdfast/src/custom/protocol/custom.ts'
 import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
@@ -44,7 +44,8 @@ function member(me: number, { mesh = false, down = [] as number[] } = {}) {
   const members = [1, 2, 3].map((inc) => ({ inc, player: inc }))
   const view = { session: 's', me, primary: 1, epoch: 1, mesh, members, left: false }
   part.view!(state, 0, view, out)
-  const says = (to: number, bytes: Uint8Array = HELLO, now = 0) => say(state, now, to, bytes, out)
+  const says = (to: number, bytes: Uint8Array = HELLO, now = 0) =>
+    sendMessage(state, now, to, bytes, out)
   return { state, sent, heard, out, says, view }
 }
 
@@ -67,7 +68,7 @@ describe('what a member says', () => {
     for (const [me, mesh] of [[2, false] as const, [2, true] as const, [1, false] as const]) {
       const one = member(me, { mesh })
       expect(one.says(me)).toBe(true)
-      expect([one.sent, one.heard]).toEqual([[], [`custom-heard from ${me}`]])
+      expect([one.sent, one.heard]).toEqual([[], [`custom-received from ${me}`]])
     }
   })
   test('who serves says to one, to all others, and to nobody who is not here (PR-2)', () => {
@@ -102,12 +103,12 @@ describe('what comes', () => {
     come(one, 2, 1)
     come(one, 2, 3)
     come(one, 2, 0)
-    expect(one.heard).toEqual(['custom-heard from 2', 'custom-heard from 2'])
+    expect(one.heard).toEqual(['custom-received from 2', 'custom-received from 2'])
     expect(one.sent).toEqual(['3: said', '3: said'])
     const other = member(3)
     come(other, 2, 3)
     come(other, 2, 1)
-    expect([other.heard, other.sent]).toEqual([['custom-heard from 2'], []])
+    expect([other.heard, other.sent]).toEqual([['custom-received from 2'], []])
     expect(other.state.counters).toMatchObject({ dropped: 1, malformed: 0 })
   })
   test('of a stranger, or of none that it can be, is dropped and counted (PR-2)', () => {

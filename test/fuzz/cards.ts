@@ -72,7 +72,7 @@ export function cardNews(chaos: Prng, state: Pieces): Uint8Array {
     return { id: row.id, row, why: 'recorded', seq: 1, reason: '', gen } as const
   })
   const said = chance(chaos, 0.5)
-    ? encodeTable(RULES, { first: true, last: true, gen, forks: [], rows })
+    ? encodeTable(RULES, { first: true, last: true, gen, lostRanges: [], rows })
     : encodeNews(RULES, entries)
   const bytes = new Uint8Array(said.length + 1)
   bytes[0] = PIECES_CHANNEL
@@ -94,7 +94,7 @@ export function cardsWronged(primary: Pieces, all: readonly Pieces[]): string[] 
       return `${id} ${gen} ${heldBy} ${z} ${fields[0]} ${fields[1]}`
     })
   }
-  const right = essence(primary.kept.rows.values()).sort().join('; ')
+  const right = essence(primary.committed.rows.values()).sort().join('; ')
   return all.flatMap(({ published, player }) => {
     const mine = essence(published.values()).sort().join('; ')
     return mine === right ? [] : [`the cards of ${player} are ${mine}, not ${right}`]

@@ -407,7 +407,7 @@ export function objectsRefused({ good }: Scene): objects.Objects['counters'] {
 /** Malformed or forged words about cards at the good members, and the newest generation. */
 export function cardsRefused({ good }: Scene): { malformed: number; made: number } {
   const malformed = good.reduce((sum, { parts }) => sum + parts.pieces.counters.malformed, 0)
-  return { malformed, made: good[0]!.parts.pieces.kept.gen % 2 ** 32 }
+  return { malformed, made: good[0]!.parts.pieces.committed.gen % 2 ** 32 }
 }
 
 /** What good members refused: malformed, for no keys of theirs, no handshakes for them. */

@@ -47,7 +47,7 @@ describe('what becomes of an update', () => {
     act(all, ada, 1, mark(1))
     const before = size()
     for (let i = 0; i < 500; i++) act(all, i % 2 ? ada : bob, 1 + (i % 3), mark(i % 100))
-    expect(all.primary.state.kept.rows.size).toBe(3)
+    expect(all.primary.state.committed.rows.size).toBe(3)
     expect(size() - before).toBeLessThan(30)
     const last = ask(all, ada, 2, mark(42))
     hear(all, ada, last)
@@ -82,7 +82,7 @@ describe('what becomes of an update', () => {
   test('O12, O13: the tag is the newest it heard of any piece, and no older than the last of others is enough (PR-4)', () => {
     const all = room(chips, 2, 2)
     const [ada, bob] = all.seats as [Seat, Seat]
-    const genOf = (id: number): number => all.primary.state.kept.rows.get(id)!.gen
+    const genOf = (id: number): number => all.primary.state.committed.rows.get(id)!.gen
     const tagOf = (body: Uint8Array): number => (readBody(body) as { tag: number }).tag
     act(all, bob, 2, mark(1))
     const other = ask(all, ada, 1, mark(1))
@@ -206,7 +206,7 @@ describe('what becomes of an update', () => {
     const under = all.seats.map((seat) => ask(all, seat, 1, mark(7)))
     for (const [at, body] of bodies.entries()) {
       expect(hear(all, all.seats[at]!, body).kind).toBe('refused')
-      expect(all.primary.state.kept.rows.get(1)!.refused).toHaveLength((at + 1) % 17)
+      expect(all.primary.state.committed.rows.get(1)!.refused).toHaveLength((at + 1) % 17)
     }
     for (const [at, body] of under.entries()) {
       expect(hear(all, all.seats[at]!, body).kind).toBe('conflict')
@@ -224,7 +224,7 @@ describe('what becomes of an update', () => {
     hear(all, ada, release(ada), [ada, bob])
     expect(hear(all, bob, grab(bob, true), [ada, bob])).toMatchObject({ kind: 'conflict' })
     expect(hear(all, ada, grab(ada, true))).toMatchObject({ kind: 'recorded' })
-    expect(all.primary.state.kept.rows.get(1)!.heldBy).toBe(ada.state.player)
+    expect(all.primary.state.committed.rows.get(1)!.heldBy).toBe(ada.state.player)
     // Once more, but then he held it and let go of it, of which she has not heard.
     hear(all, ada, release(ada))
     welcome(all, bob)
@@ -232,7 +232,7 @@ describe('what becomes of an update', () => {
     hear(all, bob, grab(bob), [ada])
     hear(all, bob, release(bob), [ada])
     expect(hear(all, ada, hers)).toEqual({ kind: 'conflict', by: bob.state.player })
-    expect(all.primary.state.kept.rows.get(1)!.heldBy).toBe(0)
+    expect(all.primary.state.committed.rows.get(1)!.heldBy).toBe(0)
   })
 
   test('O48: what a rule makes of a grab in passing holds, as of any other (PR-2)', () => {
@@ -242,7 +242,7 @@ describe('what becomes of an update', () => {
     ]
     const all = room(counting, 1, 1)
     const [ada] = all.seats as [Seat]
-    const row = () => all.primary.state.kept.rows.get(1)!
+    const row = () => all.primary.state.committed.rows.get(1)!
     act(all, ada, 1, { hold: 'grab' })
     hear(all, ada, ask(all, ada, 1, { hold: 'release' }), [ada])
     expect(row()).toMatchObject({ heldBy: 0, fields: [2] })
@@ -281,10 +281,10 @@ describe('a session that goes on from what a member was told', () => {
     const all = room(chips, 2, 3)
     const [ada, bob] = all.seats as [Seat, Seat]
     for (const id of [1, 2]) hear(all, bob, ask(all, bob, id, mark(7)), [ada])
-    const { gen, rows } = all.primary.state.kept
+    const { gen, rows } = all.primary.state.committed
     const marks = () => [...ada.state.published].map(([id, row]) => [id, row.fields[0]])
     const give = (first: boolean, last: boolean, ...ids: number[]): void => {
-      const part = { first, last, gen, forks: [], rows: ids.map((id) => rows.get(id)!) }
+      const part = { first, last, gen, lostRanges: [], rows: ids.map((id) => rows.get(id)!) }
       const out = { send: () => 0, emit: (event: unknown) => void told.push(event) }
       all.part.receive!(ada.state, 0, 100, encodeTable(chips, part), out)
     }
@@ -404,7 +404,7 @@ describe('a session that goes on from what a member was told', () => {
     act(all, ada, 1, { hold: 'grab' })
     follow(all, all.primary, 100, 100, 2)
     all.part.restore!(all.primary.state, all.part.published!(ada.state))
-    const rows = [...all.primary.state.kept.rows.values()]
+    const rows = [...all.primary.state.committed.rows.values()]
     expect(rows.map(({ id, hidden }) => [id, hidden])).toEqual([
       [1, 0],
       [2, 4],
@@ -425,7 +425,7 @@ describe('a session that goes on from what a member was told', () => {
 test('O29: a table goes to a newcomer in messages of some 24 KB (PR-2)', () => {
   const long = [piece('note', { text: text(200, 200) }).rules]
   const all = room(long, 0, 400)
-  for (const row of all.primary.state.kept.rows.values()) row.fields[0] = 'x'.repeat(200)
+  for (const row of all.primary.state.committed.rows.values()) row.fields[0] = 'x'.repeat(200)
   const lengths = all.part.welcome!(all.primary.state).map(({ length }) => length)
   expect(lengths.length).toBeGreaterThan(3)
   expect(Math.max(...lengths)).toBeLessThanOrEqual(24 * 1_024 + 300)

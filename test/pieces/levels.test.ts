@@ -3,7 +3,7 @@
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../packages/holdfast/src/index.ts'
-import { readLevel, spacedAnew } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
+import { readLevel, respaceLevels } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
 import { draw } from '../../packages/holdfast/src/pieces/protocol/drafts.ts'
 import { isLost } from '../../packages/holdfast/src/pieces/protocol/state.ts'
 import {
@@ -41,7 +41,7 @@ describe('levels', () => {
       expect(act(all, ada, id, { z }).kind).toBe('recorded')
       longest = Math.max(longest, z.length)
     }
-    const rows = sorted(all.primary.state.kept.rows.values())
+    const rows = sorted(all.primary.state.committed.rows.values())
     expect(isTotal(rows)).toBe(true)
     expect(longest).toBeLessThan(10)
     expect(rows.at(-1)!.id).toBe(1 + (9_999 % PIECES))
@@ -63,20 +63,20 @@ describe('levels', () => {
       expect(now.at(-2)!.id).toBe(lowest.id)
       longest = Math.max(longest, ...now.map((row) => row.z.length))
     }
-    expect(isTotal(sorted(all.primary.state.kept.rows.values()))).toBe(true)
+    expect(isTotal(sorted(all.primary.state.committed.rows.values()))).toBe(true)
     expect(longest).toBeLessThanOrEqual(LEVEL_LONG)
     expect(clamped).toBeGreaterThan(10)
     expect(sorted(bob.state.published.values())).toEqual(
-      sorted(all.primary.state.kept.rows.values()),
+      sorted(all.primary.state.committed.rows.values()),
     )
   })
 
   test('O38: what is spaced anew is short, and stays between those that do not crowd (PR-2)', () => {
     const all = room(types, 1, 4)
-    const rows = [...all.primary.state.kept.rows.values()]
+    const rows = [...all.primary.state.committed.rows.values()]
     const tail = 'V'.repeat(LEVEL_LONG)
     for (const [i, z] of ['a0', `a0${tail}`, `a0${tail}V`, 'a1'].entries()) rows[i]!.z = z
-    const levels = spacedAnew(rows, rows[2]!, 10)
+    const levels = respaceLevels(rows, rows[2]!, 10)
     expect([...levels.keys()]).toEqual([rows[1]!.id, rows[2]!.id])
     const order = ['a0', ...levels.values(), 'a1']
     expect(order).toEqual([...new Set(order)].toSorted())
@@ -85,8 +85,11 @@ describe('levels', () => {
 
   test('O38: of one alone that is too long the new one is short (PR-2)', () => {
     const all = room(types, 1, 1)
-    const crowded = { ...all.primary.state.kept.rows.get(1)!, z: `a0${'V'.repeat(LEVEL_LONG)}` }
-    expect(spacedAnew([crowded], crowded, 9)).toEqual(new Map([[1, 'a0']]))
+    const crowded = {
+      ...all.primary.state.committed.rows.get(1)!,
+      z: `a0${'V'.repeat(LEVEL_LONG)}`,
+    }
+    expect(respaceLevels([crowded], crowded, 9)).toEqual(new Map([[1, 'a0']]))
   })
 
   test('a session has 1,000 pieces; one more is refused, with the number (PR-2)', () => {
@@ -156,7 +159,7 @@ describe('lots', () => {
     seen.push(take(8))
     for (const epoch of [2, 3]) {
       follow(all, all.primary, 100, 100, epoch)
-      all.primary.state.kept.seed = ada.state.kept.seed
+      all.primary.state.committed.seed = ada.state.committed.seed
       all.part.restore!(all.primary.state, all.part.published!(ada.state))
       seen.push(take(8), take(8))
     }
@@ -183,7 +186,7 @@ test('O37: a level that comes with what the server adds is as new as that (PR-2)
   const Card = piece('card', { face: secret(u8, (card, who) => card.heldBy === who) })
   const all = room([Card.rules], 1, 2)
   const [ada] = all.seats as [(typeof all.seats)[0]]
-  const { rows } = all.primary.state.kept
+  const { rows } = all.primary.state.committed
   const before = rows.get(1)!.zg
   const z = above(rows.values())
   expect(act(all, ada, 1, { hold: 'grab', z }, true).kind).toBe('clamped')

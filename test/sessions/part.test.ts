@@ -266,7 +266,7 @@ describe('the machine', () => {
     expect(events).toHaveLength(2)
     expect(state.published.made).toBe(70_001)
     expect(part.restore!(primary, part.published!(state))).toBe(true)
-    expect(primary.kept).toEqual(state.published)
+    expect(primary.committed).toEqual(state.published)
   })
   test('of a member that begins anew has nothing of what it was before', () => {
     const state = at(3)
@@ -283,7 +283,7 @@ describe('the machine', () => {
     expect(state.published.made).toBe(0)
     expect(part.restore!(state, Uint8Array.of(0, 1, 1, 255))).toBe(false)
     expect(part.restore!(state, Uint8Array.of(9, 9, 9))).toBe(false)
-    expect(state.kept.made).toBe(0)
+    expect(state.committed.made).toBe(0)
     expect(state.counters).toMatchObject({ dropped: 1, refused: 2 })
   })
   test('passes on for members alone, within bounds, and as who serves alone', () => {
@@ -292,7 +292,7 @@ describe('the machine', () => {
     const state = at(1)
     for (const to of [3, 0, 7]) part.receive!(state, 0, 2, say(to), out)
     expect(sent).toEqual(['3 said', '3 said'])
-    expect(events).toMatchObject([{ kind: 'custom-heard', from: 2 }])
+    expect(events).toMatchObject([{ kind: 'custom-received', from: 2 }])
     part.receive!(state, 0, 8, say(3), out)
     for (let i = 0; i < 100; i++) part.receive!(state, 0, 2, say(3), out)
     expect(sent.length).toBeLessThan(16)

@@ -270,5 +270,7 @@ test('what a timer cannot be is refused, with a sentence', async () => {
 /** Timers that a machine keeps. */
 function held(channel: number, state: unknown): string[] {
   if (channel !== actions.ACTIONS_CHANNEL) return []
-  return [...(state as actions.Actions).kept.keys()].filter((key) => key.startsWith('\0later '))
+  return [...(state as actions.Actions).committed.keys()].filter((key) =>
+    key.startsWith('\0later '),
+  )
 }

@@ -15,7 +15,7 @@ const MESSAGES = 1_200
 /** What the good members hold, and all that happened in their world. */
 function courseOf({ good, world }: Scene): string {
   const held = good.map(({ parts, runner: { member }, session }) => [
-    [parts.objects, parts.pieces.counters, parts.pieces.kept.gen, parts.actions],
+    [parts.objects, parts.pieces.counters, parts.pieces.committed.gen, parts.actions],
     [member.counters, member.seal!.counters, session.client.view],
   ])
   return `${hashValues([held, world.sim.counters])}`

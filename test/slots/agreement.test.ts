@@ -38,7 +38,7 @@ describe('what is void', () => {
     const [, bea] = all
     expect([bea!.base >= NOW / game.ms, voids()]).toEqual([true, []])
     converse(all, 13, 20)
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [1] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [1] }])
     expect(bea!.counters.adopted).toBe(0)
     expect(bea!.unsure).toEqual([])
   })
@@ -86,7 +86,7 @@ describe('what is void', () => {
       }
     }
     expect(ada.peers.get(2)!.same).toBe(-1)
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [1] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [1] }])
   })
 })
 

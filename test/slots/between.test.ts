@@ -290,7 +290,7 @@ describe('whose world holds', () => {
     act(bea, 2)
     const now = later(ada, 12, [2, 3])
     later(bea, 12, [1, 3])
-    expect(out.told).not.toContainEqual(expect.objectContaining({ kind: 'slots-void' }))
+    expect(out.told).not.toContainEqual(expect.objectContaining({ kind: 'slots-discarded' }))
     tell(ada, bea, now)
     Object.assign(all, out.sent.at(-1))
     expect(all.to).toBe(1)
@@ -300,7 +300,7 @@ describe('whose world holds', () => {
     expect(voids()).toEqual([])
     for (const one of [ada, bea]) one.here.delete(3)
     converse([ada, bea], 13, 20)
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [1, 2] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [1, 2] }])
   })
 })
 

@@ -109,6 +109,7 @@ export function hands(out: () => Heard): Hands {
     tell,
     later,
     converse,
-    voids: () => out().told.filter((event) => (event as { kind: string }).kind === 'slots-void'),
+    voids: () =>
+      out().told.filter((event) => (event as { kind: string }).kind === 'slots-discarded'),
   }
 }

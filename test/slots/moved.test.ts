@@ -54,7 +54,7 @@ describe('a session is lost, and another found', () => {
     tick(ada, game, NOW + 5 * game.ms, out)
     expect(shown(ada, game)).toEqual({ 10: 1 })
     for (let by = 6; by < 20; by++) later(ada, by)
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [2] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [2] }])
   })
 
   test('M37: who takes the world of somebody there is told that all of theirs is void', () => {
@@ -72,7 +72,7 @@ describe('a session is lost, and another found', () => {
     take(cy, ada, now)
     converse([ada, cy], 6, 40)
     expect(shown(ada, game)).toEqual({})
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [1, 2] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [1, 2] }])
   })
 
   test('M37: what another survivor has of us counts in theirs, and is not told to be void', () => {
@@ -92,7 +92,7 @@ describe('a session is lost, and another found', () => {
     act(bea, 8, now)
     converse([ada, bea], 6, 40)
     expect(shown(ada, game)).toEqual({ 10: 1, 101: 2 })
-    expect(voids()).toEqual([{ kind: 'slots-void', acts: [2] }])
+    expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [2] }])
   })
 })
 
@@ -106,7 +106,7 @@ test('M37: who comes back where nobody is left goes on with its world, and what 
   expect(ada.standing).toBe('joining')
   for (let by = 5; by < 80; by++) later(ada, by)
   expect([ada.standing, shown(ada, game)]).toEqual(['live', { 10: 1 }])
-  expect(voids()).toEqual([{ kind: 'slots-void', acts: [2] }])
+  expect(voids()).toEqual([{ kind: 'slots-discarded', acts: [2] }])
 })
 
 test('M37: who comes to another session has the world there, and is told what is void', async () => {

@@ -52,9 +52,9 @@ function byCode(types: PieceTypes, what: string, bytes: Uint8Array): boolean {
 function isTaken(types: PieceTypes, bytes: Uint8Array): boolean {
   const pieces = create()
   if (bytes[0] === 4 || bytes[0] === 5) return restore(pieces, types, bytes)
-  Object.assign(pieces.kept, { gen: -1, draws: -1 })
-  apply(pieces.kept, types, bytes)
-  return pieces.kept.gen !== -1 || pieces.kept.draws !== -1
+  Object.assign(pieces.committed, { gen: -1, draws: -1 })
+  apply(pieces.committed, types, bytes)
+  return pieces.committed.gen !== -1 || pieces.committed.draws !== -1
 }
 
 describe('examples', () => {

@@ -185,7 +185,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     FASTER,
   ),
   equivalent(
-    'pieces/protocol/decide.ts server',
+    'pieces/protocol/decide.ts byPrimary',
     'next.byBefore = 0',
     '',
     'Of a row that no client made last it is neither read nor written.',
@@ -399,7 +399,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     FASTER,
   ),
   equivalent('session/output.ts mayTell', '!lease.counts || now < lease.until', 'false', FASTER),
-  equivalent('pieces/protocol/decide.ts whyNot', '(op.mask & rules.secret) === 0', 'false', FASTER),
+  equivalent(
+    'pieces/protocol/decide.ts refusalOf',
+    '(op.mask & rules.secret) === 0',
+    'false',
+    FASTER,
+  ),
   equivalent('member/dispatch.ts sinkOf', '!sink', 'true', FASTER),
   equivalent('member/dispatch.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
   equivalent('member/dispatch.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),

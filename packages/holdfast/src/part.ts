@@ -1,6 +1,6 @@
 /** @module The entry point for authors of parts: state that a game shares beside Holdfast's own. */
 
-export { definePart, type PartMaker } from './custom/part.ts'
+export { definePart, type PartMaker } from './custom/define-part.ts'
 export { refuse } from './custom/author.ts'
 export type { Asker, OperationOutcome, PartHost, PartPlan } from './custom/types.ts'
 export type { PartEvents, PartType, Performance, Teller } from './custom/types.ts'

@@ -41,7 +41,7 @@ function open(types: readonly AnyAction[], host: Host): Opened {
   const state = actions.create()
   const runs = new Map(types.map((type) => [type.name, runOf(type, types, host.reports.report)]))
   const part = actions.actionsPart(runs, host.companions) as Part<never>
-  return { part, state, face: new Decisions(types, state, host) }
+  return { part, state, face: new ActionsApi(types, state, host) }
 }
 
 /**
@@ -175,14 +175,14 @@ function outcomeOf<Answer>(
 }
 
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
-export class Decisions implements Face {
+export class ActionsApi implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host
   readonly table: TableView
   readonly #events: Listeners<TableEvents>
   // Timers that we, as who serves, have asked for and have no answer about.
-  readonly #falling = new Set<number>()
+  readonly #requested = new Set<number>()
 
   constructor(types: readonly AnyAction[], state: actions.Actions, host: Host) {
     this.#types = types
@@ -222,23 +222,23 @@ export class Decisions implements Face {
   /** Keys of the table are others; or timers are due, at who serves. */
   onEvent(event: actions.ActionEvent): void {
     if (event.kind === 'table') return this.#events.emit('changed', event.keys)
-    for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
+    for (const id of event.ids) if (!this.#requested.has(id)) this.#fire(id)
   }
 
   // A timer that could not be requested, or got no answer, stays due: the part reports it again.
   #fire(id: number): void {
-    this.#falling.add(id)
-    const { name } = find(this.#state.kept, id) ?? {}
+    this.#requested.add(id)
+    const { name } = find(this.#state.committed, id) ?? {}
     const body = (): Uint8Array => actions.encodeFire(id)
     const settled = (bytes: Uint8Array): void => {
-      this.#falling.delete(id)
+      this.#requested.delete(id)
       const answer = actions.decodeAnswer(bytes)
       if (!answer || answer.ok) return
       // Nobody asked for it who could be told, so whoever writes the game is.
       const type = this.#types.find((one) => one.name === name)
       this.#host.reports.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
     }
-    const reject = (): void => void this.#falling.delete(id)
+    const reject = (): void => void this.#requested.delete(id)
     this.#host.ask({ body, settle: settled, lost: reject, reject })
   }
 }

@@ -62,7 +62,7 @@ const CODES = {
 type AnyProcedure = ProcedureType<never, unknown>
 
 /** See the head of this file. */
-export class Calls implements Face {
+export class CallsApi implements Face {
   readonly #types: readonly AnyProcedure[]
   readonly #rpc: Rpc
   readonly #host: Host
@@ -84,13 +84,13 @@ export class Calls implements Face {
     { timeoutMs = TIMEOUT_MS }: CallOptions = {},
   ): Promise<CallOutcome<Answer>> {
     try {
-      const said = this.#said(type, args)
+      const invocation = this.#encode(type, args)
       const found = this.#find(target)
       if (!('inc' in found)) return found
       // If `doNow` throws, the promise rejects: nobody was asked.
       return await new Promise((resolve) => {
         this.#host.doNow((now) => {
-          const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)
+          const id = calls.call(this.#rpc, now, found.inc, invocation, timeoutMs)
           this.#waiting.set(id, { settle: resolve as Waiting['settle'], type })
         })
       })
@@ -101,11 +101,11 @@ export class Calls implements Face {
 
   /** Tells a member, or all others. @throws HoldfastError, see `Session` */
   note<Args>(type: ProcedureType<Args>, target: NoteTarget, args: Args): void {
-    const said = this.#said(type, args)
+    const invocation = this.#encode(type, args)
     const found = target === 'all' ? { inc: 0 } : this.#find(target)
     if (!('inc' in found)) throw new HoldfastError('not-found', found.reason)
     const { inc } = found
-    this.#host.doNow((now) => calls.note(this.#rpc, now, inc, said))
+    this.#host.doNow((now) => calls.note(this.#rpc, now, inc, invocation))
   }
 
   /** Says what is done here when it is called. @returns stops it */
@@ -168,7 +168,7 @@ export class Calls implements Face {
     settle(refused('failed', `it ran, and what came back does not fit: ${answer.why}`))
   }
 
-  #said(type: AnyProcedure, args: unknown): calls.Said {
+  #encode(type: AnyProcedure, args: unknown): calls.Invocation {
     placeOf(this.#types, type)
     if (this.#host.over) {
       throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)

@@ -6,7 +6,7 @@ import { rpcPart } from './protocol/rpc.ts'
 import { create } from './protocol/state.ts'
 import { checkFunction, checkName } from '../api/options.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/arguments.ts'
-import { Calls } from './calls.ts'
+import { CallsApi } from './calls.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
 import type { Procedure, ProcedureType } from './calls.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
@@ -22,7 +22,7 @@ export const proceduresKind: Kind<'procedure'> = {
 
 function open(types: readonly ProcedureType[], host: Host): Opened {
   const state = create()
-  return { part: rpcPart as Part<never>, state, face: new Calls(types, state, host) }
+  return { part: rpcPart as Part<never>, state, face: new CallsApi(types, state, host) }
 }
 
 /**

@@ -66,7 +66,7 @@ function performed(
   where: string,
   run: () => unknown,
   report: (error: unknown) => void,
-): machine.Judged {
+): machine.Decision {
   try {
     return judged(where, requireSync(where, run()) as Performance)
   } catch (error) {
@@ -84,7 +84,7 @@ function createdBy(where: string, plan: AnyPlan, options: unknown): object {
   throw badValue(`${where} gives an object: ${shown(state)}`)
 }
 
-function judged(where: string, given: Performance): machine.Judged {
+function judged(where: string, given: Performance): machine.Decision {
   if (typeof given !== 'object' || given === null) {
     throw badValue(`${where} gives an object, such as { changes: [] }: ${shown(given)}`)
   }

@@ -7,7 +7,7 @@ import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
 import { HoldfastError } from '../machine.ts'
 import type { MemberLoop } from '../runtime/member-loop.ts'
-import type { Host, Question } from '../kind/kind.ts'
+import type { Host, OperationRequest } from '../kind/kind.ts'
 import type { Roster } from './roster.ts'
 
 /** What all hosts of one session share. */
@@ -59,49 +59,49 @@ export function hostOf(shared: Shared, channel: number): Host {
     },
     touch: () => memberLoop()?.touch(),
     tell: () => memberLoop()?.notify(),
-    ask: (question) => operations.ask(channel, question),
+    ask: (request) => operations.ask(channel, request),
   }
 }
 
 /** See the head of this file. */
 export class PendingOperations {
   readonly #memberLoop: () => MemberLoop | null
-  readonly #waiting = new Map<number, Question>()
+  readonly #waiting = new Map<number, OperationRequest>()
 
   constructor(memberLoop: () => MemberLoop | null) {
     this.#memberLoop = memberLoop
   }
 
-  /** Asks the primary. What is wrong rejects the question. */
-  ask(channel: number, question: Question): void {
+  /** Asks the primary. What is wrong rejects the request. */
+  ask(channel: number, request: OperationRequest): void {
     const memberLoop = this.#memberLoop()
     if (!memberLoop) {
-      return question.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
+      return request.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
     }
     // Before it is asked: alone, the outcome is told before `submit` returns.
     const seq = memberLoop.member.session.client.nextSeq
-    this.#waiting.set(seq, question)
+    this.#waiting.set(seq, request)
     try {
-      memberLoop.do((now, run) => member.submit(run, now, channel, question.body()))
+      memberLoop.do((now, run) => member.submit(run, now, channel, request.body()))
     } catch (error) {
       this.#waiting.delete(seq)
-      question.reject(error as Error)
+      request.reject(error as Error)
     }
   }
 
   /** An outcome was told. */
   onOutcome(seq: number, outcome: Uint8Array): void {
-    const question = this.#waiting.get(seq)
+    const request = this.#waiting.get(seq)
     this.#waiting.delete(seq)
-    question?.settle(outcome)
+    request?.settle(outcome)
   }
 
   /** Nobody will tell what came of these. */
   forget(seqs: Iterable<number>, why: string): void {
     for (const seq of [...seqs]) {
-      const question = this.#waiting.get(seq)
+      const request = this.#waiting.get(seq)
       this.#waiting.delete(seq)
-      question?.lost(`not known whether it was done: ${why}`)
+      request?.lost(`not known whether it was done: ${why}`)
     }
   }
 

@@ -1,15 +1,15 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
-import type { Decisions, ActionType } from '../actions/actions.ts'
+import type { ActionsApi, ActionType } from '../actions/actions.ts'
 import type {
   CallOptions,
-  Calls,
+  CallsApi,
   CallTarget,
   NoteTarget,
   Procedure,
   ProcedureType,
 } from '../calls/calls.ts'
-import type { Brought } from '../custom/face.ts'
+import type { CustomApi } from '../custom/custom-api.ts'
 import type { PartType } from '../custom/types.ts'
 import type { Listing } from '../kind/listing.ts'
 import { type ActionOutcome, type CallOutcome, unfit } from '../kind/outcomes.ts'
@@ -17,9 +17,9 @@ import type { Collection, ObjectHandle } from '../objects/handles.ts'
 import type { ObjectRegistry } from '../objects/registry.ts'
 import type { ObjectType } from '../objects/types.ts'
 import type { PieceHandle } from '../pieces/handles.ts'
-import type { Tabletop } from '../pieces/tabletop.ts'
+import type { PieceRegistry } from '../pieces/registry.ts'
 import type { PieceType } from '../pieces/types.ts'
-import type { SlotsHandle, SlotsType, Worlds } from '../slots/slots.ts'
+import type { SlotsHandle, SlotsType, SlotsApi } from '../slots/slots.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
@@ -95,11 +95,11 @@ export interface InternalSession extends Session {
 /** The faces of kinds, by their words. Types alone: a kind is loaded with its definitions. */
 interface Faces {
   object: ObjectRegistry
-  piece: Tabletop
-  action: Decisions
-  procedure: Calls
-  'world of slots': Worlds
-  part: Brought
+  piece: PieceRegistry
+  action: ActionsApi
+  procedure: CallsApi
+  'world of slots': SlotsApi
+  part: CustomApi
 }
 
 type Word = keyof Faces

@@ -131,11 +131,11 @@ export interface Host {
   /** The same, and listeners hear of it: of the first change of a turn within the call. */
   tell(): void
   /** Asks the primary for an operation on the part. */
-  ask(question: Question): void
+  ask(request: OperationRequest): void
 }
 
 /** An operation on a part. */
-export interface Question {
+export interface OperationRequest {
   /** Its body, made when it has its number. */
   body(): Uint8Array
   /** Its outcome is told. */

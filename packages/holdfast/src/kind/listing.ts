@@ -23,7 +23,7 @@ export interface Listing<Item> extends ReadonlyArray<Item>, Emitter<ListingEvent
 }
 
 /** The objects or the pieces of one type at a session. */
-class Gathering<Item> {
+class HandleCollection<Item> {
   readonly #handles = new Set<Item>()
   readonly #order: ((a: Item, b: Item) => number) | null
   readonly #reports: Reports
@@ -90,21 +90,21 @@ class Gathering<Item> {
 }
 
 /** All of a session's, type by type. Listeners hear once of all that came with one verb. */
-export class Gatherings<Type, Item> {
-  readonly #all: ReadonlyMap<Type, Gathering<Item>>
+export class Collections<Type, Item> {
+  readonly #all: ReadonlyMap<Type, HandleCollection<Item>>
   // Since the last word to the listeners.
-  readonly #touched = new Set<Gathering<Item>>()
+  readonly #touched = new Set<HandleCollection<Item>>()
 
   constructor(
     types: readonly Type[],
     reports: Reports,
     order: ((a: Item, b: Item) => number) | null = null,
   ) {
-    this.#all = new Map(types.map((type) => [type, new Gathering(reports, order)]))
+    this.#all = new Map(types.map((type) => [type, new HandleCollection(reports, order)]))
   }
 
   /** What there is of a type that the session has. */
-  of(type: Type): Gathering<Item> {
+  of(type: Type): HandleCollection<Item> {
     return this.#all.get(type)!
   }
 
@@ -124,15 +124,15 @@ export class Gatherings<Type, Item> {
   }
 
   #note(type: Type, handle: Item, name: keyof ListingEvents<Item>): void {
-    const gathering = this.of(type)
-    this.#touched.add(gathering)
-    gathering.note(handle, name)
+    const collection = this.of(type)
+    this.#touched.add(collection)
+    collection.note(handle, name)
   }
 
   /** Tells the listeners. */
   emit(): void {
     const touched = [...this.#touched]
     this.#touched.clear()
-    for (const gathering of touched) gathering.emit()
+    for (const collection of touched) collection.emit()
   }
 }

@@ -7,7 +7,7 @@ import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../mach
 import * as objects from './protocol/objects.ts'
 import type { Answer, ObjectEvent } from './protocol/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/fields/schema.ts'
-import { Gatherings } from '../kind/listing.ts'
+import { Collections } from '../kind/listing.ts'
 import {
   checkPatch,
   type Collection,
@@ -36,7 +36,7 @@ export class ObjectRegistry implements Face, Holder {
   readonly state: objects.Objects
   readonly host: Host
   readonly #handles = new Map<number, Handle<Fields>>()
-  readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
+  readonly #collections: Collections<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
   // Since the last word to the listeners.
   readonly #changed = new Set<Handle<Fields>>()
@@ -62,7 +62,7 @@ export class ObjectRegistry implements Face, Holder {
     this.types = rules
     this.state = state
     this.host = host
-    this.#gatherings = new Gatherings(types, host.reports)
+    this.#collections = new Collections(types, host.reports)
   }
 
   /** All objects that the primary has are here, and what was our player's is ours. */
@@ -139,8 +139,8 @@ export class ObjectRegistry implements Face, Holder {
   /** All of a type. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: ObjectType<F>): Collection<F> {
     placeOf(this.#types, type as unknown as ObjectType)
-    const gathering = this.#gatherings.of(type as unknown as ObjectType<Fields>)
-    return gathering.snapshot() as unknown as Collection<F>
+    const collection = this.#collections.of(type as unknown as ObjectType<Fields>)
+    return collection.snapshot() as unknown as Collection<F>
   }
 
   /** Something happened to an object. */
@@ -178,7 +178,7 @@ export class ObjectRegistry implements Face, Holder {
 
   #touch(handle: Handle<Fields>): void {
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type, handle)
+    this.#collections.touch(handle.type, handle)
   }
 
   #came(replica: objects.Replica): void {
@@ -187,7 +187,7 @@ export class ObjectRegistry implements Face, Holder {
     const handle = new Handle(this, type, replica)
     handle.looksAway()
     this.#handles.set(replica.key, handle)
-    this.#gatherings.add(type, handle)
+    this.#collections.add(type, handle)
   }
 
   #went(key: number): void {
@@ -199,7 +199,7 @@ export class ObjectRegistry implements Face, Holder {
 
   #ended(handle: Handle<Fields>): void {
     handle.alive = false
-    this.#gatherings.delete(handle.type, handle)
+    this.#collections.delete(handle.type, handle)
     this.#changed.delete(handle)
     handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
@@ -209,7 +209,7 @@ export class ObjectRegistry implements Face, Holder {
     const changed = [...this.#changed]
     this.#changed.clear()
     for (const handle of changed) handle.emit('changed', undefined)
-    this.#gatherings.emit()
+    this.#collections.emit()
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */

@@ -113,13 +113,13 @@ export interface PieceHost {
   /** @throws HoldfastError `watching` in a member that only watches */
   checkPlays(verb: string): void
   /** How many updates of ours are under way, and whether one is loose. */
-  underWay(id: number): { count: number; loose: boolean }
+  pendingOf(id: number): { count: number; regrab: boolean }
   above(): string
   below(): string
   /** @throws HoldfastError */
-  ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome>
+  ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome>
   /** Something is shown that was not. */
-  touched(handle: PieceHandle): void
+  onTouched(handle: PieceHandle): void
 }
 
 const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
@@ -128,16 +128,16 @@ const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
 const AWAY = 'you were out of touch, and it was let go'
 
 /** Nothing was asked for. */
-const AS_IT_WAS: PieceOutcome = Object.freeze({ ok: true, value: { clamped: false } })
+const UNCHANGED: PieceOutcome = Object.freeze({ ok: true, value: { clamped: false } })
 
 /** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
-const UNDER_WAY_MAX = 8
+const PENDING_MAX = 8
 
 // What waits for others to be answered.
-interface Later {
+interface QueuedUpdate {
   op: Op
   /** It goes on from a loose grab: it is void if that was not honoured. */
-  gripped: boolean
+  afterRegrab: boolean
   promise: Promise<PieceOutcome>
   readonly settle: (outcome: PieceOutcome | PromiseLike<PieceOutcome>) => void
 }
@@ -156,7 +156,7 @@ export class Piece implements PieceHandle<Fields> {
   #confirmed: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
-  #queue: Later[] = []
+  #queue: QueuedUpdate[] = []
   // The generation that was told when the first of them began to wait.
   #since = 0
 
@@ -171,13 +171,13 @@ export class Piece implements PieceHandle<Fields> {
 
   /** Not for users: as it is shown. */
   get row(): Row {
-    this.#shown ??= this.#withLater(this.#host.shown(this.#number) ?? this.#row)
+    this.#shown ??= this.#withQueued(this.#host.shown(this.#number) ?? this.#row)
     this.#row = this.#shown
     return this.#shown
   }
 
-  #withLater(told: Row): Row {
-    let row = told
+  #withQueued(published: Row): Row {
+    let row = published
     for (const { op } of this.#queue) {
       const fields = [...row.fields]
       setFields(this.type.schema, fields, op.fields, op.mask)
@@ -209,7 +209,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   get pending(): boolean {
-    return this.#queue.length > 0 || this.#host.underWay(this.#number).count > 0
+    return this.#queue.length > 0 || this.#host.pendingOf(this.#number).count > 0
   }
 
   async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
@@ -253,10 +253,10 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /** Not for users: it was told, or something was done to it. */
-  changed(): void {
+  onChanged(): void {
     this.#shown = null
     this.#state = null
-    this.#void()
+    this.#discardIfBeaten()
     this.emit('changed', undefined)
   }
 
@@ -287,33 +287,33 @@ export class Piece implements PieceHandle<Fields> {
     this.#host.checkPlays(`change ${this.type.name} ${this.id}`)
   }
 
-  async #do(op: Op, call: PieceCall, loose = false): Promise<PieceOutcome> {
+  async #do(op: Op, call: PieceCall, regrab = false): Promise<PieceOutcome> {
     this.#check(call)
     const { signal } = call
-    if (!this.alive) return this.denied(GONE)
-    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return AS_IT_WAS
+    if (!this.alive) return this.refusedOutcome(GONE)
+    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return UNCHANGED
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
-    const under = this.#host.underWay(this.#number)
-    const waits = this.#queue.length > 0 || under.loose || under.count >= UNDER_WAY_MAX
-    const outcome = waits ? this.#wait(op, under.loose) : this.#ask(op, loose)
+    const under = this.#host.pendingOf(this.#number)
+    const waits = this.#queue.length > 0 || under.regrab || under.count >= PENDING_MAX
+    const outcome = waits ? this.#wait(op, under.regrab) : this.#ask(op, regrab)
     return signal ? abortable(outcome, signal) : outcome
   }
 
-  #ask(op: Op, loose: boolean): Promise<PieceOutcome> {
-    const outcome = this.#host.ask(this.#number, op, loose)
+  #ask(op: Op, regrab: boolean): Promise<PieceOutcome> {
+    const outcome = this.#host.ask(this.#number, op, regrab)
     this.#touch()
     return outcome
   }
 
-  #wait(op: Op, gripped: boolean): Promise<PieceOutcome> {
+  #wait(op: Op, afterRegrab: boolean): Promise<PieceOutcome> {
     if (this.#queue.length === 0) this.#since = this.#host.shown(this.#number)?.gen ?? 0
     let later = this.#queue.at(-1)
     if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
       later.op = merged(this.type, later.op, op)
     } else {
-      let settle!: Later['settle']
+      let settle!: QueuedUpdate['settle']
       const promise = new Promise<PieceOutcome>((resolve) => (settle = resolve))
-      later = { op, gripped, promise, settle }
+      later = { op, afterRegrab, promise, settle }
       this.#queue.push(later)
     }
     this.#touch()
@@ -321,11 +321,11 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   // What waits gives complete values: it would undo what somebody else did meanwhile.
-  #void(): void {
+  #discardIfBeaten(): void {
     const row = this.#queue.length > 0 ? this.#host.shown(this.#number) : null
     const others = row && lastFromOthers(row, this.#host.player)
     if (!others || others.gen <= this.#since || others.by === this.#host.player) return
-    this.conflicted(others.by)
+    this.onConflict(others.by)
   }
 
   /**
@@ -334,51 +334,51 @@ export class Piece implements PieceHandle<Fields> {
    */
   pump(): void {
     while (this.#queue.length > 0) {
-      const { count, loose } = this.#host.underWay(this.#number)
-      if (loose || count >= UNDER_WAY_MAX) return
-      const { op, gripped, settle } = this.#queue.shift()!
+      const { count, regrab } = this.#host.pendingOf(this.#number)
+      if (regrab || count >= PENDING_MAX) return
+      const { op, afterRegrab, settle } = this.#queue.shift()!
       const row = this.#host.shown(this.#number)
-      const isLost = !row || (gripped && row.heldBy !== this.#host.player)
-      if (isLost) settle(this.beaten(row ? row.heldBy || row.by : 0))
+      const isLost = !row || (afterRegrab && row.heldBy !== this.#host.player)
+      if (isLost) settle(this.lateOutcome(row ? row.heldBy || row.by : 0))
       else settle(this.#ask(op, false))
     }
   }
 
   /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
-  beaten(by: number): PieceOutcome {
+  lateOutcome(by: number): PieceOutcome {
     if (by !== 0) {
       const first = this.#member(by)
       return refused('late', `${first?.name ?? 'somebody who has left'} was first`, first)
     }
     // Nobody loses without a winner.
-    return this.denied(this.alive ? AWAY : GONE)
+    return this.refusedOutcome(this.alive ? AWAY : GONE)
   }
 
   /** Not for users: the outcome of an update that was refused. @param heldBy  when it was */
-  denied(said: string, heldBy = 0): Refused<'held' | 'refused' | 'gone'> {
-    if (said === GONE) return refused('gone', said)
-    if (said !== HELD) return refused('refused', said)
+  refusedOutcome(reason: string, heldBy = 0): Refused<'held' | 'refused' | 'gone'> {
+    if (reason === GONE) return refused('gone', reason)
+    if (reason !== HELD) return refused('refused', reason)
     const by = this.#member(heldBy)
-    return refused('held', by ? `${by.name} holds it` : said, by)
+    return refused('held', by ? `${by.name} holds it` : reason, by)
   }
 
   /** Not for users: somebody was first. What waits would have gone on from what is void. */
-  conflicted(by: number): void {
-    const outcome = this.beaten(by)
+  onConflict(by: number): void {
+    const outcome = this.lateOutcome(by)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
     if (by === 0) this.#emitRefused(AWAY)
     else this.emit('conflict', { by: this.#member(by) })
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
-  refused(reason: string, heldBy: number): void {
-    const outcome = this.denied(reason, heldBy)
+  onRefused(reason: string, heldBy: number): void {
+    const outcome = this.refusedOutcome(reason, heldBy)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
     this.#emitRefused(reason, heldBy)
   }
 
   #emitRefused(said: string, heldBy = 0): void {
-    const { reason, by } = this.denied(said, heldBy)
+    const { reason, by } = this.refusedOutcome(said, heldBy)
     this.emit('refused', { reason, by: by ?? null })
   }
 
@@ -387,7 +387,7 @@ export class Piece implements PieceHandle<Fields> {
    *
    * @returns whether anything of it is seen here
    */
-  confirm(row: Row): boolean {
+  onPublished(row: Row): boolean {
     const before = this.#confirmed
     this.#confirmed = row
     this.#shown = null
@@ -395,21 +395,21 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /** Not for users: we held it, and somebody took it; 0 for nobody. */
-  lost(by: number, why: LostHold['why']): void {
+  onLost(by: number, why: LostHold['why']): void {
     this.emit('lost', { by: this.#member(by), why })
   }
 
   /** Not for users: it is gone. */
-  end(): void {
+  onGone(): void {
     this.alive = false
-    for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
+    for (const { settle } of this.#queue.splice(0)) settle(this.lateOutcome(0))
     this.emit('gone', undefined)
   }
 
   #touch(): void {
     this.#shown = null
     this.#state = null
-    this.#host.touched(this)
+    this.#host.onTouched(this)
   }
 }
 

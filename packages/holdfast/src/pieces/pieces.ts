@@ -7,7 +7,7 @@ import type { Fields } from '../wire/fields/schema.ts'
 import type { Definition, Host, Kind, Opened } from '../kind/kind.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './types.ts'
 import { tableOf } from './table.ts'
-import { Tabletop } from './tabletop.ts'
+import { PieceRegistry } from './registry.ts'
 
 export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './handles.ts'
 export type { PiecePatch } from './handles.ts'
@@ -38,7 +38,7 @@ function open(types: readonly PieceType[], host: Host): Opened {
   const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
   host.companions.push(tableOf(state, types, rules))
   const part = pieces.piecesPart(rules) as Part<never>
-  return { part, state, face: new Tabletop(types, rules, state, host) }
+  return { part, state, face: new PieceRegistry(types, rules, state, host) }
 }
 
 /**

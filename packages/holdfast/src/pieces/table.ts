@@ -78,23 +78,23 @@ function faceOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, 
     create: (type: PieceType, state: Readonly<Record<string, unknown>> = {}) => {
       const { mask, fields } = patched(type, state)
       const { id } = made.create(place(type), mask, fields, above(made.rows()))
-      return new Held(made, type, id)
+      return new DraftedPiece(made, type, id)
     },
     all: (type: PieceType) => {
       const at = place(type)
       const rows = made.rows().filter((row) => row.type === at)
-      return rows.toSorted(byLevel).map(({ id }) => new Held(made, type, id))
+      return rows.toSorted(byLevel).map(({ id }) => new DraftedPiece(made, type, id))
     },
     find: (type: PieceType, id: string) => {
       const number = numberOf(id)
-      return made.get(number)?.type === place(type) ? new Held(made, type, number) : null
+      return made.get(number)?.type === place(type) ? new DraftedPiece(made, type, number) : null
     },
     draw: (sides: number) => made.draw(sides),
   }
   return face as unknown as Omit<GameTable, keyof Table>
 }
 
-class Held implements TablePiece {
+class DraftedPiece implements TablePiece {
   readonly id: string
   readonly #number: number
   readonly #made: PieceDraft

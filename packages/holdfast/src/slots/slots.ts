@@ -150,7 +150,7 @@ export const slotsKind: Kind<'world of slots'> = {
   most: 1,
   text: (definition) => `${definition.name} ${(definition as SlotsType).text}`,
   open: ([definition], host) => {
-    const face = new Worlds(definition as SlotsType, host)
+    const face = new SlotsApi(definition as SlotsType, host)
     return { part: machine.slotsPart(face.box) as Part<never>, state: face.state, face }
   },
 }
@@ -185,7 +185,7 @@ export function slots<State, Act>(
 }
 
 /** The worlds of a session, of which there is one. */
-export class Worlds implements Face {
+export class SlotsApi implements Face {
   readonly state: machine.Slots = machine.create()
   readonly box: machine.GameBox = { game: null }
   readonly #type: SlotsType
@@ -323,7 +323,7 @@ class World implements SlotsHandle<unknown, unknown> {
 
   onEvent(event: machine.SlotsEvent): void {
     if (event.kind === 'slots') this.#events.emit('changed', undefined)
-    else if (event.kind === 'slots-void') this.#events.emit('void', event.acts)
+    else if (event.kind === 'slots-discarded') this.#events.emit('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#tell('failed', { slot: event.slot, error: event.error }, event.error)

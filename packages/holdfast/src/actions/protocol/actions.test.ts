@@ -81,7 +81,7 @@ describe('actions', () => {
     const state = actions.create()
     expect(perform(state, 'score', { points: 5 })).toEqual({ ok: true, value: 5 })
     expect(perform(state, 'score', { points: 2 })).toEqual({ ok: true, value: 7 })
-    expect(state.kept.get('score.3')).toBe('7')
+    expect(state.committed.get('score.3')).toBe('7')
   })
 
   test('an action that throws changes nothing and tells why', () => {
@@ -92,7 +92,7 @@ describe('actions', () => {
     })
     expect(perform(state, 'half', null)).toEqual({ ok: false, why: 'changed my mind' })
     expect(perform(state, 'nothing', null)).toMatchObject({ ok: false })
-    expect(state.kept.size).toBe(0)
+    expect(state.committed.size).toBe(0)
   })
 
   test('T7: a backup that applies the same changes has the same table', () => {
@@ -106,10 +106,10 @@ describe('actions', () => {
         part.apply!(backup, change)
       }
     }
-    expect(backup.kept).toEqual(primary.kept)
+    expect(backup.committed).toEqual(primary.committed)
     perform(primary, 'clear', null)
     expect(part.restore!(backup, part.snapshot!(primary))).toBe(true)
-    expect(backup.kept.size).toBe(0)
+    expect(backup.committed.size).toBe(0)
   })
 
   test('a member sees what it was told, by the primary alone', () => {
@@ -137,13 +137,14 @@ describe('actions', () => {
 
   test('a table that is longer than one message arrives whole', () => {
     const primary = actions.create()
-    for (let i = 0; i < 2_000; i++) primary.kept.set(`key.${i}`, JSON.stringify('x'.repeat(40)))
+    for (let i = 0; i < 2_000; i++)
+      primary.committed.set(`key.${i}`, JSON.stringify('x'.repeat(40)))
     const messages = part.welcome!(primary)
     expect(messages.length).toBeGreaterThan(1)
     for (const bytes of messages) expect(bytes.length).toBeLessThan(64 * 1024)
     const member = actions.create()
     told(member, messages)
-    expect(member.published).toEqual(primary.kept)
+    expect(member.published).toEqual(primary.committed)
   })
 
   test('limits are named with their values', () => {
@@ -234,7 +235,7 @@ describe('actions', () => {
     for (const by of [2, 7, 0]) expect(fire(by)).toEqual([0, refused])
     // Its row goes, and what it wrote comes; the second time there is nothing to do.
     expect(fire(1)).toEqual([2, { ok: true, value: 5 }])
-    expect(state.kept.get('score.0')).toBe('5')
+    expect(state.committed.get('score.0')).toBe('5')
     expect(fire(1)).toEqual([0, { ok: true, value: null }])
   })
 
@@ -257,14 +258,14 @@ describe('actions', () => {
     const state = actions.create()
     told(state, [])
     part.clock!(state, 0)
-    for (let i = 0; i < actions.KEYS_MAX; i++) state.kept.set(`key ${i}`, '1')
+    for (let i = 0; i < actions.KEYS_MAX; i++) state.committed.set(`key ${i}`, '1')
     const full = { ok: false, why: `the table holds ${actions.KEYS_MAX} keys at most` }
     expect(perform(state, 'in a while', 50)).toEqual(full)
     expect(perform(state, 'keep', 3)).toEqual(full)
     // Whoever stands by is given all of it.
     const there = actions.create()
     expect(part.restore!(there, part.snapshot!(state))).toBe(true)
-    expect(there.kept.size).toBe(actions.KEYS_MAX)
+    expect(there.committed.size).toBe(actions.KEYS_MAX)
   })
 
   test('a timer is due at the very instant of its deadline, however session time is rounded', () => {
@@ -274,7 +275,7 @@ describe('actions', () => {
       const known = { ...timers.create(), offset }
       timers.reset(known, row)
       const at = timers.deadline(known)
-      expect(timers.fall(known, at)).toEqual([1])
+      expect(timers.takeDue(known, at)).toEqual([1])
       expect(at + offset).toBeGreaterThanOrEqual(due)
       expect(timers.deadline(known)).toBeGreaterThan(at)
     }
@@ -288,16 +289,16 @@ describe('actions', () => {
     ].map(([id, due]) => [timers.keyOf(id!), `[${due},"add",null]`] as const)
     const known = { ...timers.create(), offset: 0 }
     timers.reset(known, new Map(rows))
-    expect(timers.fall(known, 9)).toEqual([])
-    expect(timers.fall(known, 30)).toEqual([2, 3, 1])
+    expect(timers.takeDue(known, 9)).toEqual([])
+    expect(timers.takeDue(known, 30)).toEqual([2, 3, 1])
     // What was asked for is not asked for again at once.
-    expect([30, 279, 280].map((now) => timers.fall(known, now))).toEqual([[], [], [2, 3, 1]])
+    expect([30, 279, 280].map((now) => timers.takeDue(known, now))).toEqual([[], [], [2, 3, 1]])
   })
 
   test('who is in no session runs no timers, whatever the table says (PR-2)', () => {
     const state = actions.create()
     part.clock!(state, 0)
-    timers.wrote(state.timers, timers.keyOf(1), '[5,"score",null]')
+    timers.onRow(state.timers, timers.keyOf(1), '[5,"score",null]')
     const events: unknown[] = []
     const wake = (): void =>
       part.wake!(state, 10, { send: () => 0, emit: (event) => void events.push(event) })
@@ -322,7 +323,7 @@ describe('actions', () => {
       const there = actions.create()
       part.clock!(there, 0)
       const theirs = actions.create()
-      theirs.kept.set('\0later 1', value)
+      theirs.committed.set('\0later 1', value)
       expect(part.restore!(there, part.snapshot!(theirs))).toBe(true)
       expect(part.deadline!(there)).toBe(Infinity)
       const done = part.perform!(there, 60, actions.encodeFire(1), 0, 0)
@@ -360,10 +361,10 @@ describe('a table', () => {
 
   test('is full by what one action adds, too, and that action leaves nothing (PR-2)', () => {
     const state = actions.create()
-    for (let i = 0; i < actions.KEYS_MAX - 2; i++) state.kept.set(`key ${i}`, '1')
+    for (let i = 0; i < actions.KEYS_MAX - 2; i++) state.committed.set(`key ${i}`, '1')
     const why = `the table holds ${actions.KEYS_MAX} keys at most`
     expect(perform(state, 'add', ['x', 'y', 'z'])).toEqual({ ok: false, why })
-    expect(state.kept.size).toBe(actions.KEYS_MAX - 2)
+    expect(state.committed.size).toBe(actions.KEYS_MAX - 2)
     expect(perform(state, 'add', ['x', 'y'])).toMatchObject({ ok: true })
     expect(perform(state, 'add', ['z'])).toEqual({ ok: false, why })
     expect(perform(state, 'add', ['x'])).toMatchObject({ ok: true })
@@ -385,7 +386,7 @@ describe('a table', () => {
     )
     const answer = (key: unknown): unknown => {
       const state = actions.create()
-      state.kept.set('\0later 1', '[5,"add",null]')
+      state.committed.set('\0later 1', '[5,"add",null]')
       const done = made.perform!(state, 0, actions.encodeCall('drop', key), 7, 3)
       expect(done.changes.length).toBe(key === 'a' ? 1 : 0)
       return actions.decodeAnswer(done.outcome)
@@ -404,7 +405,7 @@ describe('a table', () => {
       expect(restored).not.toThrow()
       expect(restored()).toBe(false)
     }
-    expect([...state.kept.keys()]).toEqual(['a.1'])
+    expect([...state.committed.keys()]).toEqual(['a.1'])
   })
   test('that is told anew takes the place of the one before: what was deleted is gone (PR-2)', () => {
     const [before, after] = [actions.create(), actions.create()]

@@ -14,8 +14,8 @@ import type { Draft, Effected, Part, PartOut, PartView } from '../../kind/protoc
 import { shown } from '../../wire/fields/fields.ts'
 import { isJson, toJson } from '../../wire/text/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../../wire/layout.ts'
-import * as own from './own-rows.ts'
-import { isGames, type Rows, startingWith } from './own-rows.ts'
+import * as own from './reserved-rows.ts'
+import { isGameKey, type Rows, startingWith } from './reserved-rows.ts'
 import * as timers from './timers.ts'
 import type { TimersDue } from './timers.ts'
 
@@ -114,7 +114,7 @@ export function create() {
     primary: 0 as PeerId,
     /** The players who are here. */
     here: [] as number[],
-    kept: new Map<string, string>(),
+    committed: new Map<string, string>(),
     published: new Map<string, string>(),
     timers: timers.create(),
   }
@@ -154,14 +154,14 @@ export function decodeAnswer(
 
 /** A value of the table as it was published to this member. */
 export function read(actions: Actions, key: string): Value | undefined {
-  const kept = isGames(key) ? actions.published.get(key) : undefined
+  const kept = isGameKey(key) ? actions.published.get(key) : undefined
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
 }
 
 /** Keys of the published table, sorted. */
 export function keys(actions: Actions, prefix = ''): string[] {
   return [...actions.published.keys()]
-    .filter((key) => isGames(key) && key.startsWith(prefix))
+    .filter((key) => isGameKey(key) && key.startsWith(prefix))
     .sort()
 }
 
@@ -185,9 +185,10 @@ export function actionsPart(
     perform: (state, now, body, inc, player) =>
       perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
     apply,
-    keeps: ({ kept, published }, player) => own.keeps(kept, player) || own.keeps(published, player),
-    ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
-    snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
+    keeps: ({ committed, published }, player) =>
+      own.keeps(committed, player) || own.keeps(published, player),
+    ...timers.timerHooks(({ me, primary }: Actions) => me !== 0 && me === primary),
+    snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.committed) }),
     reset,
     published: (state) => encode(news, { kind: 'table', rows: rowsOf(state.published) }),
     restore,
@@ -196,7 +197,7 @@ export function actionsPart(
 }
 
 /** Everything that an action runs with. */
-interface Scene {
+interface ActionContext {
   readonly state: Actions
   readonly runs: ReadonlyMap<string, Run>
   readonly companions: readonly Companion[]
@@ -204,20 +205,20 @@ interface Scene {
   readonly now: Millis
 }
 
-function perform(scene: Scene, body: Uint8Array, by: Actor): Effected {
+function perform(context: ActionContext, body: Uint8Array, by: Actor): Effected {
   const said = decode(call, body)
   if (!said) return refused('malformed action')
-  if (said.name === timers.FIRE) return fire(scene, Number(said.args), by)
-  const run = scene.runs.get(said.name)
+  if (said.name === timers.FIRE) return fire(context, Number(said.args), by)
+  const run = context.runs.get(said.name)
   if (!run) return refused(`no action is called ${said.name}`)
-  return decide(scene, said.name, (table) => run(table, JSON.parse(said.args), by), by)
+  return decide(context, said.name, (table) => run(table, JSON.parse(said.args), by), by)
 }
 
 // The row goes together with the effects, also if the action throws: the next primary skips it.
-function fire(scene: Scene, id: number, by: Actor): Effected {
-  const { state, runs } = scene
+function fire(context: ActionContext, id: number, by: Actor): Effected {
+  const { state, runs } = context
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
-  const timer = timers.find(state.kept, id)
+  const timer = timers.find(state.committed, id)
   // Another primary ran the timer, or it was cancelled meanwhile.
   if (!timer)
     return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
@@ -225,7 +226,7 @@ function fire(scene: Scene, id: number, by: Actor): Effected {
   const nobody: Actor = { inc: 0, player: 0 }
   const run = runs.get(timer.name)
   return decide(
-    scene,
+    context,
     timer.name,
     (table) => {
       if (!run) throw badValue(`no action is called ${timer.name}`)
@@ -238,7 +239,7 @@ function fire(scene: Scene, id: number, by: Actor): Effected {
 
 /** @param spent  rows that are written whatever the outcome is */
 function decide(
-  { state, companions, runs, now }: Scene,
+  { state, companions, runs, now }: ActionContext,
   name: string,
   run: (table: Table) => unknown,
   by: Actor,
@@ -260,7 +261,7 @@ function decide(
     checkRows(rowsMade)
     const made = written(rowsMade)
     const also = drafts.map((opened) => opened.done())
-    const why = tooMuch([...made.changes, ...also.flatMap((other) => other.changes)])
+    const why = sizeFault([...made.changes, ...also.flatMap((other) => other.changes)])
     if (why !== '') return unfit(why)
     return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
@@ -289,7 +290,7 @@ function answerOf(name: string, value: unknown): string {
 }
 
 // Keys and pieces together are one entry of the log.
-function tooMuch(changes: readonly Uint8Array[]): string {
+function sizeFault(changes: readonly Uint8Array[]): string {
   const most = ACTION_CHANGES_MAX
   if (changes.length > most) return `an action changes ${most} keys and pieces: ${changes.length}`
   const size = changes.reduce((sum, { length }) => sum + length, 0)
@@ -302,38 +303,38 @@ function refused(why: string): Effected {
 }
 
 function draft(
-  { kept, here }: Actions,
+  { committed, here }: Actions,
   changes: Map<string, string | null>,
   now: Millis,
   knows: (action: string) => boolean,
 ): Table {
   const rows: Rows = {
-    names: () => [...new Set([...kept.keys(), ...changes.keys()])],
-    current: (key) => (changes.has(key) ? changes.get(key) : kept.get(key)),
+    names: () => [...new Set([...committed.keys(), ...changes.keys()])],
+    current: (key) => (changes.has(key) ? changes.get(key) : committed.get(key)),
     write: (key, value) => {
       const isNew = value !== null && rows.current(key) === undefined
-      if (isNew && kept.size + changes.size >= KEYS_MAX) {
+      if (isNew && committed.size + changes.size >= KEYS_MAX) {
         throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
       }
       changes.set(key, value)
     },
   }
-  const setting = { rows, now, knows, bytesMax: VALUE_MAX }
+  const context = { rows, now, knows, bytesMax: VALUE_MAX }
   return {
-    ...rowsOfGame(rows),
+    ...gameRows(rows),
     now,
     later: (ms, action, args) => {
       const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
-      return timers.set(setting, ms, name, args)
+      return timers.set(context, ms, name, args)
     },
-    cancel: (timer) => timers.cancel(setting, timer),
+    cancel: (timer) => timers.cancel(context, timer),
     here: [...here],
     keep: (player, keeps = true) => own.keep(rows, player, keeps),
     kept: () => own.all(rows),
   }
 }
 
-function rowsOfGame(rows: Rows): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
+function gameRows(rows: Rows): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
   const { current, write } = rows
   return {
     get: (key) => {
@@ -350,14 +351,14 @@ function rowsOfGame(rows: Rows): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> 
     },
     keys: (prefix = '') =>
       startingWith(rows, prefix)
-        .filter((key) => isGames(key))
+        .filter((key) => isGameKey(key))
         .sort(),
   }
 }
 
 function checkKey(key: unknown): asserts key is string {
   if (typeof key !== 'string') throw badValue(`a key of the table is text: ${typeof key}`)
-  if (!isGames(key)) throw badValue(`a key of the table does not begin with NUL: ${shown(key)}`)
+  if (!isGameKey(key)) throw badValue(`a key of the table does not begin with NUL: ${shown(key)}`)
   const bytes = bytesOf(key)
   if (bytes > KEY_MAX) throw badValue(`a key of the table has at most ${KEY_MAX} bytes: ${bytes}`)
 }
@@ -379,8 +380,8 @@ function checkRow(key: unknown, value: unknown): void {
 function apply(state: Actions, bytes: Uint8Array): void {
   const row = decode(change, bytes)
   if (!row) return
-  put(state.kept, row)
-  timers.wrote(state.timers, row.key, row.value)
+  put(state.committed, row)
+  timers.onRow(state.timers, row.key, row.value)
 }
 
 function put(table: Map<string, string>, row: Row): void {
@@ -407,7 +408,7 @@ function welcome(state: Actions): Uint8Array[] {
     rowsNow = []
     size = 0
   }
-  for (const row of rowsOf(state.kept)) {
+  for (const row of rowsOf(state.committed)) {
     if (size + sizeOf(row) > NEWS_MAX) close()
     rowsNow.push(row)
     size += sizeOf(row)
@@ -419,17 +420,17 @@ function welcome(state: Actions): Uint8Array[] {
 function restore(state: Actions, bytes: Uint8Array): boolean {
   const said = decode(news, bytes)
   if (said?.kind !== 'table') return false
-  state.kept = new Map()
-  for (const row of said.rows) put(state.kept, row)
-  timers.reset(state.timers, state.kept)
+  state.committed = new Map()
+  for (const row of said.rows) put(state.committed, row)
+  timers.reset(state.timers, state.committed)
   return true
 }
 
 function reset(state: Actions, out: PartOut<ActionEvent>): void {
-  const gone = [...state.published.keys()].filter((key) => isGames(key))
-  state.kept = new Map()
+  const gone = [...state.published.keys()].filter((key) => isGameKey(key))
+  state.committed = new Map()
   state.published = new Map()
-  timers.reset(state.timers, state.kept)
+  timers.reset(state.timers, state.committed)
   if (gone.length > 0) out.emit({ kind: 'table', keys: gone })
 }
 
@@ -455,6 +456,6 @@ function receive(
     state.published = new Map()
   }
   for (const row of said.rows) put(state.published, row)
-  const theirs = [...changed].filter((key) => isGames(key))
+  const theirs = [...changed].filter((key) => isGameKey(key))
   if (theirs.length > 0 || changed.size === 0) out.emit({ kind: 'table', keys: theirs })
 }

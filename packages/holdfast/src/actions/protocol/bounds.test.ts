@@ -3,8 +3,8 @@
 // Method: the verbs on rows in a map.
 import { describe, expect, test } from 'vitest'
 import * as actions from './actions.ts'
-import * as keeping from './own-rows.ts'
-import type { Rows } from './own-rows.ts'
+import * as keeping from './reserved-rows.ts'
+import type { Rows } from './reserved-rows.ts'
 import * as timers from './timers.ts'
 
 const DAY = 24 * 60 * 60 * 1_000
@@ -65,16 +65,16 @@ describe('timers', () => {
     timers.reset(clock, kept)
     expect([clock.due.size, timers.deadline(clock)]).toEqual([20, Infinity])
     clock.offset = 500
-    expect(timers.fall(clock, 1_499)).toEqual([])
-    expect(timers.fall(clock, 1_500)).toEqual([20])
-    timers.wrote(clock, timers.keyOf(20), null)
-    timers.wrote(clock, 'score', '[1,"ring",null]')
+    expect(timers.takeDue(clock, 1_499)).toEqual([])
+    expect(timers.takeDue(clock, 1_500)).toEqual([20])
+    timers.onRow(clock, timers.keyOf(20), null)
+    timers.onRow(clock, 'score', '[1,"ring",null]')
     expect([clock.due.size, clock.first]).toEqual([19, 2_001])
-    expect(timers.fall(clock, 9_000)).toEqual(Array.from({ length: 16 }, (_, at) => 19 - at))
+    expect(timers.takeDue(clock, 9_000)).toEqual(Array.from({ length: 16 }, (_, at) => 19 - at))
     // What was asked for is asked for again only after a while, or when a timer was written.
-    expect(timers.fall(clock, 9_000)).toEqual([])
-    timers.wrote(clock, timers.keyOf(21), row(1))
-    expect(timers.fall(clock, 9_000)[0]).toBe(21)
+    expect(timers.takeDue(clock, 9_000)).toEqual([])
+    timers.onRow(clock, timers.keyOf(21), row(1))
+    expect(timers.takeDue(clock, 9_000)[0]).toBe(21)
     timers.reset(clock, new Map())
     expect([clock.due.size, clock.first]).toEqual([0, Infinity])
   })

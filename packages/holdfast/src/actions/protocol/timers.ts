@@ -15,7 +15,7 @@ import { badValue, HoldfastError, type Millis } from '../../machine.ts'
 import type { Part } from '../../kind/protocol/part.ts'
 import { shown } from '../../wire/fields/fields.ts'
 import { isJson, toJson } from '../../wire/text/json.ts'
-import { OWN, type Rows, startingWith } from './own-rows.ts'
+import { RESERVED, type Rows, startingWith } from './reserved-rows.ts'
 
 /** Most timers that wait at a time. */
 export const TIMERS_MAX = 1_000
@@ -28,10 +28,10 @@ const AGAIN_MS: Millis = 250
 // Sums of times are rounded: at the very instant that they give, a timer may not be due yet.
 const ROUNDING_MS: Millis = 0.001
 /** The name of the operation by which the primary runs a timer; its argument is the ID. */
-export const FIRE = `${OWN}fire`
+export const FIRE = `${RESERVED}fire`
 
-const PREFIX = `${OWN}later `
-const LAST = `${OWN}laters`
+const PREFIX = `${RESERVED}later `
+const LAST = `${RESERVED}laters`
 
 /** An action that waits for its time. */
 export interface Timer {
@@ -64,17 +64,17 @@ export function create() {
 export type Timers = ReturnType<typeof create>
 
 /** A row of the durable table was written or removed. */
-export function wrote(timers: Timers, key: string, value: string | null): void {
+export function onRow(timers: Timers, key: string, value: string | null): void {
   if (!key.startsWith(PREFIX)) return
   note(timers, key, value)
-  hurry(timers)
+  reschedule(timers)
 }
 
 /** Takes the timers of a table that came as a whole. */
-export function reset(timers: Timers, kept: ReadonlyMap<string, string>): void {
+export function reset(timers: Timers, committed: ReadonlyMap<string, string>): void {
   timers.due.clear()
-  for (const [key, value] of kept) if (key.startsWith(PREFIX)) note(timers, key, value)
-  hurry(timers)
+  for (const [key, value] of committed) if (key.startsWith(PREFIX)) note(timers, key, value)
+  reschedule(timers)
 }
 
 function note({ due }: Timers, key: string, value: string | null): void {
@@ -85,18 +85,18 @@ function note({ due }: Timers, key: string, value: string | null): void {
 }
 
 // The timer that was asked for has run, or another one may be due by now.
-function hurry(timers: Timers): void {
+function reschedule(timers: Timers): void {
   timers.first = Math.min(Infinity, ...timers.due.values())
   timers.askAt = -Infinity
 }
 
 /** As primary: the timers that are due and must be asked for now, by ID in order of their times. */
-export function fall(timers: Timers, now: Millis): number[] {
+export function takeDue(timers: Timers, now: Millis): number[] {
   if (!(timers.first <= now + timers.offset) || now < timers.askAt) return []
   timers.askAt = now + AGAIN_MS
-  const fallen = [...timers.due].filter(([, due]) => due <= now + timers.offset)
-  fallen.sort(([id, due], [other, otherDue]) => due - otherDue || id - other)
-  return fallen.slice(0, BATCH).map(([id]) => id)
+  const due = [...timers.due].filter(([, at]) => at <= now + timers.offset)
+  due.sort(([id, at], [other, otherAt]) => at - otherAt || id - other)
+  return due.slice(0, BATCH).map(([id]) => id)
 }
 
 /** When `fall` will return a timer, by our own clock. */
@@ -106,8 +106,8 @@ export function deadline({ first, offset, askAt }: Timers): Millis {
 }
 
 /** One timer of a table; null if it has run, or was cancelled. */
-export function find(kept: ReadonlyMap<string, string>, id: number): Timer | null {
-  const value = kept.get(`${PREFIX}${id}`)
+export function find(committed: ReadonlyMap<string, string>, id: number): Timer | null {
+  const value = committed.get(`${PREFIX}${id}`)
   return value === undefined ? null : parse(value)
 }
 
@@ -117,7 +117,7 @@ export function keyOf(id: number): string {
 }
 
 /** Everything that `table.later` and `table.cancel` write with. */
-export interface Setting {
+export interface TimerContext {
   readonly rows: Rows
   /** Session time of the action that sets timers; NaN while it is not known. */
   readonly now: Millis
@@ -127,14 +127,14 @@ export interface Setting {
 }
 
 /** Sets a timer. @returns its ID @throws HoldfastError `bad-value`, `full`, `not-ready` */
-export function set(setting: Setting, ms: unknown, name: unknown, args: unknown): number {
+export function set(context: TimerContext, ms: unknown, name: unknown, args: unknown): number {
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= LATER_MS_MAX)) {
     throw badValue(`a timer takes 0 to ${LATER_MS_MAX} ms: ${shown(ms)}`)
   }
-  if (typeof name !== 'string' || !setting.knows(name)) {
+  if (typeof name !== 'string' || !context.knows(name)) {
     throw badValue(`a timer runs an action that was given to join: ${shown(name)}`)
   }
-  const { rows, now } = setting
+  const { rows, now } = context
   if (Number.isNaN(now)) {
     throw new HoldfastError('not-ready', 'what time it is in the session is not known yet')
   }
@@ -146,8 +146,8 @@ export function set(setting: Setting, ms: unknown, name: unknown, args: unknown)
   const text = toJson(args ?? null, `the argument of a timer for "${name}"`)
   const row = `[${Math.ceil(now + ms)},${JSON.stringify(name)},${text}]`
   const bytes = new TextEncoder().encode(row).length
-  if (bytes > setting.bytesMax) {
-    throw badValue(`a timer for "${name}" has at most ${setting.bytesMax} bytes: ${bytes}`)
+  if (bytes > context.bytesMax) {
+    throw badValue(`a timer for "${name}" has at most ${context.bytesMax} bytes: ${bytes}`)
   }
   rows.write(LAST, String(id))
   rows.write(keyOf(id), row)
@@ -155,7 +155,7 @@ export function set(setting: Setting, ms: unknown, name: unknown, args: unknown)
 }
 
 /** Removes a timer. @returns false if it has run, was cancelled or never existed */
-export function cancel({ rows }: Setting, id: unknown): boolean {
+export function cancel({ rows }: TimerContext, id: unknown): boolean {
   if (typeof id !== 'number' || typeof rows.current(keyOf(id)) !== 'string') return false
   rows.write(keyOf(id), null)
   return true
@@ -170,13 +170,13 @@ function parse(value: string): Timer | null {
 }
 
 /** The part of a part's interface that runs timers by the clock. @param serves  whether we serve */
-export function clockwork<State extends { timers: Timers }>(
+export function timerHooks<State extends { timers: Timers }>(
   serves: (state: State) => boolean,
 ): Required<Pick<Part<State>, 'clock' | 'wake' | 'deadline'>> {
   return {
     clock: ({ timers }, offset) => void (timers.offset = offset),
     wake: (state, now, out) => {
-      const ids = serves(state) ? fall(state.timers, now) : []
+      const ids = serves(state) ? takeDue(state.timers, now) : []
       if (ids.length > 0) out.emit({ kind: 'timers', ids } satisfies TimersDue)
     },
     deadline: (state) => (serves(state) ? deadline(state.timers) : Infinity),

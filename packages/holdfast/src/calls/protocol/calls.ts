@@ -16,7 +16,7 @@ import { keyOf, reply, type Rpc, spend, viaOf } from './state.ts'
 const encoder = new TextEncoder()
 
 /** The method that a member is asked to run, or that a note names. */
-export interface Said {
+export interface Invocation {
   method: string
   /** As JSON. */
   args: string
@@ -28,11 +28,17 @@ export interface Said {
  * @returns the number of the call
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
  */
-export function call(rpc: Rpc, now: Millis, target: PeerId, said: Said, timeoutMs: Millis): number {
+export function call(
+  rpc: Rpc,
+  now: Millis,
+  target: PeerId,
+  invocation: Invocation,
+  timeoutMs: Millis,
+): number {
   if (!(timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
     throw new HoldfastError('bad-value', `timeoutMs is 1 to ${TIMEOUT_MAX_MS}: ${timeoutMs}`)
   }
-  check(rpc, target, said)
+  check(rpc, target, invocation)
   if (rpc.pending.size >= CALLS_MAX) {
     throw new HoldfastError('overloaded', `${CALLS_MAX} calls are under way: wait for one to end`)
   }
@@ -40,7 +46,10 @@ export function call(rpc: Rpc, now: Millis, target: PeerId, said: Said, timeoutM
   const id = rpc.nextId++
   const via = viaOf(rpc, target)
   rpc.pending.set(id, { target, via, timeoutMs, until: now + timeoutMs })
-  rpc.outbox.push({ to: via, message: { kind: 'call', from: rpc.me, to: target, id, ...said } })
+  rpc.outbox.push({
+    to: via,
+    message: { kind: 'call', from: rpc.me, to: target, id, ...invocation },
+  })
   return id
 }
 
@@ -49,13 +58,13 @@ export function call(rpc: Rpc, now: Millis, target: PeerId, said: Said, timeoutM
  *
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
  */
-export function note(rpc: Rpc, now: Millis, target: PeerId, said: Said): void {
-  check(rpc, target, said)
+export function note(rpc: Rpc, now: Millis, target: PeerId, invocation: Invocation): void {
+  check(rpc, target, invocation)
   const { me } = rpc
   const targets = target === 0 ? [...rpc.here].filter((member) => member !== me) : [target]
   const peers = new Set(targets.map((member) => viaOf(rpc, member)))
   for (const peer of peers) {
-    if (fits(rpc, peer, said.args.length)) continue
+    if (fits(rpc, peer, invocation.args.length)) continue
     const why = `${FLIGHT_BYTES_MAX} bytes of calls are on their way to member ${peer} already`
     throw new HoldfastError('overloaded', why)
   }
@@ -64,11 +73,14 @@ export function note(rpc: Rpc, now: Millis, target: PeerId, said: Said): void {
   // would pass a note for all on.
   const each = rpc.mesh || me === rpc.primary
   for (const to of peers) {
-    rpc.outbox.push({ to, message: { kind: 'note', from: me, to: each ? to : target, ...said } })
+    rpc.outbox.push({
+      to,
+      message: { kind: 'note', from: me, to: each ? to : target, ...invocation },
+    })
   }
 }
 
-function check(rpc: Rpc, target: PeerId, { method, args }: Said): void {
+function check(rpc: Rpc, target: PeerId, { method, args }: Invocation): void {
   if (target !== 0 && !rpc.here.has(target)) {
     throw new HoldfastError('not-found', `member ${target} is not here`)
   }

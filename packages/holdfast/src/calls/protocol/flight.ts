@@ -31,16 +31,16 @@ function within(rpc: Rpc, peer: PeerId, bytes: number, share: number): boolean {
 export function send(rpc: Rpc, to: PeerId, message: RpcMessage, out: RpcOut): void {
   const bytes = encode(rpcLayout, message)
   const isResult = message.kind === 'result'
-  if (!within(rpc, to, bytes.length, isResult ? 2 : 1)) return full(rpc, to, message)
+  if (!within(rpc, to, bytes.length, isResult ? 2 : 1)) return refuseFull(rpc, to, message)
   const number = out.send(to, bytes)
-  if (number === 0) return cutOff(rpc, to, message)
+  if (number === 0) return refuseUnreachable(rpc, to, message)
   const flight = rpc.flights.get(to) ?? { sent: [], bytes: 0 }
   rpc.flights.set(to, flight)
   flight.sent.push({ number, bytes: bytes.length })
   flight.bytes += bytes.length
 }
 
-function full(rpc: Rpc, to: PeerId, message: RpcMessage): void {
+function refuseFull(rpc: Rpc, to: PeerId, message: RpcMessage): void {
   rpc.counters.overloaded++
   if (message.kind === 'call') {
     forgetRoute(rpc, message.from, message.id)
@@ -54,7 +54,7 @@ function full(rpc: Rpc, to: PeerId, message: RpcMessage): void {
 }
 
 // The call was not sent, so it did not run.
-function cutOff(rpc: Rpc, to: PeerId, message: RpcMessage): void {
+function refuseUnreachable(rpc: Rpc, to: PeerId, message: RpcMessage): void {
   if (message.kind !== 'call') return
   forgetRoute(rpc, message.from, message.id)
   refuse(rpc, message, 'unreachable', `there is no link to member ${to} just now`)
@@ -69,7 +69,7 @@ export function forgetRoute(rpc: Rpc, caller: PeerId, id: number): PeerId | null
 }
 
 /** A peer has all messages up to that number. */
-export function landed(rpc: Rpc, peer: PeerId, upTo: number): void {
+export function onDelivered(rpc: Rpc, peer: PeerId, upTo: number): void {
   const flight = rpc.flights.get(peer)
   while (flight?.sent[0] && flight.sent[0].number <= upTo)
     flight.bytes -= flight.sent.shift()!.bytes

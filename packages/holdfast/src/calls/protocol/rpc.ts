@@ -16,7 +16,7 @@ import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { isJson } from '../../wire/text/json.ts'
 import { decode } from '../../wire/layout.ts'
-import { forgetRoute, landed, send } from './flight.ts'
+import { forgetRoute, onDelivered, send } from './flight.ts'
 import {
   CALLS_BURST_TAKEN,
   CALLS_MAX,
@@ -40,7 +40,7 @@ export const rpcPart: Part<Rpc> = {
   hearsWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
   view,
   unlinked: (rpc, _now, peer) => lose(rpc, peer),
-  delivered: landed,
+  delivered: onDelivered,
   reset: (rpc) => leave(rpc, 'that was another session: it may have run or not'),
   flush,
   wake,
@@ -49,13 +49,19 @@ export const rpcPart: Part<Rpc> = {
 
 function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void {
   const message = decode(rpcLayout, bytes)
-  if (message) hear(rpc, now, from, message, out)
+  if (message) receiveMessage(rpc, now, from, message, out)
   else rpc.counters.malformed++
 }
 
 // In a star a member that does not lead accepts messages only from the primary, and trusts it on
 // who sent them (B9).
-function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage, out: PartOut): void {
+function receiveMessage(
+  rpc: Rpc,
+  now: Millis,
+  from: PeerId,
+  message: RpcMessage,
+  out: PartOut,
+): void {
   const { me, mesh, primary } = rpc
   const leads = !mesh && me === primary
   const isOwn = message.from === from
@@ -65,30 +71,31 @@ function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage, out: Par
   // The first receiver counts a message against its sender's rate.
   if (isOwn && from !== me && message.kind !== 'result') {
     const made = `a member makes ${CALLS_PER_SECOND} calls and notes a second`
-    if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return tooMany(rpc, message, made)
+    if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return refuseOverloaded(rpc, message, made)
     const asked = 'this player asks for more than the server does for one in a second'
-    if (leads && out.charge?.(from, 'operation') === false) return tooMany(rpc, message, asked)
+    if (leads && out.charge?.(from, 'operation') === false)
+      return refuseOverloaded(rpc, message, asked)
   }
-  if (leads && message.to !== me) passOn(rpc, message)
+  if (leads && message.to !== me) relay(rpc, message)
   const isForUs = message.to === me || (message.to === 0 && message.kind === 'note')
-  if (isForUs) take(rpc, from, message)
+  if (isForUs) deliver(rpc, from, message)
   else if (!leads) rpc.counters.forged++
 }
 
-function tooMany(rpc: Rpc, message: RpcMessage, why: string): void {
+function refuseOverloaded(rpc: Rpc, message: RpcMessage, why: string): void {
   rpc.counters.overloaded++
   if (message.kind === 'call') refuse(rpc, message, 'overloaded', why)
 }
 
-function take(rpc: Rpc, via: PeerId, message: RpcMessage): void {
-  if (message.kind === 'result') return takeResult(rpc, via, message)
+function deliver(rpc: Rpc, via: PeerId, message: RpcMessage): void {
+  if (message.kind === 'result') return receiveResult(rpc, via, message)
   if (!isJson(message.args)) return void rpc.counters.malformed++
   const { from, method, args } = message
   if (message.kind === 'note') return void rpc.events.push({ kind: 'note', from, method, args })
-  takeCall(rpc, via, message)
+  receiveCall(rpc, via, message)
 }
 
-function takeCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): void {
+function receiveCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): void {
   const { from, id, method, args } = call
   // An old primary may be late with a call that it passes on.
   if (id <= (rpc.marks.get(from) ?? 0)) return void rpc.counters.stale++
@@ -103,7 +110,7 @@ function takeCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): v
   rpc.events.push({ kind: 'call', from, id, method, args })
 }
 
-function takeResult(rpc: Rpc, via: PeerId, result: RpcMessage & { kind: 'result' }): void {
+function receiveResult(rpc: Rpc, via: PeerId, result: RpcMessage & { kind: 'result' }): void {
   const { from, id, outcome, text } = result
   const pending = rpc.pending.get(id)
   if (!pending || pending.target !== from || pending.via !== via) return void rpc.counters.late++
@@ -123,26 +130,26 @@ function view(rpc: Rpc, _now: Millis, seen: PartView): void {
   for (const peer of before) if (!rpc.here.has(peer)) forget(rpc, peer)
   if (rpc.mesh || rpc.me !== rpc.primary) rpc.routes.clear()
   // A new primary of a star: calls that the old one had to pass on are lost with it.
-  drop(rpc, (via, member) => via !== viaOf(rpc, member), LINK_LOST)
+  failCalls(rpc, (via, member) => via !== viaOf(rpc, member), LINK_LOST)
 }
 
 function forget(rpc: Rpc, peer: PeerId): void {
   rpc.marks.delete(peer)
   rpc.buckets.delete(peer)
   rpc.flights.delete(peer)
-  drop(rpc, (_via, member) => member === peer, WENT)
-  sever(rpc, peer, WENT)
+  failCalls(rpc, (_via, member) => member === peer, WENT)
+  failRoutes(rpc, peer, WENT)
 }
 
 // The link to a peer is gone, with all messages on it.
 function lose(rpc: Rpc, peer: PeerId): void {
   rpc.flights.delete(peer)
-  drop(rpc, (via) => via === peer, LINK_LOST)
-  sever(rpc, peer, LINK_LOST)
+  failCalls(rpc, (via) => via === peer, LINK_LOST)
+  failRoutes(rpc, peer, LINK_LOST)
 }
 
 // The fate of our lost calls is unknown; answers to lost calls that run here will not be sent.
-function drop(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: string): void {
+function failCalls(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: string): void {
   for (const [id, { via, target }] of rpc.pending) {
     if (isLost(via, target)) settle(rpc, id, 'unknown', why)
   }
@@ -150,7 +157,7 @@ function drop(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: s
 }
 
 function leave(rpc: Rpc, why: string): void {
-  drop(rpc, () => true, why)
+  failCalls(rpc, () => true, why)
   rpc.me = 0
   rpc.outbox.length = 0
   for (const kept of [rpc.here, rpc.marks, rpc.routes, rpc.buckets, rpc.flights]) kept.clear()
@@ -159,10 +166,10 @@ function leave(rpc: Rpc, why: string): void {
 // The primary of a star passes calls on, by the numbers of their ends and without a look at their
 // contents (B9). It remembers which are open: when the link to the called member is lost, the
 // caller cannot see that, and is notified.
-function passOn(rpc: Rpc, message: RpcMessage): void {
+function relay(rpc: Rpc, message: RpcMessage): void {
   switch (message.kind) {
     case 'call':
-      return passCall(rpc, message)
+      return relayCall(rpc, message)
     case 'result':
       // A result counts only from the member that was called.
       if (rpc.routes.get(message.to)?.get(message.id) !== message.from)
@@ -183,7 +190,7 @@ function passOn(rpc: Rpc, message: RpcMessage): void {
   }
 }
 
-function passCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
+function relayCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
   const { from, to, id } = call
   const routes = rpc.routes.get(from) ?? new Map<number, PeerId>()
   rpc.routes.set(from, routes)
@@ -195,7 +202,7 @@ function passCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
 }
 
 // The link to a peer is lost, or the peer left: calls to it will have no answer.
-function sever(rpc: Rpc, peer: PeerId, why: string): void {
+function failRoutes(rpc: Rpc, peer: PeerId, why: string): void {
   rpc.routes.delete(peer)
   for (const [from, routes] of rpc.routes) {
     for (const [id, to] of routes) {
@@ -208,7 +215,7 @@ function sever(rpc: Rpc, peer: PeerId, why: string): void {
 
 function flush(rpc: Rpc, now: Millis, out: RpcOut): void {
   for (let next = rpc.outbox.shift(); next; next = rpc.outbox.shift()) {
-    if (next.to === rpc.me) hear(rpc, now, rpc.me, next.message, out)
+    if (next.to === rpc.me) receiveMessage(rpc, now, rpc.me, next.message, out)
     else send(rpc, next.to, next.message, out)
   }
   for (const event of rpc.events.splice(0)) out.emit(event)

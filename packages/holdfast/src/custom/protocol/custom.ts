@@ -26,7 +26,7 @@ import {
 export * from './messages.ts'
 
 /** How much a member may send a second, in units of 256 bytes, each begun one counted. */
-export const SAID_RATE: Rate = { max: 400, perSecond: 200 }
+export const MESSAGE_RATE: Rate = { max: 400, perSecond: 200 }
 
 // Most pieces of a snapshot, with the bytes around its state.
 const PIECES_MAX = Math.ceil(CUSTOM_SNAPSHOT_MAX / CUSTOM_PIECE_MAX) + 1
@@ -42,14 +42,14 @@ export interface Asker {
 }
 
 /** The author's decision on an operation. */
-export type Judged =
+export type Decision =
   | { kind: 'done'; changes: Uint8Array[]; answer: Uint8Array }
   | { kind: 'refused' | 'failed'; reason: string }
 
 /** The author’s functions. None of them throws. */
 export interface Author {
   create(): unknown
-  perform(state: unknown, operation: Uint8Array, by: Asker): Judged
+  perform(state: unknown, operation: Uint8Array, by: Asker): Decision
   apply(state: unknown, change: Uint8Array): void
   /** Null if there is no snapshot. */
   snapshot(state: unknown): Uint8Array | null
@@ -66,7 +66,7 @@ export interface Copy {
 /** Events for the application's face of the part. */
 export type CustomEvent =
   | { kind: 'custom-changed' }
-  | { kind: 'custom-heard'; from: PeerId; bytes: Uint8Array }
+  | { kind: 'custom-received'; from: PeerId; bytes: Uint8Array }
 
 type Events = PartOut<CustomEvent>
 
@@ -80,7 +80,7 @@ export function create(author: Author) {
     /** Session time minus the own clock. */
     offset: NaN,
     /** The durable copy, at primary and backup. */
-    kept: fresh(author),
+    committed: fresh(author),
     /** The copy that was published to this member. */
     published: fresh(author),
     /** The pieces of a snapshot that have come so far. */
@@ -109,40 +109,40 @@ export function customPart(channel: number, author: Author): Part<Custom> {
     clock: (part, offset) => void (part.offset = offset),
     perform: (part, now, body, inc, player) => {
       const by: Asker = { player, inc, now: now + part.offset }
-      return effects(part, author.perform(part.kept.state, body.slice(), by))
+      return effects(part, author.perform(part.committed.state, body.slice(), by))
     },
-    apply: ({ kept }, change) => make(kept, author, change),
-    snapshot: ({ kept }) => snapshot(kept, author),
+    apply: ({ committed }, change) => applyChange(committed, author, change),
+    snapshot: ({ committed }) => snapshot(committed, author),
     published: ({ published }) => snapshot(published, author),
     restore: (part, bytes) => {
       const copy = restored(part, author, bytes)
-      if (copy) part.kept = copy
+      if (copy) part.committed = copy
       return copy !== null
     },
-    welcome: ({ kept }) => {
-      const pieces = [...chunks.cut(snapshot(kept, author), CUSTOM_PIECE_MAX)]
+    welcome: ({ committed }) => {
+      const pieces = [...chunks.cut(snapshot(committed, author), CUSTOM_PIECE_MAX)]
       return pieces.map((piece) => encode(customMessage, { kind: 'state', ...piece }))
     },
     reset: (part, out) => {
-      Object.assign(part, { kept: fresh(author), published: fresh(author), incoming: null })
+      Object.assign(part, { committed: fresh(author), published: fresh(author), incoming: null })
       part.rates.clear()
       ;(out as Events).emit({ kind: 'custom-changed' })
     },
   }
 }
 
-function effects({ kept }: Custom, judged: Judged): Effected {
+function effects({ committed }: Custom, judged: Decision): Effected {
   if (judged.kind !== 'done') {
     return { outcome: encode(customAnswer, judged), refused: true, changes: [], news: null }
   }
   const { changes, answer } = judged
   const outcome = encode(customAnswer, { kind: 'done', answer })
   if (changes.length === 0) return { outcome, changes, news: null }
-  const news = encode(customMessage, { kind: 'changes', before: kept.made, changes })
+  const news = encode(customMessage, { kind: 'changes', before: committed.made, changes })
   return { outcome, changes, news }
 }
 
-function make(copy: Copy, author: Author, change: Uint8Array): void {
+function applyChange(copy: Copy, author: Author, change: Uint8Array): void {
   copy.made++
   author.apply(copy.state, change.slice())
 }
@@ -169,27 +169,27 @@ function view(part: Custom, _now: Millis, seen: PartView): void {
 }
 
 /** One call into the part. */
-interface Turn {
+interface Context {
   readonly part: Custom
   readonly author: Author
   readonly now: Millis
   readonly out: Events
 }
 
-function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
-  const { part, out } = turn
+function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
+  const { part, out } = context
   const message = decode(customMessage, bytes)
   if (!message) return void part.counters.malformed++
-  if (message.kind === 'say') return takeSaid(turn, from, message)
+  if (message.kind === 'say') return receiveSay(context, from, message)
   // All other messages are valid only from the primary.
   if (from !== part.primary) return void part.counters.dropped++
-  if (message.kind === 'state') takeState(turn, message)
-  else if (message.kind === 'changes') takeChanges(turn, message)
-  else if (message.kind === 'said') hear(part, message.from, message.bytes, out)
+  if (message.kind === 'state') receiveState(context, message)
+  else if (message.kind === 'changes') receiveChanges(context, message)
+  else if (message.kind === 'said') deliver(part, message.from, message.bytes, out)
   else message satisfies never
 }
 
-function takeState({ part, author, out }: Turn, piece: chunks.Piece): void {
+function receiveState({ part, author, out }: Context, piece: chunks.Piece): void {
   if (piece.of > PIECES_MAX) return void part.counters.malformed++
   part.incoming = chunks.take(part.incoming, piece)
   const bytes = part.incoming && chunks.whole(part.incoming)
@@ -201,13 +201,13 @@ function takeState({ part, author, out }: Turn, piece: chunks.Piece): void {
   out.emit({ kind: 'custom-changed' })
 }
 
-function takeChanges(
-  { part: { published, counters }, author, out }: Turn,
+function receiveChanges(
+  { part: { published, counters }, author, out }: Context,
   { before, changes }: { before: number; changes: Uint8Array[] },
 ): void {
   if (before > published.made) return void counters.gaps++
   if (before < published.made) return void counters.again++
-  for (const change of changes) make(published, author, change)
+  for (const change of changes) applyChange(published, author, change)
   out.emit({ kind: 'custom-changed' })
 }
 
@@ -216,45 +216,46 @@ function takeChanges(
  *
  * @returns false if that is too much for now
  */
-export function say(
+export function sendMessage(
   part: Custom,
   now: Millis,
   to: PeerId,
   bytes: Uint8Array,
   out: PartOut,
 ): boolean {
-  if (!mayPass(part, now, part.me, bytes)) return false
-  if (part.me === part.primary) passOn(part, part.me, to, bytes, out as Events)
-  else if (to === part.me) hear(part, part.me, bytes, out as Events)
+  if (!isWithinRate(part, now, part.me, bytes)) return false
+  if (part.me === part.primary) relay(part, part.me, to, bytes, out as Events)
+  else if (to === part.me) deliver(part, part.me, bytes, out as Events)
   else if (!part.mesh) out.send(part.primary, encode(customMessage, { kind: 'say', to, bytes }))
-  else for (const one of to === 0 ? others(part, part.me) : [to]) sayDirectly(part, one, bytes, out)
+  else
+    for (const one of to === 0 ? others(part, part.me) : [to]) sendDirectly(part, one, bytes, out)
   return true
 }
 
 // Without a direct link, the primary passes the message on.
-function sayDirectly({ primary }: Custom, to: PeerId, bytes: Uint8Array, out: PartOut): void {
+function sendDirectly({ primary }: Custom, to: PeerId, bytes: Uint8Array, out: PartOut): void {
   const message = encode(customMessage, { kind: 'say', to, bytes })
   if (out.send(to, message) === 0) out.send(primary, message)
 }
 
-function takeSaid(
-  { part, now, out }: Turn,
+function receiveSay(
+  { part, now, out }: Context,
   from: PeerId,
   { to, bytes }: { to: PeerId; bytes: Uint8Array },
 ): void {
   const { me, primary, here, counters } = part
   if (!here.has(from)) return void counters.dropped++
-  if (to === me) return hear(part, from, bytes, out)
+  if (to === me) return deliver(part, from, bytes, out)
   // The message is for others: only the primary passes it on, within the rates.
-  const passes = me === primary && mayPass(part, now, from, bytes)
+  const passes = me === primary && isWithinRate(part, now, from, bytes)
   if (!passes || out.charge?.(from, 'operation') === false) return void counters.dropped++
-  passOn(part, from, to, bytes, out)
+  relay(part, from, to, bytes, out)
 }
 
-function passOn(part: Custom, from: PeerId, to: PeerId, bytes: Uint8Array, out: Events): void {
+function relay(part: Custom, from: PeerId, to: PeerId, bytes: Uint8Array, out: Events): void {
   const message = encode(customMessage, { kind: 'said', from, bytes })
   for (const one of to === 0 ? others(part, from) : [to]) {
-    if (one === part.me) hear(part, from, bytes, out)
+    if (one === part.me) deliver(part, from, bytes, out)
     else if (part.here.has(one)) out.send(one, message)
   }
 }
@@ -263,13 +264,13 @@ function others({ here }: Custom, than: PeerId): PeerId[] {
   return [...here].filter((inc) => inc !== than)
 }
 
-function mayPass(part: Custom, now: Millis, from: PeerId, bytes: Uint8Array): boolean {
-  const bucket = part.rates.get(from) ?? buckets.create(now, SAID_RATE)
+function isWithinRate(part: Custom, now: Millis, from: PeerId, bytes: Uint8Array): boolean {
+  const bucket = part.rates.get(from) ?? buckets.create(now, MESSAGE_RATE)
   part.rates.set(from, bucket)
-  return buckets.take(bucket, SAID_RATE, now, 1 + Math.floor(bytes.length / 256))
+  return buckets.take(bucket, MESSAGE_RATE, now, 1 + Math.floor(bytes.length / 256))
 }
 
-function hear(part: Custom, from: PeerId, bytes: Uint8Array, out: Events): void {
-  if (part.here.has(from)) out.emit({ kind: 'custom-heard', from, bytes: bytes.slice() })
+function deliver(part: Custom, from: PeerId, bytes: Uint8Array, out: Events): void {
+  if (part.here.has(from)) out.emit({ kind: 'custom-received', from, bytes: bytes.slice() })
   else part.counters.dropped++
 }

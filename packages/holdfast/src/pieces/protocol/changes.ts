@@ -3,13 +3,21 @@
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
 import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../../wire/bytes.ts'
 import { writeBytes, writeU8, writeVarint } from '../../wire/bytes.ts'
-import { beginNews, type Entry, readForks, readGen, readId, readRow, readRows } from './messages.ts'
-import { writeForks, writeGen, writeHead, writeRow, writeRows } from './messages.ts'
 import {
-  close,
-  type Fork,
+  beginNews,
+  type Entry,
+  readLostRanges,
+  readGen,
+  readId,
+  readRow,
+  readRows,
+} from './messages.ts'
+import { writeLostRanges, writeGen, writeHead, writeRow, writeRows } from './messages.ts'
+import {
+  closeRanges,
+  type LostRange,
   FORKS_MAX,
-  type Kept,
+  type Committed,
   newestOf,
   PIECE_ID_MAX,
   type Pieces,
@@ -28,7 +36,7 @@ export const SEED_MAX = 64
 const scratch: ByteWriter = createWriter(1_024)
 
 /** Changes for the log and news for all members; each row is written once, for both. */
-export function effectsOf(
+export function encodeEffects(
   types: PieceTypes,
   entries: readonly Entry[],
 ): { changes: Uint8Array[]; news: Uint8Array | null } {
@@ -75,50 +83,50 @@ function begin(kind: number): ByteWriter {
 }
 
 /** Applies a change; a malformed one was written by another build, and changes nothing. */
-export function apply(kept: Kept, types: PieceTypes, bytes: Uint8Array): void {
+export function apply(committed: Committed, types: PieceTypes, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const kind = readU8(reader)
   if (kind === DRAWS) {
     const draws = readVarint(reader)
-    if (isDone(reader)) kept.draws = draws
+    if (isDone(reader)) committed.draws = draws
   } else if (kind === GONE) {
     const id = readId(reader)
     const gen = readGen(reader)
     if (!isDone(reader)) return
-    kept.rows.delete(id)
-    given(kept, gen)
+    committed.rows.delete(id)
+    noteGeneration(committed, gen)
   } else if (kind === ROW) {
     const row = readRow(reader, types)
     if (!row || !isDone(reader)) return
-    kept.rows.set(row.id, row)
-    kept.nextId = Math.max(kept.nextId, row.id + 1)
-    given(kept, newestOf(row))
+    committed.rows.set(row.id, row)
+    committed.nextId = Math.max(committed.nextId, row.id + 1)
+    noteGeneration(committed, newestOf(row))
   }
 }
 
-function given(kept: Kept, gen: number): void {
-  close(kept.forks, gen)
-  kept.gen = Math.max(kept.gen, gen)
+function noteGeneration(committed: Committed, gen: number): void {
+  closeRanges(committed.lostRanges, gen)
+  committed.gen = Math.max(committed.gen, gen)
 }
 
 /** The whole durable state, as a backup needs it. */
-export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
+export function snapshot({ committed }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(SNAPSHOT)
-  writeBytes(writer, kept.seed, SEED_MAX)
-  writeVarint(writer, kept.draws)
-  writeVarint(writer, kept.nextId)
-  writeForks(writer, kept.forks)
-  writeRows(writer, types, kept.gen, [...kept.rows.values()])
+  writeBytes(writer, committed.seed, SEED_MAX)
+  writeVarint(writer, committed.draws)
+  writeVarint(writer, committed.nextId)
+  writeLostRanges(writer, committed.lostRanges)
+  writeRows(writer, types, committed.gen, [...committed.rows.values()])
   return finish(writer)
 }
 
 /** The whole state that was published to this member. */
 export function published(
-  { published: rows, processed, forks }: Pieces,
+  { published: rows, processed, lostRanges }: Pieces,
   types: PieceTypes,
 ): Uint8Array {
   const writer = begin(TOLD)
-  writeForks(writer, forks)
+  writeLostRanges(writer, lostRanges)
   writeRows(writer, types, processed, [...rows.values()])
   return finish(writer)
 }
@@ -130,37 +138,38 @@ export function published(
 export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  const { seed } = pieces.kept
+  const { seed } = pieces.committed
   if (kind !== SNAPSHOT && kind !== TOLD) return false
-  const kept = kind === SNAPSHOT ? readSnapshot(reader, types) : readPublished(reader, types, seed)
+  const committed =
+    kind === SNAPSHOT ? readSnapshot(reader, types) : readPublished(reader, types, seed)
   if (!isDone(reader)) return false
-  pieces.kept = kept
+  pieces.committed = committed
   return true
 }
 
-function readSnapshot(reader: ByteReader, types: PieceTypes): Kept {
+function readSnapshot(reader: ByteReader, types: PieceTypes): Committed {
   const seed = readBytes(reader, SEED_MAX).slice()
   const draws = readVarint(reader)
   const nextId = readVarint(reader)
-  const forks = readForks(reader)
+  const lostRanges = readLostRanges(reader)
   const { gen, rows } = readRows(reader, types)
   if (nextId <= highest(rows) || nextId > PIECE_ID_MAX + 1) fail(reader)
-  return { rows: byId(rows), gen, nextId, seed, draws, forks }
+  return { rows: byId(rows), gen, nextId, seed, draws, lostRanges }
 }
 
-function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
-  const before = readForks(reader)
+function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Committed {
+  const before = readLostRanges(reader)
   const { gen, rows } = readRows(reader, types)
-  const forks = forked(before, gen)
-  return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, forks }
+  const lostRanges = withLostRange(before, gen)
+  return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, lostRanges }
 }
 
-// Generations above `gen` are lost; they join the forks of earlier recoveries (O58).
-function forked(before: readonly Fork[], gen: number): Fork[] {
-  const forks = before.filter(({ after }) => after < gen)
-  forks.push({ after: gen, until: Infinity })
-  const [first, second, ...rest] = forks as [Fork, Fork, ...Fork[]]
-  if (forks.length <= FORKS_MAX) return forks
+// Generations above `gen` are lost; they join the lostRanges of earlier recoveries (O58).
+function withLostRange(before: readonly LostRange[], gen: number): LostRange[] {
+  const lostRanges = before.filter(({ after }) => after < gen)
+  lostRanges.push({ after: gen, until: Infinity })
+  const [first, second, ...rest] = lostRanges as [LostRange, LostRange, ...LostRange[]]
+  if (lostRanges.length <= FORKS_MAX) return lostRanges
   return [{ after: first.after, until: Math.max(first.until, second.until) }, ...rest]
 }
 

@@ -8,9 +8,9 @@
 import type { PeerId } from '../../machine.ts'
 import type { Effected } from '../../kind/protocol/part.ts'
 import { differing, type Quantised } from '../../wire/fields/schema.ts'
-import { effectsOf } from './changes.ts'
+import { encodeEffects } from './changes.ts'
 import {
-  take,
+  setRowFields,
   encodeOutcome,
   ENTRIES_MAX,
   type Entry,
@@ -18,7 +18,7 @@ import {
   readOp,
   type Update,
 } from './messages.ts'
-import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
+import { byLevel, isLevel, LEVEL_LONG, respaceLevels } from './levels.ts'
 import {
   copyRow,
   GONE,
@@ -39,7 +39,7 @@ const ROW_BYTES = 128
 // Most bytes of rows in one entry of the log.
 const ROWS_BYTES: number = 32 * 1024
 // Marks changes that answer no player's update.
-const SERVERS = { why: 'table', seq: 0 } as const
+const BY_PRIMARY = { why: 'table', seq: 0 } as const
 
 /** Runs an update, or releases the pieces held by players who left. */
 export function perform(
@@ -49,20 +49,21 @@ export function perform(
   by: PeerId,
   player: number,
 ): Effected {
-  const said = readBody(body)
-  if (!said) return bogus('an update that is malformed')
-  if ('free' in said) return by === pieces.me ? free(pieces, types, said.free) : bogus('not yours')
-  const row = pieces.kept.rows.get(said.id)
+  const sent = readBody(body)
+  if (!sent) return invalid('an update that is malformed')
+  if ('free' in sent)
+    return by === pieces.me ? free(pieces, types, sent.free) : invalid('not yours')
+  const row = pieces.committed.rows.get(sent.id)
   // A recovery may have lost that the piece ever existed, so it counts as removed.
-  const { nextId, gen, forks } = pieces.kept
-  const wasHere = said.id < nextId || isLost(said.tag, gen, forks)
+  const { nextId, gen, lostRanges } = pieces.committed
+  const wasHere = sent.id < nextId || isLost(sent.tag, gen, lostRanges)
   if (!row && wasHere) return answer(refusal(GONE))
-  if (!row) return bogus(`there is no piece ${said.id}`)
-  const op = readOp(types, row.type, said)
-  const fault = op ? faultOf(op, said.loose) : 'fields that are malformed'
-  if (!op || fault !== '') return bogus(fault)
-  const update = { pieces, types, row, op, said, player }
-  return isStale(update) ? stale(update) : fresh(update)
+  if (!row) return invalid(`there is no piece ${sent.id}`)
+  const op = readOp(types, row.type, sent)
+  const fault = op ? faultOf(op, sent.loose) : 'fields that are malformed'
+  if (!op || fault !== '') return invalid(fault)
+  const update = { pieces, types, row, op, sent, player }
+  return isStale(update) ? decideStale(update) : decideFresh(update)
 }
 
 interface Received {
@@ -70,7 +71,7 @@ interface Received {
   types: PieceTypes
   row: Row
   op: Op
-  said: Update
+  sent: Update
   player: number
 }
 
@@ -83,34 +84,34 @@ function faultOf({ hold, mask, z }: Op, loose: boolean): string {
 }
 
 // The sender had not seen another player's update (O22-O24), or the tag is of a lost history (O58).
-function isStale({ pieces, row, said, player }: Received): boolean {
-  const { kept, rules } = pieces
-  if (rules.lacks(said.tag, rules.before(row, player).gen)) return true
-  return isLost(said.tag, kept.gen, kept.forks)
+function isStale({ pieces, row, sent, player }: Received): boolean {
+  const { committed, rules } = pieces
+  if (rules.lacks(sent.tag, rules.predecessor(row, player).gen)) return true
+  return isLost(sent.tag, committed.gen, committed.lostRanges)
 }
 
-function stale(update: Received): Effected {
-  const { pieces, row, said, player } = update
+function decideStale(update: Received): Effected {
+  const { pieces, row, sent, player } = update
   // Who let go of the piece last may grab it again, if nobody else has touched it (O47-O50).
-  if (said.loose && pieces.rules.mayGrasp(row, player)) {
+  if (sent.loose && pieces.rules.mayRegrab(row, player)) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
     const decision = rules.decide?.(next, update.op, row, player)
     if (decision?.ok === false) return inapplicable(update, decision.reason)
     if (decision) settle(rules, next, decision.fields)
-    return served(update, next, 'loose')
+    return recordByPrimary(update, next, 'loose')
   }
-  const by = row.heldBy === 0 ? pieces.rules.before(row, player).by : row.heldBy
-  return { outcome: pieces.rules.conflict(said.loose, by), refused: true, changes: [], news: null }
+  const by = row.heldBy === 0 ? pieces.rules.predecessor(row, player).by : row.heldBy
+  return { outcome: pieces.rules.conflict(sent.loose, by), refused: true, changes: [], news: null }
 }
 
-function fresh(update: Received): Effected {
+function decideFresh(update: Received): Effected {
   const { types, row, op, player } = update
   const rules = types[row.type]!
-  const reason = whyNot(update)
+  const reason = refusalOf(update)
   if (reason !== '') return inapplicable(update, reason)
   const next = applied(row, op, player)
-  take(rules, next, op.fields, op.mask)
+  setRowFields(rules, next, op.fields, op.mask)
   let others = 0
   if (rules.decide !== null) {
     const predicted = next.fields.slice()
@@ -121,7 +122,9 @@ function fresh(update: Received): Effected {
   }
   // An update that reveals fields to its sender is adjusted too: the sender could not predict them.
   const shows = rules.secret === 0 ? 0 : rules.hides(row, player) & ~rules.hides(next, player)
-  return others === 0 && shows === 0 ? record(update, next) : served(update, next, 'clamped')
+  return others === 0 && shows === 0
+    ? record(update, next)
+    : recordByPrimary(update, next, 'clamped')
 }
 
 // Fields that a rule sets are known from now on, also if a recovery had lost them.
@@ -131,7 +134,7 @@ function settle({ schema }: PieceRules, row: Row, fields: Quantised): void {
 }
 
 // Why an update cannot be applied in the present state (O40, O54); '' if it can.
-function whyNot({ types, row, op, player }: Received): string {
+function refusalOf({ types, row, op, player }: Received): string {
   const rules = types[row.type]!
   const others = row.heldBy !== 0 && row.heldBy !== player
   if (op.hold === 'release' && row.heldBy !== player) return 'you do not hold it'
@@ -154,8 +157,8 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
 
 // Records an update as it was made: its sender expects it, to all others it is a new one.
 function record(update: Received, next: Row): Effected {
-  const { pieces, types, row, op, said, player } = update
-  const gen = nextGen(pieces.kept, pieces.epoch)
+  const { pieces, types, row, op, sent, player } = update
+  const gen = nextGen(pieces.committed, pieces.epoch)
   if (row.lastClient !== player) {
     next.lastClient = player
     next.genBefore = row.gen
@@ -165,29 +168,31 @@ function record(update: Received, next: Row): Effected {
   next.by = player
   next.refused = NOBODY
   if (op.z !== null) next.zg = pieces.rules.levelGen(next.zg, gen)
-  if (op.z !== null && next.z.length > LEVEL_LONG) return spaced(update, next)
-  const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
+  if (op.z !== null && next.z.length > LEVEL_LONG) return respace(update, next)
+  const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: sent.seq, reason: '' }
   return effected(types, [entry], { kind: 'recorded', gen })
 }
 
 // The level is too long: it and its neighbours' get new, shorter levels (O38).
-function spaced({ pieces, types, said, player }: Received, crowded: Row): Effected {
-  const rows = [...pieces.kept.rows.values()].map((row) => (row.id === crowded.id ? crowded : row))
-  const levels = spacedAnew(rows, crowded, mostAtOnce(types))
-  let gen = nextGen(pieces.kept, pieces.epoch)
+function respace({ pieces, types, sent, player }: Received, crowded: Row): Effected {
+  const rows = [...pieces.committed.rows.values()].map((row) =>
+    row.id === crowded.id ? crowded : row,
+  )
+  const levels = respaceLevels(rows, crowded, mostAtOnce(types))
+  let gen = nextGen(pieces.committed, pieces.epoch)
   const moved = rows.filter(({ id }) => levels.has(id)).toSorted(byLevel)
   const entries = moved.map((row): Entry => {
-    const next = { ...server(row, gen++, player), z: levels.get(row.id)! }
+    const next = { ...byPrimary(row, gen++, player), z: levels.get(row.id)! }
     next.zg = next.gen
     const mine = row.id === crowded.id
-    const answer = mine ? ({ why: 'clamped', seq: said.seq } as const) : SERVERS
+    const answer = mine ? ({ why: 'clamped', seq: sent.seq } as const) : BY_PRIMARY
     return { id: row.id, row: next, reason: '', ...answer }
   })
   return effected(types, entries, { kind: 'clamped', gen: gen - 1 })
 }
 
 /** A row as an update of the primary makes it: no player could predict it. */
-export function server(row: Row, gen: number, by: number): Row {
+export function byPrimary(row: Row, gen: number, by: number): Row {
   const next = copyRow(row)
   next.gen = gen
   next.by = by
@@ -198,36 +203,40 @@ export function server(row: Row, gen: number, by: number): Row {
   return next
 }
 
-function served(update: Received, made: Row, why: 'clamped' | 'loose'): Effected {
-  const { pieces, types, op, said, player } = update
-  const gen = nextGen(pieces.kept, pieces.epoch)
-  const row = server(made, gen, player)
+function recordByPrimary(update: Received, made: Row, why: 'clamped' | 'loose'): Effected {
+  const { pieces, types, op, sent, player } = update
+  const gen = nextGen(pieces.committed, pieces.epoch)
+  const row = byPrimary(made, gen, player)
   if (op.z !== null) row.zg = gen
-  if (op.z !== null && row.z.length > LEVEL_LONG) return spaced(update, row)
-  const entry: Entry = { id: row.id, row, why, seq: said.seq, reason: '' }
+  if (op.z !== null && row.z.length > LEVEL_LONG) return respace(update, row)
+  const entry: Entry = { id: row.id, row, why, seq: sent.seq, reason: '' }
   return effected(types, [entry], { kind: why === 'loose' ? 'recorded' : why, gen })
 }
 
 // The primary's own update comes first, and makes the sender's update stale (O40). It leaves the
 // piece unchanged and counts for the sender alone: nobody else's update becomes stale by it (O45).
-function inapplicable({ pieces, types, row, said, player }: Received, reason: string): Effected {
-  const gen = nextGen(pieces.kept, pieces.epoch)
+function inapplicable({ pieces, types, row, sent, player }: Received, reason: string): Effected {
+  const gen = nextGen(pieces.committed, pieces.epoch)
   const next = pieces.rules.refused(row, player, gen)
-  const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
+  const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: sent.seq, reason }
   const outcome: Outcome = reason === HELD ? { kind: 'held', by: row.heldBy } : refusal(reason)
   return { ...effected(types, [entry], outcome), refused: true }
 }
 
 // Releases what players who left hold. What exceeds the limit of one operation waits for the next.
-function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
-  let gen = nextGen(kept, epoch)
-  const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))
+function free(
+  { committed, epoch }: Pieces,
+  types: PieceTypes,
+  players: readonly number[],
+): Effected {
+  let gen = nextGen(committed, epoch)
+  const held = [...committed.rows.values()].filter(({ heldBy }) => players.includes(heldBy))
   const entries = held.slice(0, mostAtOnce(types)).map((row): Entry => {
-    const next = { ...server(row, gen++, 0), heldBy: 0, lastReleased: 0 }
-    return { id: row.id, row: next, reason: '', ...SERVERS }
+    const next = { ...byPrimary(row, gen++, 0), heldBy: 0, lastReleased: 0 }
+    return { id: row.id, row: next, reason: '', ...BY_PRIMARY }
   })
   const kind = entries.length === held.length ? 'recorded' : 'clamped'
-  return effected(types, entries, { kind, gen: Math.max(kept.gen, gen - 1) })
+  return effected(types, entries, { kind, gen: Math.max(committed.gen, gen - 1) })
 }
 
 // How many pieces one operation may change, whatever their size.
@@ -237,7 +246,7 @@ function mostAtOnce(types: PieceTypes): number {
 }
 
 function effected(types: PieceTypes, entries: Entry[], outcome: Outcome): Effected {
-  const { changes, news } = effectsOf(types, entries)
+  const { changes, news } = encodeEffects(types, entries)
   return { outcome: encodeOutcome(outcome), changes, news }
 }
 
@@ -249,6 +258,6 @@ function answer(outcome: Outcome): Effected {
   return { outcome: encodeOutcome(outcome), refused: true, changes: [], news: null }
 }
 
-function bogus(reason: string): Effected {
+function invalid(reason: string): Effected {
   return answer({ kind: 'bogus', reason })
 }

@@ -6,9 +6,9 @@
 import { badValue, HoldfastError } from '../../machine.ts'
 import type { Draft, Effects } from '../../kind/protocol/part.ts'
 import type { Quantised } from '../../wire/fields/schema.ts'
-import { effectsOf, encodeDraws } from './changes.ts'
-import { server } from './decide.ts'
-import { initialFields, take } from './messages.ts'
+import { encodeEffects, encodeDraws } from './changes.ts'
+import { byPrimary } from './decide.ts'
+import { initialFields, setRowFields } from './messages.ts'
 import type { Entry } from './messages.ts'
 import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
 import type { PieceTypes, Row } from './state.ts'
@@ -70,7 +70,7 @@ export function draft(
   part: number,
   player: number,
 ): Draft & { face: PieceDraft } {
-  const { nextId, draws } = pieces.kept
+  const { nextId, draws } = pieces.committed
   const made: Made = { pieces, types, rows: new Map(), raised: new Set(), nextId, draws }
   const face: PieceDraft = {
     rows: () => rowsOf(made),
@@ -78,7 +78,7 @@ export function draft(
     create: (type, mask, fields, z) => createRow(made, type, mask, fields, z),
     change: (id, mask, fields) => {
       const row = open(made, id)
-      take(types[row.type]!, row, fields, mask)
+      setRowFields(types[row.type]!, row, fields, mask)
     },
     hold: (id, by) => void Object.assign(open(made, id), { heldBy: by, lastReleased: 0 }),
     level: (id, z) => {
@@ -89,7 +89,7 @@ export function draft(
       open(made, id)
       made.rows.set(id, null)
     },
-    draw: (sides) => drawLot(made, sides),
+    draw: (sides) => drawNumber(made, sides),
   }
   return {
     face,
@@ -102,13 +102,13 @@ export function draft(
 }
 
 function rowsOf({ pieces, rows }: Made): Row[] {
-  const kept = [...pieces.kept.rows.values()].filter(({ id }) => !rows.has(id))
+  const kept = [...pieces.committed.rows.values()].filter(({ id }) => !rows.has(id))
   return [...kept, ...[...rows.values()].filter((row) => row !== null)]
 }
 
 function get({ pieces, rows }: Made, id: number): Row | null {
   const row = rows.get(id)
-  return row === undefined ? (pieces.kept.rows.get(id) ?? null) : row
+  return row === undefined ? (pieces.committed.rows.get(id) ?? null) : row
 }
 
 // Returns a copy of the row that may be written to.
@@ -142,33 +142,33 @@ function createRow(made: Made, type: number, mask: number, fields: Quantised, z:
     refused: NOBODY,
   }
   const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
-  take(rules, row, fields, mask)
+  setRowFields(rules, row, fields, mask)
   made.rows.set(id, row)
   made.raised.add(id)
   return row
 }
 
-function drawLot(made: Made, sides: number): number {
+function drawNumber(made: Made, sides: number): number {
   if (!Number.isInteger(sides) || sides < 1 || sides > 2 ** 31) {
     throw badValue(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
   }
-  return draw(made.pieces.kept.seed, made.pieces.epoch, made.draws++, sides)
+  return draw(made.pieces.committed.seed, made.pieces.epoch, made.draws++, sides)
 }
 
 function effectsIn({ pieces, types, rows, raised, draws }: Made, player: number): Effects {
-  const { kept, epoch } = pieces
-  let gen = nextGen(kept, epoch)
+  const { committed, epoch } = pieces
+  let gen = nextGen(committed, epoch)
   const entries: Entry[] = []
   for (const [id, made] of rows) {
-    if (!made && !kept.rows.has(id)) continue
-    const row = made && server(made, gen, player)
+    if (!made && !committed.rows.has(id)) continue
+    const row = made && byPrimary(made, gen, player)
     if (row && raised.has(id)) row.zg = gen
     entries.push({ id, row, why: 'table', seq: 0, reason: '', gen })
     gen++
   }
-  const { changes, news } = effectsOf(types, entries)
+  const { changes, news } = encodeEffects(types, entries)
   if (news && news.length > NEWS_MAX) {
     throw badValue(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
   }
-  return { changes: draws === kept.draws ? changes : [encodeDraws(draws), ...changes], news }
+  return { changes: draws === committed.draws ? changes : [encodeDraws(draws), ...changes], news }
 }

@@ -97,7 +97,11 @@ export function below(rows: Iterable<Row>): string {
  *
  * @param most  pieces that get one; if more crowd there, the others get theirs later
  */
-export function spacedAnew(rows: readonly Row[], crowded: Row, most: number): Map<number, string> {
+export function respaceLevels(
+  rows: readonly Row[],
+  crowded: Row,
+  most: number,
+): Map<number, string> {
   const sorted = rows.toSorted(byLevel)
   const at = sorted.indexOf(crowded)
   const side = (most - 1) >> 1

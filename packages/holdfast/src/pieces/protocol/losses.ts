@@ -12,7 +12,7 @@ import type { PieceEvent, Pieces, Row } from './state.ts'
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
 /** One operation made `row` of a piece; null if it removed the piece. */
-export function operated(
+export function onOperation(
   pieces: Pieces,
   before: Row | undefined,
   row: Row | null,
@@ -32,7 +32,7 @@ export function operated(
  *
  * @param wasLost  a recovery lost the piece's newer changes, and our hold with them
  */
-export function resumed(
+export function onTable(
   pieces: Pieces,
   before: Row,
   row: Row | undefined,
@@ -53,7 +53,7 @@ export function resumed(
 }
 
 /** We are another player by now, or in another session, and lose all our holds. */
-export function forgotten(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
+export function loseAll(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
   for (const { id, heldBy } of pieces.published.values()) {
     if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })
   }

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../faults/prng.ts'
 import * as schema from '../../wire/fields/schema.ts'
-import { apply, effectsOf, encodeDraws, restore, snapshot, published } from './changes.ts'
+import { apply, encodeEffects, encodeDraws, restore, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
 import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
@@ -49,9 +49,15 @@ rows.push({ ...rows[0]!, id: 4, refused: REFUSED })
 function state(): Pieces {
   const pieces = create(Uint8Array.of(1, 2, 3))
   Object.assign(pieces, { me: 1, player: 1, primary: 1, epoch: 1, processed: G + 9 })
-  pieces.kept = { ...pieces.kept, gen: G + 9, nextId: 5, draws: 5, forks: [{ after: 4, until: G }] }
+  pieces.committed = {
+    ...pieces.committed,
+    gen: G + 9,
+    nextId: 5,
+    draws: 5,
+    lostRanges: [{ after: 4, until: G }],
+  }
   for (const row of rows) {
-    pieces.kept.rows.set(row.id, copyRow(row))
+    pieces.committed.rows.set(row.id, copyRow(row))
     pieces.published.set(row.id, copyRow(row))
   }
   return pieces
@@ -99,7 +105,7 @@ const KINDS: {
     name: 'table',
     bytes: encodeTable(types, {
       ...{ first: true, last: false, gen: G + 9 },
-      forks: [
+      lostRanges: [
         { after: 4, until: 9 },
         { after: G + 8, until: Infinity },
       ],
@@ -138,9 +144,9 @@ const KINDS: {
       const pieces = state()
       if (!restore(pieces, types, bytes) || bytes[0] !== 5) return null
       // What it goes on from is behind the recoveries of which it was told.
-      const { gen, rows: kept, forks } = pieces.kept
-      const before = forks.slice(0, -1)
-      return published({ ...pieces, processed: gen, published: kept, forks: before }, types)
+      const { gen, rows: kept, lostRanges } = pieces.committed
+      const before = lostRanges.slice(0, -1)
+      return published({ ...pieces, processed: gen, published: kept, lostRanges: before }, types)
     },
   },
 ]
@@ -192,7 +198,7 @@ describe('what is hostile', () => {
       // So that it is often in order but for what was spoilt.
       const z = prng.below(random, 3) === 0 ? levelDrawn(random) : null
       const op = { ...MOVE, hold: prng.pick(random, ['keep', 'grab', 'release', 'wrest']), z } as Op
-      const tag = pieces.kept.gen - prng.below(random, 2)
+      const tag = pieces.committed.gen - prng.below(random, 2)
       const loose = prng.below(random, 8) === 0
       const plain = encodeUpdate(types, 0, {
         seq: 1 + prng.below(random, 127),
@@ -208,9 +214,9 @@ describe('what is hostile', () => {
       expect(outcome).not.toBeNull()
       kinds.set(outcome!.kind, (kinds.get(outcome!.kind) ?? 0) + 1)
       if (done.news) expect(readNews(done.news, types)).not.toBeNull()
-      const before = pieces.kept.gen
-      for (const change of done.changes) apply(pieces.kept, types, change)
-      expect(pieces.kept.gen - before).toBe(done.changes.length)
+      const before = pieces.committed.gen
+      for (const change of done.changes) apply(pieces.committed, types, change)
+      expect(pieces.committed.gen - before).toBe(done.changes.length)
     }
     expect([...kinds.keys()].sort()).toEqual([
       'bogus',
@@ -282,7 +288,7 @@ describe('what is hostile', () => {
     const utmost: Row = { ...one, zg: 0, refused: refusedBy(REFUSED_MAX) }
     expect(read(utmost)).toEqual([entry(utmost)])
     expect(read(one, one)).toBeNull()
-    const newer = { first: true, last: true, gen: one.gen - 1, forks: [], rows: [one] }
+    const newer = { first: true, last: true, gen: one.gen - 1, lostRanges: [], rows: [one] }
     expect(readNews(encodeTable(types, newer), types)).toBeNull()
   })
   test('news has 256 pieces at most (PR-2)', () => {
@@ -301,28 +307,28 @@ describe('what is hostile', () => {
       (row) => ({ id: row.id, row, why: 'table', seq: 0, reason: '' }) as const,
     )
     const gone = { id: 1, row: null, why: 'table', seq: 0, reason: '', gen: G + 10 } as const
-    const changes = [...effectsOf(types, [...entries, gone]).changes, encodeDraws(9)]
+    const changes = [...encodeEffects(types, [...entries, gone]).changes, encodeDraws(9)]
     for (let round = 0; round < 4_000; round++) {
-      const { kept } = state()
-      apply(kept, types, spoilt(random, prng.pick(random, changes)))
-      expect(kept.rows.size).toBeLessThanOrEqual(rows.length + 1)
-      expect(Number.isSafeInteger(kept.gen)).toBe(true)
-      for (const row of kept.rows.values()) expect(isLevel(row.z)).toBe(true)
+      const { committed } = state()
+      apply(committed, types, spoilt(random, prng.pick(random, changes)))
+      expect(committed.rows.size).toBeLessThanOrEqual(rows.length + 1)
+      expect(Number.isSafeInteger(committed.gen)).toBe(true)
+      for (const row of committed.rows.values()) expect(isLevel(row.z)).toBe(true)
     }
   })
   test('who holds more than one operation frees has all of it freed by the next ones', () => {
     const pieces = state()
     for (let id = 3; id <= 700; id++) {
-      pieces.kept.rows.set(id, { ...copyRow(rows[0]!), id, heldBy: 9 })
+      pieces.committed.rows.set(id, { ...copyRow(rows[0]!), id, heldBy: 9 })
     }
     const outcomes: string[] = []
     for (let n = 0; n < 4; n++) {
       const done = perform(pieces, types, encodeFree([9]), 1, 1)
       outcomes.push(`${decodeOutcome(done.outcome)!.kind} ${done.changes.length}`)
-      for (const change of done.changes) apply(pieces.kept, types, change)
+      for (const change of done.changes) apply(pieces.committed, types, change)
     }
     expect(outcomes).toEqual(['clamped 230', 'clamped 230', 'clamped 230', 'recorded 8'])
-    expect([...pieces.kept.rows.values()].filter(({ heldBy }) => heldBy === 9)).toEqual([])
+    expect([...pieces.committed.rows.values()].filter(({ heldBy }) => heldBy === 9)).toEqual([])
   })
 })
 

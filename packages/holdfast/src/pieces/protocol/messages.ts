@@ -40,7 +40,7 @@ import {
 } from '../../wire/fields/schema.ts'
 import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
-  type Fork,
+  type LostRange,
   FORKS_MAX,
   GENERATIONS,
   type Hold,
@@ -83,7 +83,12 @@ export function setFields(
 }
 
 /** Sets the masked fields of a row; hidden ones among them are known from then on. */
-export function take({ schema }: PieceRules, row: Row, from: Quantised, mask: number): void {
+export function setRowFields(
+  { schema }: PieceRules,
+  row: Row,
+  from: Quantised,
+  mask: number,
+): void {
   setFields(schema, row.fields, from, mask)
   row.hidden = (row.hidden & ~mask) >>> 0
 }
@@ -141,7 +146,7 @@ export interface TablePart {
   last: boolean
   /** The newest generation that was given to an update. */
   gen: number
-  forks: readonly Fork[]
+  lostRanges: readonly LostRange[]
   rows: Row[]
 }
 
@@ -160,27 +165,27 @@ export function readGen(reader: ByteReader): number {
   return epoch * GENERATIONS + count
 }
 
-/** Appends the forks that recoveries made. */
-export function writeForks(writer: ByteWriter, forks: readonly Fork[]): void {
-  writeVarint(writer, forks.length)
-  for (const { after, until } of forks) {
+/** Appends the lostRanges that recoveries made. */
+export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRange[]): void {
+  writeVarint(writer, lostRanges.length)
+  for (const { after, until } of lostRanges) {
     writeGen(writer, after)
     writeGen(writer, until === Infinity ? 0 : until)
   }
 }
 
-/** Reads the forks that recoveries made. */
-export function readForks(reader: ByteReader): Fork[] {
+/** Reads the lostRanges that recoveries made. */
+export function readLostRanges(reader: ByteReader): LostRange[] {
   const count = readVarint(reader)
   if (count > FORKS_MAX) fail(reader)
-  const forks: Fork[] = []
-  while (!reader.failed && forks.length < count) {
+  const lostRanges: LostRange[] = []
+  while (!reader.failed && lostRanges.length < count) {
     const after = readGen(reader)
     const until = readGen(reader) || Infinity
     if (until <= after) fail(reader)
-    forks.push({ after, until })
+    lostRanges.push({ after, until })
   }
-  return forks
+  return lostRanges
 }
 
 /** The body of an update. */
@@ -442,7 +447,7 @@ export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   reset(scratch)
   writeU8(scratch, 2)
   writeU8(scratch, (part.first ? 1 : 0) + (part.last ? 2 : 0))
-  writeForks(scratch, part.forks)
+  writeLostRanges(scratch, part.lostRanges)
   writeRows(scratch, types, part.gen, part.rows)
   return finish(scratch)
 }
@@ -477,10 +482,10 @@ export function readNews(bytes: Uint8Array, types: PieceTypes): Entry[] | TableP
   }
   const flags = readU8(reader)
   if (kind !== 2 || flags > 3) return null
-  const forks = readForks(reader)
+  const lostRanges = readLostRanges(reader)
   const rows = readRows(reader, types)
   if (!isDone(reader)) return null
-  return { first: (flags & 1) !== 0, last: (flags & 2) !== 0, forks, ...rows }
+  return { first: (flags & 1) !== 0, last: (flags & 2) !== 0, lostRanges, ...rows }
 }
 
 function readAll<Item extends { id: number }>(

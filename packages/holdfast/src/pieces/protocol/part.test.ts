@@ -26,9 +26,9 @@ const row = (id: number, rank: number): Row => ({
 
 function kept(): { bytes: Uint8Array; behind: Uint8Array[] } {
   const pieces = create(Uint8Array.of(1, 2, 3))
-  Object.assign(pieces.kept, { rows: new Map([[1, row(1, 5)]]), nextId: 2, gen: 7, draws: 4 })
+  Object.assign(pieces.committed, { rows: new Map([[1, row(1, 5)]]), nextId: 2, gen: 7, draws: 4 })
   const bytes = changes.snapshot(pieces, [OLD])
-  const { changes: behind } = changes.effectsOf(
+  const { changes: behind } = changes.encodeEffects(
     [OLD],
     [{ id: 2, row: row(2, 9), why: 'table', seq: 0, reason: '' }],
   )
@@ -40,7 +40,7 @@ test('all of a piece but its fields is as it was, and so is the rest of the stat
   const made = reread(SAID, bytes, behind)
   const pieces = create(new Uint8Array(0))
   expect(changes.restore(pieces, [NEW], made as Uint8Array)).toBe(true)
-  const { rows, nextId, gen, draws, seed } = pieces.kept
+  const { rows, nextId, gen, draws, seed } = pieces.committed
   expect([...rows.values()]).toEqual([
     { ...row(1, 0), fields: ['card 1', 5] },
     { ...row(2, 0), fields: ['card 2', 9] },

@@ -3,7 +3,7 @@
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { converted, placeOf, type Theirs, typesOf } from '../../wire/fields/converting.ts'
-import { receive as receiveNews, takeTable } from './pending.ts'
+import { receive as receiveNews, receiveTable } from './pending.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'
 import * as losses from './losses.ts'
@@ -24,7 +24,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     view,
     reset,
     perform: (state, _now, body, by, player) => perform(state, types, body, by, player),
-    apply: (state, change) => changes.apply(state.kept, types, change),
+    apply: (state, change) => changes.apply(state.committed, types, change),
     snapshot: (state) => changes.snapshot(state, types),
     published: (state) => changes.published(state, types),
     restore: (state, bytes) => changes.restore(state, types, bytes),
@@ -45,17 +45,17 @@ function receive(
   const said = from === state.primary ? readNews(bytes, types) : null
   if (!said) state.counters.malformed++
   else if (Array.isArray(said)) receiveNews(state, said, out)
-  else takeTable(state, said, out)
+  else receiveTable(state, said, out)
 }
 
 function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEvent>): void {
   const player = seen.members.find(({ inc }) => inc === seen.me)?.player ?? 0
   const { player: before } = state
-  if (player !== 0 && player !== before) losses.forgotten(state, before, 'away', out)
+  if (player !== 0 && player !== before) losses.loseAll(state, before, 'away', out)
   Object.assign(state, { me: seen.me, player, primary: seen.primary, epoch: seen.epoch })
   if (seen.me !== seen.primary) return
   const here = new Set(seen.members.map((member) => member.player))
-  const rows = [...state.kept.rows.values()]
+  const rows = [...state.committed.rows.values()]
   const gone = new Set(rows.map(({ heldBy }) => heldBy).filter((by) => by !== 0 && !here.has(by)))
   if (gone.size > 0) out.emit({ kind: 'pieces-held', players: [...gone] })
   const lost = rows.filter(({ hidden }) => hidden !== 0)
@@ -63,10 +63,10 @@ function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEve
 }
 
 function reset(state: Pieces, out: PartOut<PieceEvent>): void {
-  const { published, pending, kept } = state
-  losses.forgotten(state, state.player, 'gone', out)
+  const { published, pending, committed } = state
+  losses.loseAll(state, state.player, 'gone', out)
   const { rules, nextSeq, counters } = state
-  Object.assign(state, { ...create(kept.seed, rules), nextSeq, counters })
+  Object.assign(state, { ...create(committed.seed, rules), nextSeq, counters })
   for (const id of pending.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
   for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
 }
@@ -86,10 +86,10 @@ function reread(
   })
   const pieces = create(new Uint8Array(0))
   if (!changes.restore(pieces, rules, bytes)) return 'its pieces cannot be read by its types'
-  for (const change of behind) changes.apply(pieces.kept, rules, change)
+  for (const change of behind) changes.apply(pieces.committed, rules, change)
   try {
-    const rows = Array.from(pieces.kept.rows.values(), (row) => ours(types, theirs, row))
-    pieces.kept.rows = new Map(rows.map((row) => [row.id, row]))
+    const rows = Array.from(pieces.committed.rows.values(), (row) => ours(types, theirs, row))
+    pieces.committed.rows = new Map(rows.map((row) => [row.id, row]))
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -102,11 +102,11 @@ function ours(types: PieceTypes, theirs: readonly Theirs[], row: Row): Row {
   return { ...row, type, ...converted(types[type]!, from, row) }
 }
 
-function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
+function welcome({ committed }: Pieces, types: PieceTypes): Uint8Array[] {
   if (types.length === 0) return []
   const parts: Row[][] = [[]]
   let size = 0
-  for (const row of kept.rows.values()) {
+  for (const row of committed.rows.values()) {
     if (size > TABLE_BYTES) {
       parts.push([])
       size = 0
@@ -116,7 +116,13 @@ function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
   }
   return parts.map((rows, at) => {
     const [first, last] = [at === 0, at === parts.length - 1]
-    return encodeTable(types, { first, last, gen: kept.gen, forks: kept.forks, rows })
+    return encodeTable(types, {
+      first,
+      last,
+      gen: committed.gen,
+      lostRanges: committed.lostRanges,
+      rows,
+    })
   })
 }
 
@@ -126,7 +132,7 @@ function shower(
   types: PieceTypes,
 ): (state: Pieces, news: Uint8Array, player: number) => Uint8Array {
   const hasSecrets = types.some(({ secret }) => secret !== 0)
-  const last: Publication = { news: new Uint8Array(0), said: null, rows: [], shown: new Map() }
+  const last: Publication = { news: new Uint8Array(0), decoded: null, rows: [], shown: new Map() }
   return (state, news, player) => {
     if (!hasSecrets) return news
     if (news !== last.news) read(last, types, news)
@@ -147,7 +153,7 @@ function shower(
 // The last news that were shown to a player, decoded.
 interface Publication {
   news: Uint8Array
-  said: Entry[] | TablePart | null
+  decoded: Entry[] | TablePart | null
   /** The rows whose types have secrets. */
   rows: Row[]
   /** The encoded news, by which fields of each of those rows are hidden. */
@@ -155,22 +161,27 @@ interface Publication {
 }
 
 function read(last: Publication, types: PieceTypes, news: Uint8Array): void {
-  const said = readNews(news, types)
-  const all = !said ? [] : Array.isArray(said) ? said.flatMap(({ row }) => row ?? []) : said.rows
+  const decoded = readNews(news, types)
+  const all = !decoded
+    ? []
+    : Array.isArray(decoded)
+      ? decoded.flatMap(({ row }) => row ?? [])
+      : decoded.rows
   const rows = all.filter(({ type }) => types[type]!.secret !== 0)
-  Object.assign(last, { news, said, rows, shown: new Map() })
+  Object.assign(last, { news, decoded, rows, shown: new Map() })
 }
 
 function hiding(
-  { said, rows }: Publication,
+  { decoded, rows }: Publication,
   types: PieceTypes,
   hidden: readonly number[],
 ): Uint8Array {
   const seen = new Map(rows.map((row, at) => [row, { ...row, hidden: hidden[at]! }]))
   const shown = (row: Row): Row => seen.get(row) ?? row
-  if (!Array.isArray(said)) return encodeTable(types, { ...said!, rows: said!.rows.map(shown) })
+  if (!Array.isArray(decoded))
+    return encodeTable(types, { ...decoded!, rows: decoded!.rows.map(shown) })
   return encodeNews(
     types,
-    said.map((entry) => ({ ...entry, row: entry.row && shown(entry.row) })),
+    decoded.map((entry) => ({ ...entry, row: entry.row && shown(entry.row) })),
   )
 }

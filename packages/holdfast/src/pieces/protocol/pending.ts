@@ -8,10 +8,10 @@
 
 import type { PartOut } from '../../kind/protocol/part.ts'
 import { applied } from './decide.ts'
-import { take, encodeUpdate, type Entry, type TablePart } from './messages.ts'
+import { setRowFields, encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import * as losses from './losses.ts'
 import {
-  close,
+  closeRanges,
   copyRow,
   isLost,
   newestOf,
@@ -33,28 +33,28 @@ export function update(
   types: PieceTypes,
   row: Row,
   op: Op,
-  loose: boolean,
+  regrab: boolean,
 ): Uint8Array {
   const seq = pieces.nextSeq
   pieces.nextSeq = (seq % (SEQ_MODULUS - 1)) + 1
-  const branch = pieces.pending.get(row.id) ?? []
-  branch.push({ seq, op, loose })
-  pieces.pending.set(row.id, branch)
+  const pending = pieces.pending.get(row.id) ?? []
+  pending.push({ seq, op, regrab })
+  pieces.pending.set(row.id, pending)
   const tag = pieces.rules.tagOf(pieces)
-  return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose, op })
+  return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose: regrab, op })
 }
 
 /** A piece as it is shown; null if there is none. */
 export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null {
   const row = pieces.published.get(id)
-  const branch = pieces.pending.get(id)
-  if (!row || !branch) return row ?? null
+  const pending = pieces.pending.get(id)
+  if (!row || !pending) return row ?? null
   let made = copyRow(row)
-  for (const { op, loose } of branch) {
+  for (const { op, regrab } of pending) {
     // A regrab that can no longer succeed is not shown (O52).
-    if (loose && made.heldBy !== 0 && made.heldBy !== pieces.player) continue
+    if (regrab && made.heldBy !== 0 && made.heldBy !== pieces.player) continue
     made = applied(made, op, pieces.player)
-    take(types[row.type]!, made, op.fields, op.mask)
+    setRowFields(types[row.type]!, made, op.fields, op.mask)
   }
   return made
 }
@@ -67,12 +67,12 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
     const isNew = row !== null && !before
     if (row) {
       pieces.processed = Math.max(pieces.processed, newestOf(row))
-      close(pieces.forks, newestOf(row))
+      closeRanges(pieces.lostRanges, newestOf(row))
       pieces.published.set(id, row)
     } else pieces.published.delete(id)
-    losses.operated(pieces, before, row, out)
+    losses.onOperation(pieces, before, row, out)
     // The piece is unchanged: a refusal of another player's update does not concern us (O45).
-    if (entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player)
+    if (entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player)
       continue
     reconcile(pieces, entry, out)
     out.emit({ kind: row ? (isNew ? 'piece-came' : 'piece-changed') : 'piece-went', id })
@@ -80,59 +80,59 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
 }
 
 // The player whose update an entry with this row answers.
-function sender(row: Row): number {
+function senderOf(row: Row): number {
   return row.refused.length === 0 ? row.by : row.refused.at(-1)!.by
 }
 
 function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Events): void {
-  const branch = pieces.pending.get(id)
-  if (!branch) return
-  const isMine = row !== null && sender(row) === pieces.player
-  const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
+  const pending = pieces.pending.get(id)
+  if (!pending) return
+  const isMine = row !== null && senderOf(row) === pieces.player
+  const at = isMine ? pending.findIndex((one) => one.seq === seq) : -1
   // Updates before this one were decided before it, though their outcomes may not have come yet.
-  branch.splice(0, at + 1)
+  pending.splice(0, at + 1)
   // Our own update, as we made it: the pending ones after it remain valid.
-  if (why === 'recorded' && isMine) return keep(pieces, id, branch)
-  const doomed = branch.filter(({ loose }) => !loose)
-  keep(pieces, id, row ? branch.filter(({ loose }) => loose) : [])
+  if (why === 'recorded' && isMine) return setPending(pieces, id, pending)
+  const discarded = pending.filter(({ regrab }) => !regrab)
+  setPending(pieces, id, row ? pending.filter(({ regrab }) => regrab) : [])
   if (at >= 0 && why === 'inapplicable') {
     out.emit({ kind: 'piece-refused', id, reason, heldBy: row?.heldBy ?? 0 })
   }
-  if (doomed.length > 0) out.emit({ kind: 'piece-conflict', id, by: row?.by ?? 0 })
+  if (discarded.length > 0) out.emit({ kind: 'piece-conflict', id, by: row?.by ?? 0 })
 }
 
-function keep(pieces: Pieces, id: number, branch: Pending[]): void {
-  if (branch.length === 0) pieces.pending.delete(id)
-  else pieces.pending.set(id, branch)
+function setPending(pieces: Pieces, id: number, pending: Pending[]): void {
+  if (pending.length === 0) pieces.pending.delete(id)
+  else pieces.pending.set(id, pending)
 }
 
 /** An update of ours has its outcome, and is no longer pending (O32, O56). */
-export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
-  const branch = pieces.pending.get(id) ?? []
-  const at = branch.findIndex((pending) => pending.seq === seq)
+export function removePending(pieces: Pieces, id: number, seq: number, out: Events): void {
+  const pending = pieces.pending.get(id) ?? []
+  const at = pending.findIndex((one) => one.seq === seq)
   if (at < 0) return
   // Only this one is removed: it may never have been sent, while the ones before it were.
-  branch.splice(at, 1)
-  keep(pieces, id, branch)
+  pending.splice(at, 1)
+  setPending(pieces, id, pending)
   out.emit({ kind: 'piece-changed', id })
 }
 
 /** A part of the whole table came, for the link or the primary is new. The last makes it valid. */
-export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
-  if (part.first) pieces.coming = new Map()
-  for (const row of part.rows) pieces.coming?.set(row.id, row)
-  if ((pieces.coming?.size ?? 0) > PIECES_MAX) pieces.coming = null
-  if (!part.last || !pieces.coming) return
-  const { published: before, coming: now } = pieces
-  pieces.coming = null
+export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void {
+  if (part.first) pieces.incomingTable = new Map()
+  for (const row of part.rows) pieces.incomingTable?.set(row.id, row)
+  if ((pieces.incomingTable?.size ?? 0) > PIECES_MAX) pieces.incomingTable = null
+  if (!part.last || !pieces.incomingTable) return
+  const { published: before, incomingTable: now } = pieces
+  pieces.incomingTable = null
   pieces.published = now
   for (const [id, row] of before) {
-    const wasLost = isLost(row.gen, part.gen, part.forks)
-    losses.resumed(pieces, row, now.get(id), wasLost, out)
+    const wasLost = isLost(row.gen, part.gen, part.lostRanges)
+    losses.onTable(pieces, row, now.get(id), wasLost, out)
   }
   for (const id of pieces.pending.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
-  pieces.forks = [...part.forks]
+  pieces.lostRanges = [...part.lostRanges]
   for (const id of now.keys())
     out.emit({ kind: before.has(id) ? 'piece-changed' : 'piece-came', id })
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
@@ -141,16 +141,16 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
 // Updates that we missed decide which pending ones are void; others are sent again (O57).
 function resume(
   pieces: Pieces,
-  { gen, forks }: TablePart,
+  { gen, lostRanges }: TablePart,
   row: Row | undefined,
   id: number,
   out: Events,
 ): void {
-  const branch = pieces.pending.get(id)!
-  const from = row && pieces.rules.before(row, pieces.player)
-  const wasLost = isLost(pieces.processed, gen, forks)
-  if (pieces.rules.isWhole(from, pieces, wasLost)) return
-  keep(pieces, id, row && !wasLost ? branch.filter(({ loose }) => loose) : [])
-  if (branch.some(({ loose }) => !loose))
+  const pending = pieces.pending.get(id)!
+  const from = row && pieces.rules.predecessor(row, pieces.player)
+  const wasLost = isLost(pieces.processed, gen, lostRanges)
+  if (pieces.rules.isComplete(from, pieces, wasLost)) return
+  setPending(pieces, id, row && !wasLost ? pending.filter(({ regrab }) => regrab) : [])
+  if (pending.some(({ regrab }) => !regrab))
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
 }

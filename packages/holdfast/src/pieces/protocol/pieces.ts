@@ -1,6 +1,6 @@
 /** @module The operations and types of pieces that other modules use. */
 
-export { settled, shown, update } from './pending.ts'
+export { removePending as settled, shown, update } from './pending.ts'
 export { draft, type PieceDraft } from './drafts.ts'
 export { above, below, between, byLevel } from './levels.ts'
 export { decodeOutcome, encodeFree, setFields } from './messages.ts'

@@ -1,12 +1,12 @@
 /** The decisions of pieces as real sessions use them; tests replace them by injected bugs. */
 
 import { rulesOf } from '../../machine.ts'
-import { server } from './decide.ts'
+import { byPrimary } from './decide.ts'
 import { encodeOutcome } from './messages.ts'
 import {
   copyRow,
   createState,
-  goesOnFrom,
+  predecessorOf,
   type Pieces,
   type PiecesRules,
   REFUSED_MAX,
@@ -15,15 +15,15 @@ import {
 /** The rules of every real session. */
 export const RULES: PiecesRules = rulesOf<PiecesRules>({
   tagOf: ({ processed }) => processed,
-  before: goesOnFrom,
+  predecessor: predecessorOf,
   lacks: (tag, gen) => tag < gen,
-  isWhole: (from, { processed }, wasLost) => !!from && from.gen <= processed && !wasLost,
-  mayGrasp: (row, player) => row.heldBy === 0 && row.lastReleased === player,
+  isComplete: (from, { processed }, wasLost) => !!from && from.gen <= processed && !wasLost,
+  mayRegrab: (row, player) => row.heldBy === 0 && row.lastReleased === player,
   conflict: (_loose, by) => encodeOutcome({ kind: 'conflict', by }),
   levelGen: (_zg, gen) => gen,
   refused: (row, player, gen) => {
     const refused = [...row.refused.filter(({ by }) => by !== player), { by: player, gen }]
-    return refused.length > REFUSED_MAX ? server(row, gen, player) : { ...copyRow(row), refused }
+    return refused.length > REFUSED_MAX ? byPrimary(row, gen, player) : { ...copyRow(row), refused }
   },
   isLoss: ({ player }, before, row) => {
     return player !== 0 && before.heldBy === player && row?.heldBy !== player

@@ -26,7 +26,7 @@ export const PIECE_ID_MAX: number = 2 ** 32 - 1
 export const PIECE_BYTES_MAX = 1_024
 /** Most players who were refused since a piece was recorded; for one more it is recorded again. */
 export const REFUSED_MAX = 16
-/** Most forks that are remembered; above that the two oldest are merged. */
+/** Most lostRanges that are remembered; above that the two oldest are merged. */
 export const FORKS_MAX = 64
 /** Numbers of own updates are below this; at most 64 updates are pending. */
 export const SEQ_MODULUS = 128
@@ -118,11 +118,11 @@ export type PieceTypes = readonly PieceRules[]
 export interface Pending {
   seq: number
   op: Op
-  loose: boolean
+  regrab: boolean
 }
 
 /** The range of generations that a recovery lost: tags within it are of no history (O58). */
-export interface Fork {
+export interface LostRange {
   after: number
   /** The first generation that was given after the recovery; Infinity before. */
   until: number
@@ -133,15 +133,15 @@ export interface PiecesRules {
   /** The tag of an update that is made now (O12). */
   tagOf(pieces: Pieces): number
   /** The update after which a player's next one must come (O22). */
-  before(row: Row, player: number): { gen: number; by: number }
+  predecessor(row: Row, player: number): { gen: number; by: number }
   /** Whether the maker of an update with that tag had not seen that generation (O23). */
   lacks(tag: number, gen: number): boolean
   /** Whether a returned member has seen all updates that its own pending ones follow (O57). */
-  isWhole(from: { gen: number } | undefined, pieces: Pieces, wasLost: boolean): boolean
+  isComplete(from: { gen: number } | undefined, pieces: Pieces, wasLost: boolean): boolean
   /** Whether that player may regrab a piece although their update is stale (O48). */
-  mayGrasp(row: Row, player: number): boolean
+  mayRegrab(row: Row, player: number): boolean
   /** The outcome for a player whose update lost; a regrab gets one too (O56). */
-  conflict(loose: boolean, by: number): Uint8Array
+  conflict(regrab: boolean, by: number): Uint8Array
   /** The generation of a level that was set by that update (O36). */
   levelGen(zg: number, gen: number): number
   /** The row after that player was refused an update in that generation (O40, O45). */
@@ -160,15 +160,15 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
     primary: 0 as PeerId,
     epoch: 0,
     /** The durable state, at primary and backup. */
-    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] } as Kept,
+    committed: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, lostRanges: [] } as Committed,
     /** The published state. */
     published: new Map<number, Row>(),
     /** The newest generation that we have processed, over all pieces (O12, O13). */
     processed: 0,
-    /** The published forks. */
-    forks: [] as Fork[],
+    /** The published lostRanges. */
+    lostRanges: [] as LostRange[],
     /** A table of which not all messages have come. */
-    coming: null as Map<number, Row> | null,
+    incomingTable: null as Map<number, Row> | null,
     /** Our own updates of each piece, shown on top of what was published; oldest first. */
     pending: new Map<number, Pending[]>(),
     nextSeq: 1,
@@ -181,7 +181,7 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
 export type Pieces = ReturnType<typeof createState>
 
 /** The durable state, which a takeover must not lose. */
-export interface Kept {
+export interface Committed {
   rows: Map<number, Row>
   /** The newest generation that was given to an update. */
   gen: number
@@ -189,7 +189,7 @@ export interface Kept {
   /** Seed of the primary's random draws, which is secret; and how many draws were made. */
   seed: Uint8Array
   draws: number
-  forks: Fork[]
+  lostRanges: LostRange[]
 }
 
 /** Why a hold ended without its player's doing: see `LostHold`. */
@@ -251,7 +251,7 @@ export function lastFromOthers(row: Row, player: number): { gen: number; by: num
 }
 
 /** After this update that player's next must come: the last of others, or their own refusal. */
-export function goesOnFrom(row: Row, player: number): { gen: number; by: number } {
+export function predecessorOf(row: Row, player: number): { gen: number; by: number } {
   const others = lastFromOthers(row, player)
   if (row.refused.length === 0) return others
   return row.refused.find(({ by }) => by === player) ?? others
@@ -262,17 +262,18 @@ export function newestOf(row: Row): number {
   return row.refused.length === 0 ? row.gen : row.refused.at(-1)!.gen
 }
 
-/** That generation was given: it ends the open forks before it. */
-export function close(forks: readonly Fork[], gen: number): void {
-  for (const fork of forks) if (fork.until === Infinity && gen > fork.after) fork.until = gen
+/** That generation was given: it ends the open lostRanges before it. */
+export function closeRanges(lostRanges: readonly LostRange[], gen: number): void {
+  for (const range of lostRanges)
+    if (range.until === Infinity && gen > range.after) range.until = gen
 }
 
 /** Whether a generation was never given, or was lost by a recovery (O58). */
-export function isLost(gen: number, newest: number, forks: readonly Fork[]): boolean {
-  return gen > newest || forks.some(({ after, until }) => gen > after && gen < until)
+export function isLost(gen: number, newest: number, lostRanges: readonly LostRange[]): boolean {
+  return gen > newest || lostRanges.some(({ after, until }) => gen > after && gen < until)
 }
 
 /** The next generation (O11). */
-export function nextGen(kept: Kept, epoch: number): number {
-  return Math.max(kept.gen + 1, epoch * GENERATIONS + 1)
+export function nextGen(committed: Committed, epoch: number): number {
+  return Math.max(committed.gen + 1, epoch * GENERATIONS + 1)
 }

@@ -110,5 +110,5 @@ export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed
   const left = takeVoid(slots, agreed)
-  if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })
+  if (left.length > 0) out.emit({ kind: 'slots-discarded', acts: left.map(({ act }) => act) })
 }

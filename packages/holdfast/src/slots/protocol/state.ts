@@ -173,7 +173,7 @@ export interface Turn {
 export type SlotsEvent =
   | { kind: 'slots' }
   /** Acts of ours that are in nobody's world any more. */
-  | { kind: 'slots-void'; acts: unknown[] }
+  | { kind: 'slots-discarded'; acts: unknown[] }
   /** A player's world differs from ours after a settled slot, although the acts are the same. */
   | { kind: 'slots-diverged'; slot: number; player: number }
   /** A member has other options than ours, and goes before us: our world is closed. */

@@ -26,7 +26,7 @@ const NOBODY = Object.freeze<MemberInfo>({
 })
 
 /** See the head of this file. */
-export class Brought implements Face {
+export class CustomApi implements Face {
   readonly #given: Given
   readonly #state: machine.Custom
   readonly #host: Host
@@ -54,7 +54,7 @@ export class Brought implements Face {
 
   onEvent(event: machine.CustomEvent): void {
     if (event.kind === 'custom-changed') this.#changed = true
-    else this.#heard(event.from, event.bytes)
+    else this.#receive(event.from, event.bytes)
   }
 
   settled(): void {
@@ -63,7 +63,7 @@ export class Brought implements Face {
     this.#events.emit('changed', undefined)
   }
 
-  #heard(inc: number, bytes: Uint8Array): void {
+  #receive(inc: number, bytes: Uint8Array): void {
     const { plan, name } = this.#given
     const from = this.#host.find(inc)
     if (!plan.receive || !from) return
@@ -125,15 +125,17 @@ export class Brought implements Face {
     this.#host.checkPlays('send')
     const { name } = this.#given
     const bytes = bounded('a message', message, machine.CUSTOM_SAID_MAX).slice()
-    const inc = this.#hearer(to)
-    const sent = this.#host.doNow((now, out) => machine.say(this.#state, now, inc, bytes, out))
+    const inc = this.#recipient(to)
+    const sent = this.#host.doNow((now, out) =>
+      machine.sendMessage(this.#state, now, inc, bytes, out),
+    )
     if (sent) return
-    const { perSecond } = machine.SAID_RATE
+    const { perSecond } = machine.MESSAGE_RATE
     const says = `the part "${name}" sends ${perSecond} messages a second at most`
     throw new HoldfastError('overloaded', `${says}, and one counts for each 256 bytes of it`)
   }
 
-  #hearer(to: MemberInfo | 'all'): number {
+  #recipient(to: MemberInfo | 'all'): number {
     if (to === 'all') return 0
     const { player } = (to as MemberInfo | null) ?? NOBODY
     const found = this.#host.findPlayer(player)

@@ -11,11 +11,11 @@ import { shown } from '../../wire/fields/fields.ts'
 // Rows of the table that are the library's own: no game can write them, or is shown them.
 
 /** Keys of the library's own rows begin with this. */
-export const OWN = '\0'
+export const RESERVED = '\0'
 
 /** Whether a key is a game's. */
-export function isGames(key: string): boolean {
-  return !key.startsWith(OWN)
+export function isGameKey(key: string): boolean {
+  return !key.startsWith(RESERVED)
 }
 
 /** Rows of a table as an action reads and writes them; a deleted row is null. */
@@ -35,7 +35,7 @@ export function startingWith({ names, current }: Rows, prefix: string): string[]
 /** Most players that a table keeps. */
 export const PLAYERS_HELD_MAX = 256
 
-const PREFIX = `${OWN}keep `
+const PREFIX = `${RESERVED}keep `
 
 /** Keeps a player, or releases them. @throws HoldfastError `bad-value`, `full` */
 export function keep(rows: Rows, player: unknown, keeps: boolean): void {

@@ -7,7 +7,7 @@ import type { Fields } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
 import * as pieces from './protocol/pieces.ts'
 import type { Op, PieceEvent, Row } from './protocol/pieces.ts'
-import { Gatherings, type Listing } from '../kind/listing.ts'
+import { Collections, type Listing } from '../kind/listing.ts'
 import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './handles.ts'
 import { idOf, type PieceType } from './types.ts'
 import { placeOf } from '../kind/definitions.ts'
@@ -18,20 +18,20 @@ import type { Face, Host } from '../kind/kind.ts'
 const SEED_BYTES = 32
 
 /** See the head of this file. */
-export class Tabletop implements Face {
+export class PieceRegistry implements Face {
   readonly #host: Host
   readonly #types: readonly PieceType[]
   readonly #state: pieces.Pieces
   readonly #handles = new Map<number, Piece>()
   // Since the end of the last turn.
   readonly #changed = new Set<Piece>()
-  readonly #gatherings: Gatherings<PieceType, PieceHandle>
+  readonly #collections: Collections<PieceType, PieceHandle>
   readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
   // Players who went and hold something, and whether some are being freed.
-  #owed: readonly number[] = []
-  #frees = false
-  #toldLost = ''
+  #absentHolders: readonly number[] = []
+  #isFreeing = false
+  #reportedLost = ''
 
   constructor(
     types: readonly PieceType[],
@@ -43,7 +43,7 @@ export class Tabletop implements Face {
     this.#rules = rules
     this.#state = state
     this.#host = host
-    this.#gatherings = new Gatherings(types, host.reports, lowestFirst)
+    this.#collections = new Collections(types, host.reports, lowestFirst)
     this.#face = {
       reports: host.reports,
       shown: (id) => pieces.shown(state, this.#rules, id),
@@ -55,15 +55,15 @@ export class Tabletop implements Face {
       },
       checkPlays: (verb) => host.checkPlays(verb),
       member: (player) => host.findPlayer(player),
-      underWay: (id) => {
-        const branch = state.pending.get(id) ?? []
-        return { count: branch.length, loose: branch.some(({ loose }) => loose) }
+      pendingOf: (id) => {
+        const pending = state.pending.get(id) ?? []
+        return { count: pending.length, regrab: pending.some((one) => one.regrab) }
       },
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
-      ask: (id, op, loose) => this.#ask(id, op, loose),
-      touched: (handle) => {
-        this.#gatherings.touch(handle.type, handle)
+      ask: (id, op, regrab) => this.#ask(id, op, regrab),
+      onTouched: (handle) => {
+        this.#collections.touch(handle.type, handle)
         host.tell()
       },
     }
@@ -71,7 +71,7 @@ export class Tabletop implements Face {
 
   /** Lots are drawn by what nobody can guess. */
   begin(random: (count: number) => Uint8Array): void {
-    this.#state.kept.seed = random(SEED_BYTES)
+    this.#state.committed.seed = random(SEED_BYTES)
   }
 
   *#all(): Iterable<Row> {
@@ -81,47 +81,47 @@ export class Tabletop implements Face {
   /** All of a type, lowest first. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>> {
     placeOf(this.#types, type as unknown as PieceType)
-    const gathering = this.#gatherings.of(type as unknown as PieceType)
-    return gathering.snapshot() as unknown as Listing<PieceHandle<F>>
+    const collection = this.#collections.of(type as unknown as PieceType)
+    return collection.snapshot() as unknown as Listing<PieceHandle<F>>
   }
 
   /** Something happened to a piece. */
   onEvent(event: PieceEvent): void {
     if (event.kind === 'pieces-held') {
-      this.#owed = event.players
+      this.#absentHolders = event.players
       return this.#free()
     }
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
     const row = this.#state.published.get(id)
-    if (event.kind === 'piece-went') return this.#went(id)
-    if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
+    if (event.kind === 'piece-went') return this.#remove(id)
+    if (event.kind === 'piece-lost') return handle?.onLost(event.by, event.why)
     // What was done to it since it went is told first; that it went is told behind this.
     if (!row) return
-    if (!handle) return this.#came(row)
-    const isSeen = handle.confirm(row)
-    if (event.kind === 'piece-conflict') handle.conflicted(event.by)
-    else if (event.kind === 'piece-refused') handle.refused(event.reason, event.heldBy)
+    if (!handle) return this.#add(row)
+    const isSeen = handle.onPublished(row)
+    if (event.kind === 'piece-conflict') handle.onConflict(event.by)
+    else if (event.kind === 'piece-refused') handle.onRefused(event.reason, event.heldBy)
     else if (!isSeen && !handle.pending) return
-    handle.changed()
+    handle.onChanged()
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type, handle)
+    this.#collections.touch(handle.type, handle)
   }
 
-  #came(row: Row): void {
+  #add(row: Row): void {
     const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#gatherings.add(type, handle)
+    this.#collections.add(type, handle)
   }
 
-  #went(id: number): void {
+  #remove(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#gatherings.delete(handle.type, handle)
-    handle.end()
+    this.#collections.delete(handle.type, handle)
+    handle.onGone()
   }
 
   /** All events of a verb were told. */
@@ -130,10 +130,10 @@ export class Tabletop implements Face {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    this.#gatherings.emit()
+    this.#collections.emit()
   }
 
-  #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
+  #ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome> {
     const state = this.#state
     const row = state.published.get(id)
     if (!row) return Promise.resolve(refused('gone', pieces.GONE))
@@ -145,7 +145,7 @@ export class Tabletop implements Face {
       }
       const body = (): Uint8Array => {
         seq = state.nextSeq
-        return pieces.update(state, this.#rules, row, op, loose)
+        return pieces.update(state, this.#rules, row, op, regrab)
       }
       const settle = (bytes: Uint8Array): void => {
         clear()
@@ -175,11 +175,11 @@ export class Tabletop implements Face {
       case 'clamped':
         return resolve({ ok: true, value: { clamped: outcome.kind === 'clamped' } })
       case 'conflict':
-        return resolve(this.#beaten(id, outcome.by))
+        return resolve(this.#lateOutcome(id, outcome.by))
       case 'refused':
-        return resolve(this.#denied(id, outcome.reason))
+        return resolve(this.#refusedOutcome(id, outcome.reason))
       case 'held':
-        return resolve(this.#denied(id, pieces.HELD, outcome.by))
+        return resolve(this.#refusedOutcome(id, pieces.HELD, outcome.by))
       case 'bogus':
         return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
       default: {
@@ -189,47 +189,47 @@ export class Tabletop implements Face {
     }
   }
 
-  #beaten(id: number, by: number): PieceOutcome {
+  #lateOutcome(id: number, by: number): PieceOutcome {
     const handle = this.#handles.get(id)
-    return handle ? handle.beaten(by) : this.#denied(id, pieces.GONE)
+    return handle ? handle.lateOutcome(by) : this.#refusedOutcome(id, pieces.GONE)
   }
 
-  #denied(id: number, reason: string, heldBy = 0): PieceOutcome {
+  #refusedOutcome(id: number, reason: string, heldBy = 0): PieceOutcome {
     const handle = this.#handles.get(id)
-    if (handle) return handle.denied(reason, heldBy)
+    if (handle) return handle.refusedOutcome(reason, heldBy)
     return refused(reason === pieces.GONE ? 'gone' : 'refused', reason)
   }
 
   // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
   // went meanwhile, once more at the end of a turn.
   #free(): void {
-    if (this.#frees || this.#owed.length === 0) return
-    const players = this.#owed
-    this.#owed = []
-    this.#frees = true
+    if (this.#isFreeing || this.#absentHolders.length === 0) return
+    const players = this.#absentHolders
+    this.#absentHolders = []
+    this.#isFreeing = true
     const settle = (bytes: Uint8Array): void => {
-      this.#frees = false
+      this.#isFreeing = false
       // Some hold more than one operation frees.
-      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#oweAgain(players)
+      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#freeAgain(players)
       this.#free()
     }
     const reject = (): void => {
-      this.#frees = false
-      this.#oweAgain(players)
+      this.#isFreeing = false
+      this.#freeAgain(players)
     }
     const body = (): Uint8Array => pieces.encodeFree(players)
     this.#host.ask({ body, settle, lost: reject, reject })
   }
 
-  #oweAgain(players: readonly number[]): void {
+  #freeAgain(players: readonly number[]): void {
     const { me, primary } = this.#state
-    if (this.#owed.length === 0 && me === primary) this.#owed = players
+    if (this.#absentHolders.length === 0 && me === primary) this.#absentHolders = players
   }
 
   #lost(ids: readonly number[]): void {
     const text = ids.join()
-    if (text === this.#toldLost) return
-    this.#toldLost = text
+    if (text === this.#reportedLost) return
+    this.#reportedLost = text
     this.#host.emit('lostSecrets', ids.map(idOf))
   }
 }

@@ -7,14 +7,14 @@ import { checkSync, checkName, checkOptions } from '../api/options.ts'
 import { shown } from '../wire/fields/fields.ts'
 import type { Definition, Kind } from '../kind/kind.ts'
 import { authorOf } from './author.ts'
-import { Brought } from './face.ts'
+import { CustomApi } from './custom-api.ts'
 import type { AnyPlan, PartPlan, PartType } from './types.ts'
 
 /** The lowest and the highest channel of parts by others. */
 export const CHANNELS: readonly [number, number] = [64, 255]
 
 /** A definition with what its author gave. */
-interface Brings extends PartType {
+interface CustomDefinition extends PartType {
   readonly text: string
   readonly plan: AnyPlan
   readonly options: unknown
@@ -52,13 +52,13 @@ export function definePart<Options, State extends object, Face>(
     if (typeof text !== 'string') {
       throw badValue(`text of the part "${name}" gives a text: ${shown(text)}`)
     }
-    const made: Brings = { kind, name, text, plan: given, options }
+    const made: CustomDefinition = { kind, name, text, plan: given, options }
     return made as PartType as PartType<typeof name, Face>
   }
 }
 
 function textOf(definition: Definition, channel: number): string {
-  const { name, text } = definition as Brings
+  const { name, text } = definition as CustomDefinition
   return `${name} part ${channel} ${JSON.stringify(text)}`
 }
 
@@ -70,10 +70,10 @@ function kindOf(channel: number): Kind<'part'> {
     text: (definition) => textOf(definition, channel),
     keptText: (definition) => textOf(definition, channel),
     open: ([definition], host) => {
-      const { plan, name, options } = definition as Brings
+      const { plan, name, options } = definition as CustomDefinition
       const author = authorOf(plan, name, options, host.reports)
       const state = machine.create(author)
-      const face = new Brought({ plan, name, options }, state, host)
+      const face = new CustomApi({ plan, name, options }, state, host)
       return { part: machine.customPart(channel, author) as Part<never>, state, face }
     },
   }
