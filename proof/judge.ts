@@ -29,7 +29,7 @@ interface Group {
 }
 
 function groups(trial: Trial): Group[] {
-  const rows = trial.world.hub()?.hub.directory.rows
+  const rows = trial.world.hub()?.hub.registers.rows
   const inside = trial.lives.filter((life) => isIn(life))
   const ids = new Set(inside.map((life) => life.session.member!.session.id))
   return [...ids].map((id) => {

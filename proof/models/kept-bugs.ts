@@ -2,8 +2,8 @@
 
 import { MEMBERS_MAX, type PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as archive from '../../packages/hub/src/machine/archive.ts'
-import { openingOf } from '../../packages/hub/src/machine/keeping.ts'
-import type { Stand } from '../../packages/hub/src/machine/archive.ts'
+import { openingOf } from '../../packages/hub/src/machine/persistence.ts'
+import type { StoredRoom } from '../../packages/hub/src/machine/archive.ts'
 import { find } from '../../packages/hub/src/machine/register.ts'
 import { working } from './kept-hub.ts'
 import type { KeptScene } from './kept-scene.ts'
@@ -16,7 +16,7 @@ export function forced(scene: KeptScene, who: number, say: () => void): void {
   const { session } = scene
   const before = scene.hub
   const hub = working(scene)
-  const row = find(hub.directory, session)
+  const row = find(hub.registers, session)
   const from = hub.connections.get(stream)
   if (!row || !from) return say()
   Object.assign(from, { session, inc })
@@ -25,7 +25,7 @@ export function forced(scene: KeptScene, who: number, say: () => void): void {
   hub.attached.set(session, new Map([[inc, stream]]))
   say()
   const after = scene.hub
-  const [was, is] = [before, after].map(({ directory }) => find(directory, session)!)
+  const [was, is] = [before, after].map(({ registers }) => find(registers, session)!)
   is!.entry.register = was!.entry.register
   is!.pending = was!.pending
   after.attached = before.attached
@@ -42,20 +42,20 @@ export function thrifty(scene: KeptScene, say: () => void): void {
   say()
   const { rooms } = scene.hub.archive
   for (const { saved, writing, next } of rooms.values()) {
-    for (const stand of [saved, writing?.stand, next?.stand]) {
+    for (const stored of [saved, writing?.stored, next?.stored]) {
       // What was written since is of who opened it.
-      if (stand && stand.next <= 0) standOf(stand)!.next += MEMBERS_MAX
+      if (stored && stored.next <= 0) standOf(stored)!.next += MEMBERS_MAX
     }
   }
 }
 
 /** What was refused counts as if it were here. */
 export function forgetful(scene: KeptScene, say: () => void): void {
-  const row = find(working(scene).directory, scene.session)
-  if (row) row.refused = false
+  const row = find(working(scene).registers, scene.session)
+  if (row) row.storeFailed = false
   say()
 }
 
-function standOf(stand: Stand | null): { next: PeerId } | null {
-  return stand as { next: PeerId } | null
+function standOf(stored: StoredRoom | null): { next: PeerId } | null {
+  return stored as { next: PeerId } | null
 }

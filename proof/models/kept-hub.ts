@@ -53,8 +53,8 @@ export function settle(scene: KeptScene): void {
   scene.fresh = false
   scene.hub.budgets = BUDGETS
   for (const from of scene.hub.connections.values()) {
-    from.purse = {}
-    Object.assign(from.account, { purse: {}, recent: {} })
+    from.buckets = {}
+    Object.assign(from.account, { buckets: {}, recent: {} })
   }
 }
 
@@ -86,7 +86,7 @@ function outOf(scene: KeptScene): HubOut {
     knock: () => {},
     consult: () => {},
     check: () => {},
-    happened: () => {},
+    roomChanged: () => {},
   }
 }
 
@@ -119,7 +119,7 @@ export function say(scene: KeptScene, who: number, message: ToHub): void {
 export function dial(scene: KeptScene, who: number, message: ToHub): void {
   const peer = peerOf(scene, who)
   peer.stream = ++scene.streams
-  hub.opened(turnOf(scene), peer.stream, `10.0.0.${who + 1}`)
+  hub.addStream(turnOf(scene), peer.stream, `10.0.0.${who + 1}`)
   say(scene, who, { kind: 'hello', version: HUB_VERSION })
   say(scene, who, message)
 }
@@ -130,7 +130,7 @@ export function cut(scene: KeptScene, who: number): void {
   const { stream } = peer
   silence(peer)
   if (scene.hub.connections.has(stream)) {
-    hub.closed(turnOf(scene), stream)
+    hub.removeStream(turnOf(scene), stream)
   }
 }
 
@@ -162,15 +162,15 @@ export function take(scene: KeptScene, isTorn = false): void {
 export function wrote(scene: KeptScene): void {
   take(scene)
   scene.writing = null
-  hub.kept(turnOf(scene), [scene.session])
+  hub.confirmWrite(turnOf(scene), [scene.session])
 }
 
 /** The disk did not take it. */
 export function refused(scene: KeptScene): void {
   scene.writing = null
-  hub.unkept(turnOf(scene), [scene.session], TROUBLE)
+  hub.failWrite(turnOf(scene), [scene.session], TROUBLE)
   // As hub/src/server/hub-server.ts does.
-  if (find(scene.hub.directory, scene.session)) scene.owed = true
+  if (find(scene.hub.registers, scene.session)) scene.owed = true
 }
 
 /** The hub is killed, and started from its disk. */

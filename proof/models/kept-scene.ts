@@ -1,7 +1,7 @@
 /** The states of the model in kept.ts, and by what they are told apart. */
 
 import * as archive from '../../packages/hub/src/machine/archive.ts'
-import type { Stand } from '../../packages/hub/src/machine/archive.ts'
+import type { StoredRoom } from '../../packages/hub/src/machine/archive.ts'
 import type { Hub } from '../../packages/hub/src/machine/hub.ts'
 import type { Row } from '../../packages/hub/src/machine/register.ts'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
@@ -102,17 +102,17 @@ function ofLead({ server, lineage }: Session): unknown {
 type By = ReadonlyMap<number, number>
 
 function ofHub({ hub, session }: KeptScene, by: By): unknown {
-  const { startedAt, archivedAt, absentAt, sweepAt, directory } = hub
-  const row = directory.rows.get(session)
-  const times = [startedAt, archivedAt, absentAt, sweepAt, directory.asking.dueAt]
-  const asked = hub.asked.get(session)
+  const { startedAt, archivedAt, absentAt, sweepAt, registers } = hub
+  const row = registers.rows.get(session)
+  const times = [startedAt, archivedAt, absentAt, sweepAt, registers.asking.dueAt]
+  const asked = hub.pendingRequests.get(session)
   const opened = asked?.kind === 'add' && asked.opened
   const waiting = hub.waiting.get(session)?.map(({ connection, message }) => {
     return [by.get(connection), message.kind]
   })
-  const asks = asked && [asked.kind, by.get(asked.connection), opened && stands(opened.stand)]
+  const asks = asked && [asked.kind, by.get(asked.connection), opened && stands(opened.stored)]
   const attached = [...(hub.attached.get(session) ?? [])].map(([inc, at]) => [inc, by.get(at)])
-  const present = hub.attendance.get(session)
+  const present = hub.expiries.get(session)
   const attendance = present && [present.attended, present.since, present.total, present.until]
   return [times, row && ofRow(row), ofRoom(hub, session, by), waiting, asks, attached, attendance]
 }
@@ -125,7 +125,7 @@ function ofRow({
   goneAt,
   lastYes,
   missed,
-  refused,
+  storeFailed: refused,
   goodbyes,
 }: Row): unknown {
   const { register, standing } = entry
@@ -151,18 +151,18 @@ function ofRoom(hub: Hub, session: string, by: By): unknown {
     const waiters = batch.waiters.map(({ connection, index, acks }) => {
       return [by.get(connection), index, acks]
     })
-    return [batch.stand && stands(batch.stand), batch.sheets, waiters]
+    return [batch.stored && stands(batch.stored), batch.sheets, waiters]
   })
   return [room.saved && stands(room.saved), next, writing, room.complete]
 }
 
-function stands({ session, ...rest }: Stand): unknown {
+function stands({ session, ...rest }: StoredRoom): unknown {
   return [session.entry.register, session.members.map(({ inc }) => inc), Object.values(rest)]
 }
 
 /** What a disk has of a room. */
 export interface Found {
-  readonly stand: Stand | null
+  readonly stored: StoredRoom | null
   readonly sheets: number
   /** The operations in them; or why they are no room. */
   readonly ops: readonly number[] | string
@@ -185,5 +185,5 @@ function readRoom(disk: Disk, session: string): Found {
     if (prefix === `${archive.SHEETS_PREFIX}${session}`) sheets[Number(at)] = bytes
   }
   const ops = sheets.length === 0 ? [] : opsIn(sheets)
-  return { stand: archive.standOf(known.rooms.get(session)), sheets: sheets.length, ops }
+  return { stored: archive.latestOf(known.rooms.get(session)), sheets: sheets.length, ops }
 }

@@ -12,7 +12,7 @@ import {
   type FromHub,
   LATER,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { BACK_MS } from '../../packages/hub/src/machine/keeping.ts'
+import { BACK_MS } from '../../packages/hub/src/machine/persistence.ts'
 import { ASK_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import type * as chunks from '../../packages/holdfast/src/wire/chunks.ts'
 import type { Start } from '../../packages/holdfast/src/replication/layouts.ts'
@@ -93,13 +93,13 @@ function fence({ disk, session, told, authors }: KeptScene): true | string {
 // What is on disk is one state: a whole, and the entries behind it.
 function whole({ disk, session, notes }: KeptScene): true | string {
   if (notes.torn !== '') return notes.torn
-  const { stand, sheets, ops } = roomOn(disk, session)
-  if (!stand) return sheets === 0 || 'room.whole: sheets of no room'
-  if (sheets !== stand.sheets) {
-    return `room.whole: ${sheets} sheets of ${stand.sheets}`
+  const { stored, sheets, ops } = roomOn(disk, session)
+  if (!stored) return sheets === 0 || 'room.whole: sheets of no room'
+  if (sheets !== stored.sheets) {
+    return `room.whole: ${sheets} sheets of ${stored.sheets}`
   }
   if (typeof ops === 'string') return `room.whole: ${ops}`
-  return ops.length === stand.index || `room.whole: [${ops.join()}] to ${stand.index}`
+  return ops.length === stored.index || `room.whole: [${ops.join()}] to ${stored.index}`
 }
 
 // Who acknowledges what the hub does not have is not taken for strict.
@@ -138,7 +138,7 @@ function begin(scope: KeptScope): KeptScene {
   } as unknown as KeptScene
   scene.hub = hub.started(scene, 1)
   hub.dial(scene, FIRST, peers.wishOf(FIRST))
-  scene.session = [...scene.hub.directory.rows.keys()][0]!
+  scene.session = [...scene.hub.registers.rows.keys()][0]!
   hub.beginWrite(scene)
   hub.wrote(scene)
   hear(scope, scene, FIRST)
@@ -472,12 +472,12 @@ const byEpochAndIndex: typeof lacksOf = (lineage, { epoch, index }) => {
 
 function show({
   now,
-  hub: { directory, archive: known },
+  hub: { registers, archive: known },
   session,
   writing,
   peers: all,
 }: KeptScene): string {
-  const row = directory.rows.get(session)
+  const row = registers.rows.get(session)
   const saved = known.rooms.get(session)?.saved
   const { epoch = 0, primary = 0 } = row?.entry.register ?? {}
   const disk = saved ? `kept by ${saved.by} to ${saved.index} in ${saved.sheets}` : 'nothing kept'

@@ -12,7 +12,7 @@
 import { assert, type Millis, type PeerId } from '../../packages/holdfast/src/machine.ts'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
-import type { Directory } from '../../packages/hub/src/machine/register.ts'
+import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import { type Lease, LEASE_MS } from '../../packages/holdfast/src/session/lease.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
@@ -51,7 +51,7 @@ type Word =
  */
 export interface LeaseScene {
   now: Millis
-  directory: Directory
+  directory: Registers
   /** The primary, then the members. */
   sessions: Session[]
   air: Word[]
@@ -115,7 +115,7 @@ function sessionOf(scene: LeaseScene, at: number): Session {
   return session
 }
 
-function hubOf(scene: LeaseScene): Directory {
+function hubOf(scene: LeaseScene): Registers {
   scene.directory = clone(scene.directory)
   return scene.directory
 }
@@ -174,7 +174,7 @@ function begin(scope: LeaseScope): LeaseScene {
 }
 
 /** The first of the members is the backup, and has all. */
-export function standBy(directory: Directory, primary: Session, members: readonly Session[]): void {
+export function standBy(directory: Registers, primary: Session, members: readonly Session[]): void {
   const [heir] = members
   const named = { epoch: 1, primary: 1, backup: 2 }
   register.find(directory, SESSION_ID)!.entry.register = { ...named }
@@ -194,7 +194,7 @@ export function standBy(directory: Directory, primary: Session, members: readonl
 }
 
 /** A directory that has the session, its members and those streams. */
-export function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
+export function directoryOf(primary: Session, incs: readonly PeerId[]): Registers {
   const directory = register.create(0)
   const listed = [...primary.server.durable.members.values()].map((member) => {
     const { inc, player, registerHash: hash, link, key } = member
@@ -215,7 +215,7 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Director
   register.add(directory, 0, wish, SESSION_ID, out)
   register.setMembers(directory, SESSION_ID, 1, { members: listed, players: listed.length }, out)
   settle(directory, 0)
-  for (const inc of incs) register.present(directory, 0, SESSION_ID, inc, true)
+  for (const inc of incs) register.setPresent(directory, 0, SESSION_ID, inc, true)
   return directory
 }
 
@@ -343,7 +343,7 @@ function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub'
   const { from, said } = word
   const { now } = scene
   const directory = hubOf(scene)
-  if (said.kind === 'yes') register.yes(directory, now, said, from)
+  if (said.kind === 'yes') register.receiveYes(directory, now, said, from)
   if (said.kind === 'members') {
     const out = { send() {}, record() {} }
     register.setMembers(directory, SESSION_ID, from, said, out)
@@ -381,9 +381,9 @@ function keep({ plant }: LeaseScope, scene: LeaseScene): void {
   answer(scene, from, request, true)
 }
 
-function settle(directory: Directory, now: Millis): void {
+function settle(directory: Registers, now: Millis): void {
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID)
+  register.confirmWrite(directory, now, SESSION_ID)
 }
 
 function answer(scene: LeaseScene, to: PeerId, request: number, ok: boolean): void {

@@ -1,7 +1,7 @@
 /** The states of the model in recall.ts, and by what they are told apart. */
 
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
-import { find, type Directory } from '../../packages/hub/src/machine/register.ts'
+import { find, type Registers } from '../../packages/hub/src/machine/register.ts'
 import type { Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
@@ -13,7 +13,7 @@ import { SESSION_ID } from './processes.ts'
  */
 export interface RecallScene {
   now: Millis
-  directory: Directory
+  directory: Registers
   sessions: Session[]
   /** From the one at i to the one at j, at i * MEMBERS + j. */
   links: PeerMessage[][]

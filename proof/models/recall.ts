@@ -346,7 +346,7 @@ function hear({ plant, hosts }: RecallScope, scene: RecallScene, inc: PeerId): v
 function granted(scene: RecallScene, by: PeerId, primary: PeerId, hosts: boolean): void {
   const { directory, now, notes } = scene
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID)
+  register.confirmWrite(directory, now, SESSION_ID)
   const isProved = by === primary
   if (!isProved || (by === OUT && (hosts || notes.listed))) {
     notes.wrong = `recover.right: ${by} asked, and ${primary} has the session`

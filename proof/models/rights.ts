@@ -12,7 +12,7 @@ import { type Millis, type PeerId, RIGHTS } from '../../packages/holdfast/src/ma
 import * as admission from '../../packages/hub/src/machine/admission.ts'
 import type { ToHub, Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
-import type { Directory, Row } from '../../packages/hub/src/machine/register.ts'
+import type { Registers, Row } from '../../packages/hub/src/machine/register.ts'
 import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
@@ -41,7 +41,7 @@ interface Admitted {
 /** Everything at one instant. */
 export interface RightsScene {
   now: Millis
-  directory: Directory
+  directory: Registers
   /** What the hub signed, and what it will once the disk has it. */
   admitted: Admitted[]
   waits: Admitted[]
@@ -205,7 +205,7 @@ function list({ directory, members: all }: RightsScene): void {
   })
   const list = { members: listed, players: listed.length }
   register.setMembers(directory, ID, primary, list, QUIET)
-  for (const { inc } of listed) register.present(directory, 0, ID, inc, true)
+  for (const { inc } of listed) register.setPresent(directory, 0, ID, inc, true)
 }
 
 function* changes(
@@ -254,7 +254,7 @@ function changed(
 function keep(scene: RightsScene): void {
   const isPending = register.find(scene.directory, ID)!.pending !== null
   scene.disk = register.recordOf(scene.directory, ID)
-  register.kept(scene.directory, scene.now, ID)
+  register.confirmWrite(scene.directory, scene.now, ID)
   scene.admitted.push(...scene.waits.splice(0))
   scene.notes.founded = true
   if (isPending) list(scene)

@@ -6,7 +6,7 @@
 import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
-import type { Directory } from '../../packages/hub/src/machine/register.ts'
+import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import { idleServer, is } from '../../packages/holdfast/src/session/state.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { WHOLE } from './budgets.ts'
@@ -100,7 +100,7 @@ function drain(tables: Tables, scene: Scene): void {
   }
 }
 
-function foundDirectory(founder: Process): Directory {
+function foundDirectory(founder: Process): Registers {
   const directory = register.create(0)
   const [self] = founder.session.server.durable.members.values()
   const wish = {
@@ -119,9 +119,9 @@ function foundDirectory(founder: Process): Directory {
   return directory
 }
 
-function settle(directory: Directory): void {
+function settle(directory: Registers): void {
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, 0, SESSION_ID)
+  register.confirmWrite(directory, 0, SESSION_ID)
 }
 
 /** A queue has one more behind. @param at its place in the scene */
@@ -279,7 +279,7 @@ export function reachHub(tables: Tables, scene: Scene, from: number): void {
 // More than members have numbers in a scope.
 const INCS_MAX = 64
 
-function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
+function ask(directory: Registers, from: PeerId, request: ToHub): boolean {
   const out = { send() {}, record() {} }
   if (request.kind === 'members') {
     return register.setMembers(directory, SESSION_ID, from, request, out)

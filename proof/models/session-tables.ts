@@ -6,7 +6,7 @@
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import type { Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
-import type { Directory } from '../../packages/hub/src/machine/register.ts'
+import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import { serves } from '../../packages/holdfast/src/session/state.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
 import type { Action } from '../../packages/sim/src/checker/checker.ts'
@@ -185,7 +185,7 @@ export interface Tables {
   outcomes: memo.Memo<Outcome>
   /** By process and the number that it is let in under. */
   entered: memo.Memo<number>
-  directories: interned.Interned<Directory>
+  directories: interned.Interned<Registers>
   /** By directory, and request with who asks. */
   changes: memo.Memo<{ directory: number; done: boolean }>
   registers: interned.Interned<Register>

@@ -12,7 +12,7 @@ import { assert, type Millis } from '../../packages/holdfast/src/machine.ts'
 import * as challenge from '../../packages/hub/src/machine/challenge.ts'
 import type { FromHub, Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
-import type { Directory } from '../../packages/hub/src/machine/register.ts'
+import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import { retry } from '../../packages/holdfast/src/session/output.ts'
 import { LEASE_MS } from '../../packages/holdfast/src/session/lease.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
@@ -52,7 +52,7 @@ interface Notes {
 /** Everything at one instant. */
 export interface TakeoverScene {
   now: Millis
-  directory: Directory
+  directory: Registers
   /** The primary and its backup. */
   sessions: [Session, Session]
   up: [ToHub[], ToHub[]]
@@ -220,7 +220,7 @@ function drop(scene: TakeoverScene): void {
 function relay(scene: TakeoverScene): void {
   scene.left.relays--
   scene.notes.vetoedAt = Infinity
-  challenge.relayed(scene.directory, SESSION_ID, PRIMARY, BACKUP)
+  challenge.noteRelayed(scene.directory, SESSION_ID, PRIMARY, BACKUP)
 }
 
 function close(scope: TakeoverScope, scene: TakeoverScene): void {
@@ -229,8 +229,8 @@ function close(scope: TakeoverScope, scene: TakeoverScene): void {
   scene.up[0] = []
   scene.down[0] = []
   const { directory, now } = scene
-  register.present(directory, now, SESSION_ID, PRIMARY, false)
-  challenge.present(directory, now, SESSION_ID, PRIMARY, false, toPrimary(scene))
+  register.setPresent(directory, now, SESSION_ID, PRIMARY, false)
+  challenge.setPresent(directory, now, SESSION_ID, PRIMARY, false, toPrimary(scene))
   machine.hubDown(scene.sessions[0], outOf(scene, 0))
   grantDue(scope, scene)
 }
@@ -334,8 +334,8 @@ function keep(scene: TakeoverScene): void {
   const { directory, now } = scene
   scene.asked = null
   register.recordOf(directory, SESSION_ID)
-  register.kept(directory, now, SESSION_ID)
-  challenge.settled(directory, now, SESSION_ID)
+  register.confirmWrite(directory, now, SESSION_ID)
+  challenge.closeChallenge(directory, now, SESSION_ID)
   tell(scene, at, request, true, registerOf(scene))
   tell(scene, 1 - at, 0, true, registerOf(scene))
   for (const { demand } of challenge.takeDue(directory, now)) grant(scene, demand)
@@ -353,7 +353,7 @@ function tell(
   down[at]!.push({ ...said, register: { ...known } })
 }
 
-function toPrimary({ down }: TakeoverScene): Pick<register.DirectoryOut, 'send'> {
+function toPrimary({ down }: TakeoverScene): Pick<register.RegisterOut, 'send'> {
   return { send: (_to, question) => void down[0].push(question) }
 }
 

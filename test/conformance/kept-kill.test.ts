@@ -60,9 +60,9 @@ const PLANTS: readonly (readonly [what: string, plant: Plant])[] = [
   [
     'a hub that says so before its disk has it',
     {
-      module: 'packages/hub/src/machine/keeping.ts',
+      module: 'packages/hub/src/machine/persistence.ts',
       from: '  room.founder ||= from.account.place\n',
-      to: "  tell(session, [waiter], '', out)\n",
+      to: "  answerWaiters(session, [waiter], '', out)\n",
     },
   ],
 ]

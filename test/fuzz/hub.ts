@@ -11,7 +11,7 @@ import {
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { HubOut } from '../../packages/hub/src/machine/hub.ts'
 import { writeRecord } from '../../packages/hub/src/machine/records.ts'
-import { create, type Directory, restore } from '../../packages/hub/src/machine/register.ts'
+import { create, type Registers, restore } from '../../packages/hub/src/machine/register.ts'
 import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   type FromHub,
@@ -91,7 +91,7 @@ export function desk(seed: number): Desk {
   }
   made.out = outOf(made)
   for (const stream of GOOD) {
-    hub.opened(made, stream, HOME)
+    hub.addStream(made, stream, HOME)
     say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
@@ -130,16 +130,16 @@ function outOf(made: Desk): HubOut {
     relay: (to, from) => void made.relayed.push({ to, from }),
     knock: (to, caller, [first]) => void made.knocked.push({ to, caller, first: first! }),
     sign: (message) => toyCurves.sign(LINK, message),
-    happened: () => {},
+    roomChanged: () => {},
     consult: () => {},
     check: (connection, ticket) => {
-      hub.ticketed(made, { connection, ticket }, 'it is none')
+      hub.receiveTicket(made, { connection, ticket }, 'it is none')
     },
     record: (session) => void made.owed.add(session),
     read: (key) => made.disk.get(key) ?? null,
     close: (stream) => {
       made.bad.delete(stream)
-      hub.closed(made, stream)
+      hub.removeStream(made, stream)
     },
   }
 }
@@ -149,18 +149,18 @@ export function write(made: Desk): void {
   while (made.owed.size > 0) {
     const sessions = [...made.owed]
     made.owed.clear()
-    const { directory } = made.hub
+    const { registers } = made.hub
     const records = sessions.flatMap((one) => hub.changesOf(made.hub, one))
     if (made.isFull) {
-      hub.unkept(made, sessions, 'the disk is full')
-      for (const one of sessions) if (directory.rows.has(one)) made.owed.add(one)
+      hub.failWrite(made, sessions, 'the disk is full')
+      for (const one of sessions) if (registers.rows.has(one)) made.owed.add(one)
       return
     }
     for (const [session, bytes] of records) {
       if (bytes) made.disk.set(session, bytes)
       else made.disk.delete(session)
     }
-    hub.kept(made, sessions)
+    hub.confirmWrite(made, sessions)
   }
 }
 
@@ -189,7 +189,7 @@ export function open(made: Desk): number {
   const stream = made.nextStream++
   made.bad.add(stream)
   const address = pick(made.chaos, [HOME, ...ADDRESSES])
-  hub.opened(made, stream, address)
+  hub.addStream(made, stream, address)
   return stream
 }
 
@@ -233,8 +233,8 @@ export function complaints(made: Desk): string[] {
   const found: string[] = []
   const claim = (holds: boolean, what: string): void => void (holds || found.push(what))
   const { session } = made.known
-  const { directory } = made.hub
-  const row = directory.rows.get(session)
+  const { registers } = made.hub
+  const row = registers.rows.get(session)
   const register = row && JSON.stringify(row.entry.register)
   claim(register === '{"epoch":1,"primary":1,"backup":0}', `register ${register}`)
   claim(row?.entry.standing === 'open', `standing ${row?.entry.standing}`)
@@ -244,13 +244,13 @@ export function complaints(made: Desk): string[] {
   write(made)
   const again = create(made.now)
   for (const [key, bytes] of made.disk) if (!key.startsWith('~')) restore(again, made.now, bytes)
-  claim(durable(again) === durable(directory), 'memory and disk differ')
-  claim(made.hub.waiting.size + made.hub.asked.size === 0, 'nobody waits for the disk')
+  claim(durable(again) === durable(registers), 'memory and disk differ')
+  claim(made.hub.waiting.size + made.hub.pendingRequests.size === 0, 'nobody waits for the disk')
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)
   const streams = made.bad.size + GOOD.length
   claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)
   claim(made.hub.mute.size <= made.bad.size, `mute ${made.hub.mute.size}`)
-  claim(made.hub.directory.rows.size <= 10_000, `sessions ${made.hub.directory.rows.size}`)
+  claim(made.hub.registers.rows.size <= 10_000, `sessions ${made.hub.registers.rows.size}`)
   accounts(made, claim)
   knock(made, claim)
   return found
@@ -258,7 +258,7 @@ export function complaints(made: Desk): string[] {
 
 // What is known of addresses is what their streams and rooms come to.
 function accounts({ hub: own }: Desk, claim: (holds: boolean, what: string) => void): void {
-  const { connections, attendance, attached, directory, budgets } = own
+  const { connections, expiries, attached, registers, budgets } = own
   const streams = [...connections.values()]
   for (const account of budgets.accounts.values()) {
     const mine = streams.filter((stream) => stream.account === account)
@@ -269,18 +269,18 @@ function accounts({ hub: own }: Desk, claim: (holds: boolean, what: string) => v
     const seats = [...account.seats.values()].reduce((sum, count) => sum + count, 0)
     const taken = mine.filter(({ seat }) => seat !== '').length
     claim(seats === taken, `${place}: ${seats} of ${taken} seats`)
-    const rooms = [...attendance.values()].filter(({ founder }) => founder === place).length
+    const rooms = [...expiries.values()].filter(({ founder }) => founder === place).length
     claim(account.rooms === rooms, `${place}: ${account.rooms} of ${rooms} rooms`)
   }
-  const known = [...attendance.keys()].filter((session) => !directory.rows.has(session))
+  const known = [...expiries.keys()].filter((session) => !registers.rows.has(session))
   claim(known.length === 0, `${known.length} sessions are attended and not there`)
-  const here = [...attendance].filter(([, { since }]) => since !== null).map(([session]) => session)
+  const here = [...expiries].filter(([, { since }]) => since !== null).map(([session]) => session)
   claim(here.toSorted().join() === [...attached.keys()].toSorted().join(), 'who is attended')
 }
 
 // All that a restart must not change: how a session answers lately is learned anew.
-function durable(directory: Directory): string {
-  const rows = [...directory.rows.values()].map((row) => {
+function durable(registers: Registers): string {
+  const rows = [...registers.rows.values()].map((row) => {
     const entry = { ...row.entry, standing: 'open' as const }
     return toHex(writeRecord({ ...row, entry }))
   })
@@ -293,7 +293,7 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   const stream = made.nextStream++
   const told: FromHub[] = []
   made.told.set(stream, told)
-  hub.opened(made, stream, '203.0.113.9')
+  hub.addStream(made, stream, '203.0.113.9')
   say(made, stream, { kind: 'hello', version: HUB_VERSION })
   say(made, stream, {
     kind: 'add',
@@ -322,5 +322,5 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   claim(made.hub.counters.relayed === relayed + 1, 'the members reach one another')
   made.relayed.length = 0
   made.told.delete(stream)
-  hub.closed(made, stream)
+  hub.removeStream(made, stream)
 }

@@ -42,7 +42,7 @@ function show(id: number, said: Partial<Claims> | string, more: object = {}): Fr
   expect(asked).toEqual({ connection: stream, ticket: 'a.b.c' })
   const before = desk.heard.get(stream)!.length
   const told = typeof said === 'string' ? said : claims
-  hub.ticketed(desk, asked, told)
+  hub.receiveTicket(desk, asked, told)
   desk.write()
   return desk.heard.get(stream)![before]!
 }
@@ -85,7 +85,7 @@ describe('who comes in', () => {
     ['the time of it is over', 'the time of it is over'],
   ])('refused: %s', (sentence, said) => {
     expect(why(show(1, said))).toBe(`not admitted: ${sentence}`)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
   })
 
   test('a ticket lets in as many keys as it says, and each of them again (SE-18)', () => {
@@ -101,7 +101,7 @@ describe('who comes in', () => {
 
   test('1,024 players of a room come in by tickets, and no more; who is in comes again (PR-2)', () => {
     show(1, { id: 'first' })
-    const [row] = desk.hub.directory.rows.values()
+    const [row] = desk.hub.registers.rows.values()
     const others = Array.from({ length: 1_022 }, (_, at) => ({ ...row!.entrants[0]!, id: `${at}` }))
     row!.entrants = [...row!.entrants, ...others]
     expect(show(2, { id: 'last' })).toMatchObject({ created: false })
@@ -134,7 +134,7 @@ describe('who comes in', () => {
     desk.atOnce = false
     const [stream] = add(2, { ticket: 'a.b.c' })
     const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 'u', uses: 1 }
-    hub.ticketed(desk, desk.tickets.pop()!, claims)
+    hub.receiveTicket(desk, desk.tickets.pop()!, claims)
     const heard = (): string[] => desk.heard.get(stream)!.slice(2).map(why)
     expect(heard()).toEqual([])
     desk.write('the disk is full')
@@ -153,7 +153,7 @@ describe('who comes in', () => {
     desk.write()
     expect(heard()).toEqual(['the disk is full', 'added'])
     desk.restart()
-    expect([...desk.hub.directory.rows.values()][0]!.entrants.map(({ id }) => id)).toEqual([
+    expect([...desk.hub.registers.rows.values()][0]!.entrants.map(({ id }) => id)).toEqual([
       't',
       'u',
     ])
@@ -172,11 +172,11 @@ describe('who comes in', () => {
       ticket: 'd.e.f',
     })
     const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 't', uses: 1 }
-    hub.ticketed(desk, asked, claims)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    hub.receiveTicket(desk, asked, claims)
+    expect(desk.hub.registers.rows.size).toBe(0)
     desk.close(stream)
-    hub.ticketed(desk, { connection: stream, ticket: 'd.e.f' }, claims)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    hub.receiveTicket(desk, { connection: stream, ticket: 'd.e.f' }, claims)
+    expect(desk.hub.registers.rows.size).toBe(0)
   })
 
   test('a hub that takes no tickets says so, and asks nobody what one says', () => {
@@ -215,7 +215,7 @@ describe('who serves', () => {
       why: (ToHub & { kind: 'change' })['why']
     },
   ): string {
-    const { epoch } = desk.hub.directory.rows.get(session)!.entry.register
+    const { epoch } = desk.hub.registers.rows.get(session)!.entry.register
     const said = { kind: 'change', request: 3, session, expect: epoch, ...demand } as const
     const answers = desk.say(streams[demand.inc - 1]!, { ...said, proof: proof(demand.inc) })
     const mine = answers.find((one) => one.kind === 'register' && one.request === 3)
@@ -230,7 +230,7 @@ describe('who serves', () => {
     expect(show(1, { rights: BOTH, id: 'h' }, hosts)).toMatchObject({ created: true })
     // Who comes later has no say in it.
     expect(add(5)[1][0]).toMatchObject({ created: false })
-    expect([...desk.hub.directory.rows.values()][0]!.hosts).toBe(true)
+    expect([...desk.hub.registers.rows.values()][0]!.hosts).toBe(true)
   })
 
   test('a primary makes a host its backup, and hands over to it, and to nobody else (SE-4)', () => {

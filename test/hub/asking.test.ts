@@ -11,12 +11,12 @@ const WISH = {
 }
 
 // The disk takes it.
-function write(directory: register.Directory, session: string): void {
+function write(directory: register.Registers, session: string): void {
   register.recordOf(directory, session)
-  register.kept(directory, 0, session)
+  register.confirmWrite(directory, 0, session)
 }
 
-function directoryOf(rooms: number): register.Directory {
+function directoryOf(rooms: number): register.Registers {
   const directory = register.create(0)
   for (let at = 0; at < rooms; at++) {
     register.add(directory, 0, { ...WISH, room: `${at}` }, `s${at}`, QUIET)
@@ -26,7 +26,7 @@ function directoryOf(rooms: number): register.Directory {
 }
 
 /** Whose primaries are asked at that time. */
-function asked(directory: register.Directory, now: number): string[] {
+function asked(directory: register.Registers, now: number): string[] {
   const found: string[] = []
   register.wake(directory, now, { ...QUIET, send: (_to, { session }) => void found.push(session) })
   return found
@@ -44,7 +44,7 @@ test('of 250 primaries each is asked once a round, no more than a hundred in one
 test('a room that ended during a round is not asked after', () => {
   const directory = directoryOf(150)
   asked(directory, register.ASK_MS)
-  register.forget(directory, 's149', QUIET)
+  register.endSession(directory, 's149', QUIET)
   write(directory, 's149')
   const rest = asked(directory, register.deadline(directory))
   expect(rest).toHaveLength(49)

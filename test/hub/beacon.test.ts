@@ -8,7 +8,7 @@ import {
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { create } from '../../packages/hub/src/machine/budgets.ts'
-import { save } from '../../packages/hub/src/machine/saving.ts'
+import { exportRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { defaults } from '../../packages/hub/src/machine/limits.ts'
 import type { Loop, Store } from '../../packages/holdfast/src/ports.ts'
 import { BEHIND_MS } from '../../packages/hub/src/server/beacon.ts'
@@ -156,7 +156,7 @@ class Scene {
 
   /** Who of the room said goodbye. */
   get goodbyes(): number[] {
-    return [...(this.server.hub.directory.rows.get(this.session)?.goodbyes.keys() ?? [])]
+    return [...(this.server.hub.registers.rows.get(this.session)?.goodbyes.keys() ?? [])]
   }
 
   /** Streams that are open. */
@@ -224,7 +224,7 @@ describe('a beacon', () => {
       }
       scene.founder.ends()
       expect(scene.streams).toBe(0)
-      const saved = save(scene.server.turn, { game: 'g', room: 'main' })!
+      const saved = exportRoom(scene.server.turn, { game: 'g', room: 'main' })!
       expect(saved.sheets.map((sheet) => new TextDecoder().decode(sheet))).toEqual(['two '])
       expect(scene.opens()).toBe('two ')
     },
@@ -273,7 +273,7 @@ describe('a beacon', () => {
     const session = scene.add(other, 3, 'other')
     const attach = scene.attach({ session, proof: proof(3) })
     scene.beacon(attach, scene.keep('two ', 2), scene.gone(2))
-    const { rows } = scene.server.hub.directory
+    const { rows } = scene.server.hub.registers
     expect([...rows.values()].map(({ goodbyes }) => goodbyes.size)).toEqual([0, 0])
     expect(scene.opens()).toBe(null)
   })

@@ -2,7 +2,7 @@
 // Method: the machine of budgets with limits by hand, and each row of the table on both sides.
 import { describe, expect, test } from 'vitest'
 import * as budgets from '../../packages/hub/src/machine/budgets.ts'
-import type { Budgets, Purse, Spender } from '../../packages/hub/src/machine/budgets.ts'
+import type { Budgets, Buckets, Spender } from '../../packages/hub/src/machine/budgets.ts'
 import {
   defaults,
   inWords,
@@ -29,8 +29,8 @@ function with_(limits: HubLimits): Budgets {
   return budgets.create(readLimits('limits', limits))
 }
 
-function spender(own: Budgets, place = '192.0.2.1', purse: Purse = {}): Spender {
-  return { account: budgets.accountOf(own, 0, place), purse, session: 's' }
+function spender(own: Budgets, place = '192.0.2.1', buckets: Buckets = {}): Spender {
+  return { account: budgets.accountOf(own, 0, place), buckets, session: 's' }
 }
 
 const rates = rowsOf(defaults()).filter(({ limit }) => typeof limit === 'object')
@@ -56,12 +56,12 @@ describe.each(rates)('$who.$what', ({ who, what, limit }) => {
 describe('who pays', () => {
   const KNOCKS = { joins: { max: 10, perSecond: 1 } }
 
-  test('what one purse refuses no other pays for (SE-16)', () => {
+  test('what one buckets refuses no other pays for (SE-16)', () => {
     const own = with_({ room: { joins: { max: 10, perSecond: 1 } } })
     const by = spender(own)
     expect(budgets.spend(own, 0, by, 'joins', 11)).toEqual({ who: 'room', what: 'joins' })
-    expect(by.purse!['joins']!.left).toBe(32 * 1024)
-    expect(by.account.purse['joins']!.left).toBe(512 * 1024)
+    expect(by.buckets!['joins']!.left).toBe(32 * 1024)
+    expect(by.account.buckets['joins']!.left).toBe(512 * 1024)
     expect(budgets.spend(own, 0, by, 'joins', 10)).toBe(null)
   })
   test('streams of one address share what it has, those of another do not (SE-9)', () => {
@@ -223,13 +223,13 @@ describe('an account', () => {
 })
 
 describe('a room', () => {
-  test('has a purse only where what is spent is about it, and has a limit for rooms (PR-2)', () => {
+  test('has a buckets only where what is spent is about it, and has a limit for rooms (PR-2)', () => {
     const own = budgets.create(defaults())
-    const { account, purse } = spender(own)
-    budgets.spend(own, 0, { account, purse: purse! }, 'joins', 1)
-    budgets.spend(own, 0, { account, purse: purse!, session: 's' }, 'messages', 1)
+    const { account, buckets } = spender(own)
+    budgets.spend(own, 0, { account, buckets: buckets! }, 'joins', 1)
+    budgets.spend(own, 0, { account, buckets: buckets!, session: 's' }, 'messages', 1)
     expect(own.rooms.size).toBe(0)
-    budgets.spend(own, 0, { account, purse: purse!, session: 's' }, 'joins', 1)
+    budgets.spend(own, 0, { account, buckets: buckets!, session: 's' }, 'joins', 1)
     expect([...own.rooms.keys()]).toEqual(['s'])
   })
 })
@@ -240,7 +240,7 @@ test('what is given back goes to whoever has spent of it, and to nobody else (SE
   calmly(() => budgets.giveBack(own, other!, 'registrations', 1))
   budgets.spend(own, 0, { account: spends! }, 'registrations', 3)
   budgets.giveBack(own, spends!, 'registrations', 1)
-  const [address, hub] = [spends!.purse, own.hub].map((purse) => purse['registrations']!.left)
+  const [address, hub] = [spends!.buckets, own.hub].map((buckets) => buckets['registrations']!.left)
   expect([address, hub]).toEqual([64 - 2, 1_024 - 2])
-  expect(other!.purse).toEqual({})
+  expect(other!.buckets).toEqual({})
 })

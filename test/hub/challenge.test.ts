@@ -86,7 +86,7 @@ class Room {
   }
 
   get register(): Register {
-    return this.desk.hub.directory.rows.get(this.id)!.entry.register
+    return this.desk.hub.registers.rows.get(this.id)!.entry.register
   }
 
   attachAgain(inc: number): void {
@@ -421,9 +421,9 @@ describe('what is kept of a takeover (PR-2)', () => {
     const room = new Room()
     room.take()
     room.answer()
-    expect(room.desk.hub.directory.vetoes.size).toBe(1)
+    expect(room.desk.hub.registers.vetoes.size).toBe(1)
     room.change(1, { expect: 2, primary: 1, backup: 0, why: 'drop' })
-    const { vetoes, challenges } = room.desk.hub.directory
+    const { vetoes, challenges } = room.desk.hub.registers
     expect([vetoes.size, challenges.size]).toEqual([0, 0])
   })
   test('by a stream that does not speak for the backup nobody is asked (PR-2)', () => {
@@ -440,18 +440,18 @@ describe('what is kept of a takeover (PR-2)', () => {
     expect(room.desk.say(room.desk.open(), message)).toMatchObject([{ ok: true }])
   })
   test('of many that are asked the first that is due says when (PR-2)', () => {
-    const { directory } = new Desk().hub
-    expect(challenge.deadline(directory)).toBe(Infinity)
+    const { registers } = new Desk().hub
+    expect(challenge.deadline(registers)).toBe(Infinity)
     const demand = { kind: 'change', request: 1, inc: 2, proof: proof(2), expect: 2 } as const
     for (const [session, until] of Object.entries({ a: 300, b: 200, c: 400 })) {
       const wish = { ...demand, session, primary: 2, backup: 0, why: 'takeover' } as const
       const asked = { nonce: 1, askedAt: 0, until, connection: 1, demand: wish }
-      directory.challenges.set(session, asked)
+      registers.challenges.set(session, asked)
     }
-    expect(challenge.deadline(directory)).toBe(200)
-    const due = challenge.takeDue(directory, 300).map(({ demand: { session } }) => session)
+    expect(challenge.deadline(registers)).toBe(200)
+    const due = challenge.takeDue(registers, 300).map(({ demand: { session } }) => session)
     expect(due).toEqual(['a', 'b'])
-    expect(challenge.deadline(directory)).toBe(400)
+    expect(challenge.deadline(registers)).toBe(400)
   })
 })
 
@@ -462,11 +462,11 @@ describe('an answer that the machine hears', () => {
   function heard(said: Partial<Said>, from: number, epoch = 2, asked = true): unknown {
     const room = new Room()
     if (asked) room.take()
-    const { directory } = room.desk.hub
+    const { registers } = room.desk.hub
     room.register.epoch = epoch
     const nonce = room.challenges.at(-1)?.nonce ?? 1
     const whole = { session: room.id, epoch, nonce, ...said }
-    return calmly(() => challenge.answer(directory, 5, whole, from))
+    return calmly(() => challenge.answer(registers, 5, whole, from))
   }
   test('is the veto of the primary, in that epoch, with that nonce (PR-2)', () => {
     expect(heard({}, 1)).toMatchObject({ isVeto: true, challenge: { demand: { inc: 2 } } })

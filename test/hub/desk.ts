@@ -1,6 +1,6 @@
 /** Processes at a hub, by hand: each stream says what the test says, and keeps what it hears. */
 
-import type { Applicant, RoomNews } from '../../packages/hub/src/machine/state.ts'
+import type { Applicant, RoomChange } from '../../packages/hub/src/machine/state.ts'
 import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
@@ -79,7 +79,7 @@ export class Desk {
   readonly disk = new Map<string, Uint8Array>()
   readonly heard = new Map<number, FromHub[]>()
   /** Tickets that are to be read. */
-  readonly news: RoomNews[] = []
+  readonly news: RoomChange[] = []
   readonly consulted: { connection: number; applicant: Applicant }[] = []
   readonly tickets: { connection: number; ticket: string }[] = []
   readonly closed = new Map<number, string>()
@@ -101,7 +101,7 @@ export class Desk {
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     sign: (message) => toyCurves.sign(SEED, message),
-    happened: (event) => void this.news.push(event),
+    roomChanged: (event) => void this.news.push(event),
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (session) => void this.owed.add(session),
@@ -111,7 +111,7 @@ export class Desk {
       this.ear?.closed(connection, why)
       this.closings.set(connection, closing)
       this.closed.set(connection, why)
-      calmly(() => hub.closed(this, connection))
+      calmly(() => hub.removeStream(this, connection))
     },
   }
 
@@ -132,7 +132,7 @@ export class Desk {
     const connection = ++this.#count
     this.heard.set(connection, [])
     const own = `10.9.${connection >> 8}.${connection & 0xff}`
-    calmly(() => hub.opened(this, connection, address ?? own))
+    calmly(() => hub.addStream(this, connection, address ?? own))
     return connection
   }
 
@@ -150,7 +150,7 @@ export class Desk {
   }
 
   close(connection: number): void {
-    calmly(() => hub.closed(this, connection))
+    calmly(() => hub.removeStream(this, connection))
     if (this.atOnce) this.write()
   }
 
@@ -186,14 +186,14 @@ export class Desk {
       this.owed.clear()
       const records = sessions.flatMap((one) => calmly(() => hub.changesOf(this.hub, one)))
       if (trouble !== null) {
-        return calmly(() => hub.unkept(this, sessions, trouble))
+        return calmly(() => hub.failWrite(this, sessions, trouble))
       }
       for (const [key, bytes] of records) {
         if (bytes) this.disk.set(key, bytes)
         else this.disk.delete(key)
       }
       for (const session of sessions) this.ear?.kept(session)
-      calmly(() => hub.kept(this, sessions))
+      calmly(() => hub.confirmWrite(this, sessions))
     }
   }
 

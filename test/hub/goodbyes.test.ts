@@ -74,7 +74,7 @@ describe('goodbyes', () => {
   test('of who does not serve end nothing (N-1)', () => {
     const { room, other } = two()
     bye(room, other, 0, 0)
-    expect(room.desk.hub.directory.rows.has(room.id)).toBe(true)
+    expect(room.desk.hub.registers.rows.has(room.id)).toBe(true)
     expect(room.opens(3).opened).toBe(null)
   })
 
@@ -100,9 +100,9 @@ describe('goodbyes', () => {
     desk.atOnce = false
     room.keep('two ', 3, { acks: 'free', next: 3 })
     bye(room, room.founder, 1, 3)
-    expect(desk.hub.directory.rows.get(room.id)!.pending).toBe(null)
+    expect(desk.hub.registers.rows.get(room.id)!.pending).toBe(null)
     desk.write()
-    expect(desk.hub.directory.rows.get(room.id)?.pending?.register ?? null).toBe(null)
+    expect(desk.hub.registers.rows.get(room.id)?.pending?.register ?? null).toBe(null)
     desk.write()
     desk.atOnce = true
     expect(room.opens(3).text).toBe('whole one two ')
@@ -133,7 +133,7 @@ describe('goodbyes', () => {
     const { room } = two()
     const stranger = room.desk.open()
     bye(room, stranger, 1, 2)
-    expect(room.desk.hub.directory.rows.get(room.id)!.goodbyes.size).toBe(0)
+    expect(room.desk.hub.registers.rows.get(room.id)!.goodbyes.size).toBe(0)
   })
 
   test('of a primary without a backup let another recover a room that is not kept (N-8)', () => {
@@ -164,7 +164,7 @@ describe('goodbyes', () => {
     const stream = desk.open()
     desk.attach(stream, session, 1, 4)
     desk.say(stream, { kind: 'gone', session, epoch: 1, index: 0 })
-    expect(desk.hub.directory.rows.has(session)).toBe(false)
+    expect(desk.hub.registers.rows.has(session)).toBe(false)
   })
 })
 
@@ -178,7 +178,7 @@ function refuses(room: Kept): void {
 
 describe('a primary that dies without a backup', () => {
   const recover = ({ desk, id: session }: Kept, inc = 2): ToHub => {
-    const { epoch: expect } = desk.hub.directory.rows.get(session)!.entry.register
+    const { epoch: expect } = desk.hub.registers.rows.get(session)!.entry.register
     const change = { session, inc, proof: proof(inc), expect, primary: inc, backup: 0 }
     return { kind: 'change', request: 2, ...change, why: 'recover' }
   }

@@ -42,7 +42,7 @@ test('a bug of the hub costs the stream that met it, is counted and reported (SE
     curves: toyCurves,
     report: (error, where) => reports.push(`${where}: ${String(error)}`),
   })
-  const { rows } = server.hub.directory
+  const { rows } = server.hub.registers
   const get = rows.get.bind(rows)
   rows.get = (session) => {
     if (session === 'cursed') throw new Error('a bug')

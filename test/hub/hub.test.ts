@@ -2,7 +2,7 @@
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
 import type { Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { add, ASK_MS, kept, recordOf } from '../../packages/hub/src/machine/register.ts'
+import { add, ASK_MS, confirmWrite, recordOf } from '../../packages/hub/src/machine/register.ts'
 import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
 
 const LIST_MAX = 200
@@ -42,7 +42,7 @@ describe('the directory', () => {
     desk.restart()
     ids.push(desk.session(1, 'c').id)
     expect(new Set(ids).size).toBe(3)
-    expect(desk.hub.directory.rows.get(ids[0]!)?.entry).toMatchObject({
+    expect(desk.hub.registers.rows.get(ids[0]!)?.entry).toMatchObject({
       register: { epoch: 1, primary: 1, backup: 0 },
       players: 1,
     })
@@ -84,7 +84,7 @@ describe('the directory', () => {
     })
     expect(desk.heard.get(two!)!.slice(heard)).toMatchObject([{ request: 0, register }])
     desk.restart()
-    expect(desk.hub.directory.rows.get(id)?.entry.register).toEqual(register)
+    expect(desk.hub.registers.rows.get(id)?.entry.register).toEqual(register)
   })
 
   test('a change that comes twice is done once, and its answer shows the register', () => {
@@ -157,7 +157,7 @@ describe('the directory', () => {
     desk.say(streams[0]!, change(session, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
     const stranger = desk.open()
     expect(desk.say(stranger, change(session, inc, wish, id)).at(-1)).toMatchObject({ ok: false })
-    expect(desk.hub.directory.rows.get(session)?.entry.register.epoch).toBe(2)
+    expect(desk.hub.registers.rows.get(session)?.entry.register.epoch).toBe(2)
   })
 
   test('T79: an empty process with the number of the backup, but not its secret, is nobody', () => {
@@ -174,7 +174,7 @@ describe('the directory', () => {
   test('T24: a primary that does not answer is unreachable, and one late word restores it', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(1)
-    const standing = (): string => desk.hub.directory.rows.get(id)!.entry.standing
+    const standing = (): string => desk.hub.registers.rows.get(id)!.entry.standing
     desk.pass(ASK_MS * 3)
     expect(standing()).toBe('open')
     desk.pass(ASK_MS * 3)
@@ -195,7 +195,7 @@ describe('the directory', () => {
     desk.session(1)
     expect(desk.disk.size).toBe(1)
     desk.pass(3_700_000)
-    expect([desk.disk.size, desk.hub.directory.rows.size]).toEqual([0, 0])
+    expect([desk.disk.size, desk.hub.registers.rows.size]).toEqual([0, 0])
   })
 
   test('the room of a lone server that is gone is free again after three seconds', () => {
@@ -366,7 +366,7 @@ describe('a disk that takes its time, or nothing', () => {
   test('T23: what the disk refuses never was: memory and disk hold the same (SE-5)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
-    const before = JSON.stringify(desk.hub.directory.rows.get(id)!.entry)
+    const before = JSON.stringify(desk.hub.registers.rows.get(id)!.entry)
     const bytes = desk.disk.get(id)
     desk.atOnce = false
     const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
@@ -376,8 +376,8 @@ describe('a disk that takes its time, or nothing', () => {
     desk.write(FULL)
     expect(desk.heard.get(streams[0]!)!.at(-1)).toMatchObject({ request: 9, why: FULL })
     expect(desk.heard.get(asker)!.at(-1)).toEqual({ kind: 'refused', request: 4, why: FULL })
-    expect(JSON.stringify(desk.hub.directory.rows.get(id)!.entry)).toBe(before)
-    expect([desk.disk.get(id), desk.hub.directory.rows.size]).toEqual([bytes, 1])
+    expect(JSON.stringify(desk.hub.registers.rows.get(id)!.entry)).toBe(before)
+    expect([desk.disk.get(id), desk.hub.registers.rows.size]).toEqual([bytes, 1])
     expect(desk.hub.counters.unkept).toBe(2)
     // There is room again.
     desk.atOnce = true
@@ -397,7 +397,7 @@ describe('a disk that takes its time, or nothing', () => {
     desk.write()
     const answers = [one, two].map((stream) => desk.heard.get(stream)!.at(-1))
     expect(answers).toMatchObject([{ created: true }, { created: false }])
-    expect(desk.hub.directory.rows.size).toBe(1)
+    expect(desk.hub.registers.rows.size).toBe(1)
   })
 
   test('who asks 100 times while the disk is full may open its room after (SE-5)', () => {
@@ -432,7 +432,7 @@ describe('a disk that takes its time, or nothing', () => {
     expect([...desk.owed]).toEqual([id])
     desk.write()
     desk.restart()
-    expect(desk.hub.directory.rows.get(id)!.members).toHaveLength(3)
+    expect(desk.hub.registers.rows.get(id)!.members).toHaveLength(3)
   })
 
   test('a stream that asks again while the disk works waits once, not many times (SE-5)', () => {
@@ -453,9 +453,9 @@ test('T19: the list ends after so many sessions, and says that it ended (PR-2)',
   const desk = new Desk()
   const out = { send: () => {}, record: () => {} }
   for (let n = 0; n < LIST_MAX + 5; n++) {
-    add(desk.hub.directory, 0, { ...WISH, room: `room ${n}` }, `s${n}`, out)
-    recordOf(desk.hub.directory, `s${n}`)
-    kept(desk.hub.directory, 0, `s${n}`)
+    add(desk.hub.registers, 0, { ...WISH, room: `room ${n}` }, `s${n}`, out)
+    recordOf(desk.hub.registers, `s${n}`)
+    confirmWrite(desk.hub.registers, 0, `s${n}`)
   }
   const answers = desk.say(desk.open(), { kind: 'list', request: 5, game: 'g', after: '' })
   expect(answers.filter(({ kind }) => kind === 'entry')).toHaveLength(LIST_MAX)

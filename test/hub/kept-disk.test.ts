@@ -25,13 +25,13 @@ describe('a kept room', () => {
     const other = desk.open()
     desk.owed.clear()
     ask(desk, other, 2)
-    hub.unkept(desk, [id], 'full')
+    hub.failWrite(desk, [id], 'full')
     desk.owed.add(id)
     desk.write()
     const [added, ...sheets] = desk.heard.get(other)!.slice(-2)
     expect(added).toMatchObject({ kind: 'added', opened: { inc: 258, sheets: 1 } })
     expect(sheets).toMatchObject([{ kind: 'sheet', bytes: Uint8Array.of(0) }])
-    expect(archive.standOf(desk.hub.archive.rooms.get(id))).toMatchObject({ by: 0, next: 259 })
+    expect(archive.latestOf(desk.hub.archive.rooms.get(id))).toMatchObject({ by: 0, next: 259 })
   })
 
   test('that the disk refuses to open is as it was, and no epoch is given twice (AP-1)', () => {
@@ -53,7 +53,7 @@ describe('a kept room', () => {
     expect(ask(desk, other, 3)).toEqual([])
     desk.write('full')
     expect(desk.heard.get(other)!.at(-1)).toMatchObject({ kind: 'refused', why: 'full' })
-    const row = desk.hub.directory.rows.get(id)!
+    const row = desk.hub.registers.rows.get(id)!
     expect(row.entry.register).toEqual({ epoch: 3, primary: 2, backup: 0 })
     ask(desk, other, 3)
     desk.write()
@@ -73,7 +73,7 @@ describe('a kept room', () => {
     }
     desk.restart()
     desk.atOnce = true
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
     desk.pass(9 * MINUTE)
     expect(desk.hub.archive.rooms.size).toBe(1)
     desk.pass(2 * MINUTE)

@@ -1,7 +1,7 @@
 // Goal: a hub keeps so many rooms, and so many of one address, and no room longer than it said.
 // Method: rooms at a hub by hand; each limit is met, and is free again when a room is gone.
 import { expect, test } from 'vitest'
-import { sweep, SWEEP_MS } from '../../packages/hub/src/machine/keeping.ts'
+import { sweep, SWEEP_MS } from '../../packages/hub/src/machine/persistence.ts'
 import { Desk } from './desk.ts'
 import { Kept } from './kept-room.ts'
 

@@ -1,6 +1,6 @@
 /** A kept room at a hub by hand, and who writes and opens it. */
 
-import { BACK_MS } from '../../packages/hub/src/machine/keeping.ts'
+import { BACK_MS } from '../../packages/hub/src/machine/persistence.ts'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 

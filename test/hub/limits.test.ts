@@ -162,7 +162,7 @@ describe('rooms', () => {
     // To find what is there costs nothing.
     expect(kinds(desk.add(stream, 'a', 9))).toEqual(['added'])
     desk.close(stream)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
     expect(why(open(desk, 3))).toBe('added')
   })
   test('a full hub gives the place of the room whose members are away for longest (SE-8)', () => {
@@ -181,9 +181,9 @@ describe('rooms', () => {
     expect(why(desk.add(again, 'd'))).toBe('limit hub.rooms')
     desk.go(6_000)
     expect(why(desk.add(again, 'd'))).toBe('limit hub.rooms')
-    expect(desk.hub.directory.rows.has(two!.id)).toBe(false)
+    expect(desk.hub.registers.rows.has(two!.id)).toBe(false)
     expect(why(desk.add(again, 'd'))).toBe('added')
-    expect(desk.hub.directory.rows.has(one!.id)).toBe(true)
+    expect(desk.hub.registers.rows.has(one!.id)).toBe(true)
   })
   test('the disk that takes nothing costs an address nothing (SE-5)', () => {
     const desk = new Desk()

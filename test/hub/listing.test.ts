@@ -2,7 +2,7 @@
 // Method: the hub's machine with rooms by hand.
 import { describe, expect, test } from 'vitest'
 import { all, costOf, page } from '../../packages/hub/src/machine/listing.ts'
-import { add, kept, recordOf } from '../../packages/hub/src/machine/register.ts'
+import { add, confirmWrite, recordOf } from '../../packages/hub/src/machine/register.ts'
 import { calmly } from '../calmly.ts'
 import { Desk, listed } from './desk.ts'
 
@@ -13,15 +13,15 @@ const QUIET = { send: () => {}, record: () => {} }
 
 /** Rooms that are on disk; each has as many players as its place in the list says. */
 function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
-  const { directory } = desk.hub
+  const { registers } = desk.hub
   const { hash, link, key } = listed(1)
   for (const [at, count] of players.entries()) {
     const id = `${game}-${at}`
     const wish = { game, room: `${at}`, playersMax: 9, topology: 'star', terms: '' } as const
-    add(directory, 0, { ...wish, recovers: false, hash, link, key }, id, QUIET)
-    recordOf(directory, id)
-    kept(directory, 0, id)
-    directory.rows.get(id)!.entry.players = count
+    add(registers, 0, { ...wish, recovers: false, hash, link, key }, id, QUIET)
+    recordOf(registers, id)
+    confirmWrite(registers, 0, id)
+    registers.rows.get(id)!.entry.players = count
   }
 }
 
@@ -42,7 +42,7 @@ describe('a page', () => {
   test('has the fullest rooms first, of those as full the oldest, and the unreachable last (SE-8)', () => {
     const desk = new Desk()
     rooms(desk, [1, 3, 2, 3, 8])
-    desk.hub.directory.rows.get('g-4')!.entry.standing = 'unreachable'
+    desk.hub.registers.rows.get('g-4')!.entry.standing = 'unreachable'
     expect(shown(desk)).toEqual({ rooms: ['g-1', 'g-3', 'g-2', 'g-0', 'g-4'], next: '' })
   })
   test('has no room that is by invitation, or whose founder wants none to see it (SE-18)', () => {
@@ -53,10 +53,10 @@ describe('a page', () => {
       'a=1;listed=no',
       'entry=open;listed=yes',
     ].entries()) {
-      desk.hub.directory.rows.get(`g-${at}`)!.entry.terms = terms
+      desk.hub.registers.rows.get(`g-${at}`)!.entry.terms = terms
     }
     expect(shown(desk).rooms).toEqual(['g-2', 'g-3'])
-    expect(all(desk.hub.directory, 'g')).toHaveLength(2)
+    expect(all(desk.hub.registers, 'g')).toHaveLength(2)
   })
   test('has 200 rooms, and says how to go on if there is one more (SE-10)', () => {
     const desk = new Desk()
@@ -79,8 +79,8 @@ describe('a page', () => {
       Array.from({ length: LIST_MAX + 3 }, (_none, at) => (at < LIST_MAX ? 2 : 1)),
     )
     const { next } = shown(desk)
-    desk.hub.directory.rows.delete(`g-${LIST_MAX - 1}`)
-    desk.hub.directory.rows.get(`g-${LIST_MAX + 1}`)!.entry.players = 5
+    desk.hub.registers.rows.delete(`g-${LIST_MAX - 1}`)
+    desk.hub.registers.rows.get(`g-${LIST_MAX + 1}`)!.entry.players = 5
     desk.now += LISTING_MS
     expect(shown(desk, '', next).rooms).toEqual([`g-${LIST_MAX}`, `g-${LIST_MAX + 2}`])
   })
@@ -96,7 +96,7 @@ describe('a page', () => {
   test('has no room that is not listed, nor one that the disk has not taken (SE-18)', () => {
     const desk = new Desk()
     rooms(desk, [1, 1, 1])
-    const { rows } = desk.hub.directory
+    const { rows } = desk.hub.registers
     rows.get('g-0')!.entry.terms = 'listed=no'
     rows.get('g-1')!.pending = { register: null, isNew: true, before: null, isWriting: false }
     expect(shown(desk).rooms).toEqual(['g-2'])
@@ -110,7 +110,7 @@ describe('a page', () => {
 test('all rooms are looked at once a second, however many ask (SE-10)', () => {
   const desk = new Desk()
   rooms(desk, [1, 1])
-  const { rows } = desk.hub.directory
+  const { rows } = desk.hub.registers
   let looks = 0
   const iterate = rows[Symbol.iterator].bind(rows)
   rows[Symbol.iterator] = () => {
@@ -158,8 +158,8 @@ test('all that is listed now, of one game or of every one, is told without a sec
   const desk = new Desk()
   rooms(desk, [1, 2])
   rooms(desk, [3], 'h')
-  const { directory } = desk.hub
-  directory.rows.get('g-1')!.entry.terms = 'listed=no'
-  const ids = (game: string): string[] => all(directory, game).map(({ session }) => session)
+  const { registers } = desk.hub
+  registers.rows.get('g-1')!.entry.terms = 'listed=no'
+  const ids = (game: string): string[] => all(registers, game).map(({ session }) => session)
   expect([ids(''), ids('g'), ids('h'), ids('i')]).toEqual([['g-0', 'h-0'], ['g-0'], ['h-0'], []])
 })

@@ -33,7 +33,7 @@ const n = (chaos: Prng): number => pick(chaos, NUMBERS)
 function asked({ chaos, desk, id }: Scene, session: string): ToHub {
   const request = n(chaos)
   const inc = pick(chaos, [1, 2, 3, MOST, 257])
-  const epoch = desk.hub.directory.rows.get(id)?.entry.register.epoch ?? 1
+  const epoch = desk.hub.registers.rows.get(id)?.entry.register.epoch ?? 1
   const place = { game: pick(chaos, ['g', 'h']), room: pick(chaos, ['main', 'side', '']) }
   const who = { hash: listed(inc).hash, link: linkOf(inc), key: keyOf(inc) }
   const [recovers, hosts, fresh] = [chance(chaos, 0.5), chance(chaos, 0.2), chance(chaos, 0.2)]
@@ -55,7 +55,7 @@ function asked({ chaos, desk, id }: Scene, session: string): ToHub {
 
 // What only members say, and mostly the primary alone.
 function told({ chaos, desk, id }: Scene, session: string): ToHub {
-  const epoch = pick(chaos, [desk.hub.directory.rows.get(id)?.entry.register.epoch ?? 1, n(chaos)])
+  const epoch = pick(chaos, [desk.hub.registers.rows.get(id)?.entry.register.epoch ?? 1, n(chaos)])
   const members = Array.from({ length: pick(chaos, [0, 1, 2, MOST]) }, (_, at) => listed(at + 1))
   const { hash: digest } = listed(2)
   const of = { number: n(chaos), from: chance(chaos, 0.5) ? null : n(chaos), index: n(chaos) }
@@ -111,6 +111,6 @@ test.each([1, 2, 3, 4])(
     }
     desk.write()
     desk.restart()
-    expect(desk.hub.directory.rows.size).toBeGreaterThanOrEqual(0)
+    expect(desk.hub.registers.rows.size).toBeGreaterThanOrEqual(0)
   },
 )

@@ -6,7 +6,7 @@ import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { Desk, HUB_KEY, listed, OPEN } from './desk.ts'
 
-const WISH: register.Wish = {
+const WISH: register.SessionOptions = {
   game: 'g',
   room: 'main',
   playersMax: 4,
@@ -18,7 +18,7 @@ const WISH: register.Wish = {
   key: listed(1).key,
 }
 
-function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {
+function ask(desk: Desk, wish: Partial<register.SessionOptions>): FromHub[] {
   return desk.say(desk.open(), { kind: 'add', request: 3, ...OPEN, ...WISH, ...wish })
 }
 
@@ -36,7 +36,7 @@ test('a room or a game whose name a terminal would obey is refused (SE-19)', () 
   for (const wish of [{ room: 'a\n' }, { game: '\u001B[2J' }, { room: 'a\u202Eb' }]) {
     expect(ask(desk, wish)).toEqual([{ kind: 'refused', request: 3, why }])
   }
-  expect(desk.hub.directory.rows.size).toBe(0)
+  expect(desk.hub.registers.rows.size).toBe(0)
 })
 
 test('T20: who may not serve hears that nobody does, who may that the hub is full (PR-2)', () => {
@@ -45,7 +45,7 @@ test('T20: who may not serve hears that nobody does, who may that the hub is ful
   expect(ask(desk, { playersMax: 0 })).toEqual(nobody)
   const out = { send: () => {}, record: () => {} }
   for (let i = 0; i < register.SESSIONS_MAX; i++) {
-    register.add(desk.hub.directory, 0, { ...WISH, room: `${i}` }, `${i}`, out)
+    register.add(desk.hub.registers, 0, { ...WISH, room: `${i}` }, `${i}`, out)
   }
   const why = 'limit hub.rooms: at most 10,000 rooms'
   expect(ask(desk, {})).toEqual([{ kind: 'refused', request: 3, why }])

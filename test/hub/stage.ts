@@ -119,7 +119,7 @@ export class Stage {
 
   /** It says that it lives, in answer to the last question. */
   lives(name: string): void {
-    const row = this.desk.hub.directory.rows.get(this.#session)!
+    const row = this.desk.hub.registers.rows.get(this.#session)!
     const { nonce, entry } = row
     const { epoch } = entry.register
     this.#say(name, { kind: 'yes', session: this.#session, epoch, nonce, players: 1 })

@@ -161,7 +161,7 @@ describe('a stream that attaches', () => {
         { kind: 'register', request: 7, register: { epoch } },
       ])
       expect(desk.heard.get(asker)!.at(-1)).toMatchObject({ kind: 'register', request: 7 })
-      expect([desk.hub.asked.size, desk.hub.waiting.size]).toEqual([0, 0])
+      expect([desk.hub.pendingRequests.size, desk.hub.waiting.size]).toEqual([0, 0])
     }
   })
 })
@@ -183,7 +183,7 @@ describe('a member that is listed', () => {
   test('T20: of a primary that does not list itself nobody knows the key (PR-2)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
-    desk.hub.directory.rows.get(id)!.granted = null
+    desk.hub.registers.rows.get(id)!.certificate = null
     desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(2)], players: 1 })
     const [answer] = desk.say(desk.open(), { kind: 'get', request: 3, session: id })
     expect(answer).toMatchObject({ kind: 'register', leader: null })
@@ -208,7 +208,7 @@ describe('a member that is listed', () => {
     (kind) => {
       const desk = new Desk()
       const [one, two] = [desk.session(1, 'one'), desk.session(1, 'two')]
-      const row = desk.hub.directory.rows.get(two.id)!
+      const row = desk.hub.registers.rows.get(two.id)!
       const before = [row.members, row.heard]
       const said: Record<typeof kind, ToHub> = {
         members: { kind: 'members', session: two.id, members: [listed(1), listed(3)], players: 2 },
@@ -230,13 +230,13 @@ describe('a datagram', () => {
     desk.bytes(streams[0]!, frameRelay(2, DATAGRAM))
     expect(desk.hub.counters).toMatchObject({ relayed: 1, relayedBytes: 3 })
     const stranger = desk.open()
-    const { purse } = desk.hub.connections.get(stranger)!
-    const left = (): number => purse['messages']!.left
+    const { buckets } = desk.hub.connections.get(stranger)!
+    const left = (): number => buckets['messages']!.left
     const before = left()
     // A knock costs one however long it is, for its bytes are paid for besides; to a member, too.
     for (const peer of [0, 2]) desk.bytes(stranger, frameKnock(peer, new Uint8Array(1_000)))
     expect(before - left()).toBe(2)
-    expect(purse).not.toHaveProperty('relayedPackets')
+    expect(buckets).not.toHaveProperty('relayedPackets')
     const long = encode(toHub, { kind: 'list', request: 1, game: 'g', after: '' })
     desk.bytes(stranger, Uint8Array.of(0, ...long))
     expect(before - left()).toBeCloseTo(3 + (1 + long.length) / 1_024, 6)
@@ -294,14 +294,14 @@ describe('the reason of a refusal', () => {
 })
 
 describe('who asks for a session', () => {
-  const ask = (desk: Desk, other: Partial<register.Wish>): unknown => {
+  const ask = (desk: Desk, other: Partial<register.SessionOptions>): unknown => {
     const { hash, link } = listed(1)
     const wish = { game: 'g', room: 'main', playersMax: 4, recovers: false, terms: '', hash, link }
     const said = { ...OPEN, ...wish, ...other }
     const message = { kind: 'add', request: 1, topology: 'star', ...said } as const
     return desk.say(desk.open(TWO), message)[0]
   }
-  test.each<[Partial<register.Wish>, string]>([
+  test.each<[Partial<register.SessionOptions>, string]>([
     [{ game: '' }, 'a session needs a game and a room'],
     [{ room: '' }, 'a session needs a game and a room'],
     [{ playersMax: 257 }, 'a session takes 1 to 256 players: 257'],

@@ -69,7 +69,7 @@ export class Stage {
     const out = this.#outOf(name)
     Object.assign(own, { id: ID, me: 1, player: 1 })
     renumber(own, false, 0, out)
-    register.present(this.#directory, this.now, ID, 1, true)
+    register.setPresent(this.#directory, this.now, ID, 1, true)
     roles.found({ session: own, now: this.now, out })
     membership.enter(
       { session: own, now: this.now, out },
@@ -111,7 +111,7 @@ export class Stage {
     const own = this.session(name)
     this.#tell(name, 'is killed')
     this.#alive.delete(name)
-    register.present(this.#directory, this.now, ID, own.me, false)
+    register.setPresent(this.#directory, this.now, ID, own.me, false)
     for (const pair of this.#linked) {
       if (pair.split(' ').includes(`${own.me}`)) this.#linked.delete(pair)
     }
@@ -262,7 +262,7 @@ export class Stage {
         register.setMembers(this.#directory, ID, from, message, this.#toPrimary)
         return
       case 'yes':
-        return void register.yes(this.#directory, now, message, from)
+        return void register.receiveYes(this.#directory, now, message, from)
       default:
     }
   }
@@ -280,7 +280,7 @@ export class Stage {
     this.#tell(name, `is in: player ${answer.player}, done up to ${answer.lastSeq}`)
     renumber(own, false, answer.lastSeq, this.#outOf(name))
     client.follow({ session: own, now: this.now, out: this.#outOf(name) }, answer.view, null)
-    register.present(this.#directory, this.now, ID, answer.inc, true)
+    register.setPresent(this.#directory, this.now, ID, answer.inc, true)
   }
 
   #fromHub(to: PeerId, message: FromHub): void {
@@ -294,14 +294,14 @@ export class Stage {
     })
   }
 
-  readonly #toPrimary: register.DirectoryOut = {
+  readonly #toPrimary: register.RegisterOut = {
     send: (to, message) => this.#fromHub(to, message),
     record: () => {},
   }
 
   #settle(): void {
     register.recordOf(this.#directory, ID)
-    register.kept(this.#directory, this.now, ID)
+    register.confirmWrite(this.#directory, this.now, ID)
   }
 }
 

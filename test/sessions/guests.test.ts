@@ -86,7 +86,7 @@ describe('a guest, who does not serve', () => {
     const [ada, left] = all as [Session, Session]
     void ada.leave()
     await w.runUntil(() => ada.status === 'lost', 10_000)
-    expect(w.hub()!.hub.directory.rows.size).toBe(0)
+    expect(w.hub()!.hub.registers.rows.size).toBe(0)
     await w.runUntil(() => left.status === 'lost', 120_000)
     expect(['unreachable', 'timeout']).toContain(left.code)
   })

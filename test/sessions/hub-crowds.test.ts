@@ -74,7 +74,7 @@ describe('two rooms of eight', () => {
     const w = world({ seed: 28, conditions: 'rtt=40' })
     return { w, rooms: [await seat(w, 'a', 8), await seat(w, 'b', 8)] }
   }
-  const ids = (w: SessionWorld): string[] => [...w.hub()!.hub.directory.rows.keys()].toSorted()
+  const ids = (w: SessionWorld): string[] => [...w.hub()!.hub.registers.rows.keys()].toSorted()
 
   test('whose hub is away for 60 s and is started anew go on as they were (SE-8)', async () => {
     const { w, rooms } = await twoRooms()

@@ -81,7 +81,7 @@ describe.each(CASES)('a join over $rtt ms with $loss % of loss', ({ rtt, loss })
       if (came === 'in') continue
       expect([at, came]).toEqual([at, 'left'])
       const members = ada.members.map(({ name }) => name)
-      const listed = [...w.hub()!.hub.directory.rows.values()].map((row) => row.members.length)
+      const listed = [...w.hub()!.hub.registers.rows.values()].map((row) => row.members.length)
       if (`${members.length} ${listed.join()}` !== '1 1') ghosts.push({ at, members, listed })
     }
     expect(ghosts).toEqual([])
@@ -92,7 +92,7 @@ describe.each(CASES)('a join over $rtt ms with $loss % of loss', ({ rtt, loss })
     for (const at of moments(rtt)) {
       const w = world({ seed: 100 + at, conditions, linesMax: 0 })
       if ((await tried(w, 'node', at, ms)) === 'in') continue
-      if (w.hub()!.hub.directory.rows.size > 0) ghosts.push(at)
+      if (w.hub()!.hub.registers.rows.size > 0) ghosts.push(at)
     }
     expect(ghosts).toEqual([])
   })

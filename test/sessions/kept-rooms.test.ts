@@ -33,7 +33,7 @@ describe('a room that everybody left', () => {
     await act(w, ada.leave())
     await act(w, grace.leave())
     await w.run(200)
-    expect(w.hub()!.hub.directory.rows.size).toBe(0)
+    expect(w.hub()!.hub.registers.rows.size).toBe(0)
     const again = await joining(w, { token, name: 'Grace' })
     expect(again.member!.session.id).toBe(id)
     expect([again.me.player, again.table.get('pins')]).toEqual([2, 2])

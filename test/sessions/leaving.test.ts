@@ -64,7 +64,7 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
   const begun = w.now()
   await act(w, ada.leave())
   expect(w.now() - begun).toBeLessThan(1_500)
-  expect(w.hub()!.hub.directory.rows.size).toBe(0)
+  expect(w.hub()!.hub.registers.rows.size).toBe(0)
 })
 
 /** All end at nearly once, as pages that are reloaded. @returns ms until each is in again */

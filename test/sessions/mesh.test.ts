@@ -79,7 +79,7 @@ describe('who has links', () => {
   test('the register keeps it over a restart of the hub', () => {
     const records = new Map<string, Uint8Array>()
     const directory = register.create(0)
-    const out: register.DirectoryOut = {
+    const out: register.RegisterOut = {
       send: () => {},
       record: (session) => void records.set(session, register.recordOf(directory, session)!),
     }

@@ -41,8 +41,8 @@ describe('what was frozen', () => {
   test.each(SEEDS.slice(0, 2))('lies of strangers to the hub, seed %d', (seed) => {
     const made = hub.desk(seed)
     hub.storm(made, MESSAGES)
-    const course = `${hashValues([[...made.told], made.hub.counters, made.hub.directory])}`
+    const course = `${hashValues([[...made.told], made.hub.counters, made.hub.registers])}`
     expect(hub.complaints(made)).toEqual([])
-    expect(thawed('storms', { [seed]: `${course} ${hashValues(made.hub.directory)}` })).toEqual([])
+    expect(thawed('storms', { [seed]: `${course} ${hashValues(made.hub.registers)}` })).toEqual([])
   })
 })

@@ -71,7 +71,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
     Array.from({ length: 4 }, () => 'refused'),
   )
   for (let room = 0; room < 80; room++) add('a', `${room}`, 8)
-  expect(made.hub.directory.rows.size).toBe(1 + TABLE.stream.registrations.limit)
+  expect(made.hub.registers.rows.size).toBe(1 + TABLE.stream.registrations.limit)
   expect(last(made, stream, 'refused')?.why).toContain('64')
 })
 

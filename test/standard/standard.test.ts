@@ -13,8 +13,8 @@ import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import { OBJECT_TYPES_MAX } from '../../packages/holdfast/src/objects/types.ts'
 import { sortDefinitions } from '../../packages/holdfast/src/kind/definitions.ts'
 import * as beacon from '../../packages/hub/src/server/beacon.ts'
-import * as attendance from '../../packages/hub/src/machine/attendance.ts'
-import * as attaching from '../../packages/hub/src/machine/attaching.ts'
+import * as sessionExpiry from '../../packages/hub/src/machine/session-expiry.ts'
+import * as attachment from '../../packages/hub/src/machine/attachment.ts'
 import * as challenge from '../../packages/hub/src/machine/challenge.ts'
 import * as listing from '../../packages/hub/src/machine/listing.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
@@ -23,7 +23,7 @@ import {
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
 } from '../../packages/holdfast/src/link/packets/assembly.ts'
-import * as shares from '../../packages/hub/src/machine/crowding.ts'
+import * as relayQueue from '../../packages/hub/src/machine/relay-queue.ts'
 import { NOISE } from '../../packages/holdfast/src/drivers/net/server/server-stream.ts'
 import * as streams from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import * as storeLimits from '../../packages/holdfast/src/drivers/store/limits.ts'
@@ -69,7 +69,7 @@ import { BEACON_MAX } from '../../packages/holdfast/src/wire/beacon.ts'
 import * as sealMessages from '../../packages/holdfast/src/seal/messages.ts'
 import * as archive from '../../packages/hub/src/machine/archive.ts'
 import * as saved from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
-import * as hubKeeping from '../../packages/hub/src/machine/keeping.ts'
+import * as hubPersistence from '../../packages/hub/src/machine/persistence.ts'
 import * as roomKey from '../../packages/holdfast/src/member/room-key.ts'
 import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
 import * as session from '../../packages/holdfast/src/session/messages.ts'
@@ -135,7 +135,7 @@ const LIMITS: Record<string, number> = {
   ...pick(session),
   ...pick(hubMessages),
   ...pick(archive),
-  ...pick(hubKeeping),
+  ...pick(hubPersistence),
   ...pick(sheets),
   ...pick(saved),
   ...pick(ports),
@@ -147,12 +147,12 @@ const LIMITS: Record<string, number> = {
   NOISE_PER_SECOND: NOISE.perSecond,
   ...pick(link),
   ...pick(listing),
-  ...pick(attaching),
+  ...pick(attachment),
   ...pick(challenge),
-  ...pick(attendance),
+  ...pick(sessionExpiry),
   ...pick(beacon),
   BEACON_MAX,
-  ...pick(shares),
+  ...pick(relayQueue),
   ...pick(objects),
   ...pick(stamp),
   ...pick(actions),

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
-import { save } from '../../packages/hub/src/machine/saving.ts'
+import { exportRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../sessions/acting.ts'
@@ -135,7 +135,7 @@ test('an older copy that whoever runs the hub imports is named as such, to all (
   const { session: ada } = await joining(w, { ...sealed, name: 'Ada' })
   await acts(w, ada, 'one')
   await left(w, ada)
-  const saved = save(w.hub()!.turn, place)!
+  const saved = exportRoom(w.hub()!.turn, place)!
   const first = await joining(w, { ...sealed, name: 'Ada', token: ada.token })
   await acts(w, first.session, 'two')
   const { session: grace } = await joining(w, { ...sealed, name: 'Grace' })
@@ -161,7 +161,7 @@ test('members whose hub is gone for good meet at another one, and are told what 
   const before = ada.session.member!.session.id
   // The hub that listens there now has another file, and so another key.
   await putBack(w, new Map())
-  const isThere = (): boolean => w.hub()!.hub.directory.rows.size > 0
+  const isThere = (): boolean => w.hub()!.hub.registers.rows.size > 0
   expect(await w.runUntil(isThere, 120_000)).toBe(true)
   await w.run(5_000)
   for (const { session, losses } of [ada, grace]) {

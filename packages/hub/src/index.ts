@@ -8,7 +8,7 @@ export type { HubFigures, ListedSession } from './server/hub-figures.ts'
 export type { CloseOptions, HubEvents, ImportOptions, RoomEvent } from './rooms.ts'
 export type { KeptRoom, RoomPlayer, RoomView } from './rooms.ts'
 export type { JoinRequest, JoinVerdict, OnJoin } from './on-join.ts'
-export { type Drained, hub, type HubHandle, type HubOptions } from './opening.ts'
+export { type Drained, hub, type HubHandle, type HubOptions } from './open-hub.ts'
 export {
   mintTicket,
   newTicketKey,

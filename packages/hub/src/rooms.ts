@@ -3,10 +3,10 @@
 import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import * as archive from './machine/archive.ts'
 import * as register from './machine/register.ts'
-import type { RoomNews } from './machine/state.ts'
+import type { RoomChange } from './machine/state.ts'
 import { savedIn, writeSaved } from '../../holdfast/src/hub-protocol/saved-room.ts'
-import { save, type Unfit } from './machine/saving.ts'
-import { drop } from './machine/keeping.ts'
+import { exportRoom, type ImportRefusal } from './machine/room-files.ts'
+import { drop } from './machine/persistence.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
 import { checkOptions } from '../../holdfast/src/api/options.ts'
@@ -90,9 +90,9 @@ export interface KeptRoom {
 
 /** All that a hub keeps of rooms. */
 export function keptRooms({ hub }: HubServer): KeptRoom[] {
-  const stands = Array.from(hub.archive.rooms.values(), (room) => archive.standOf(room))
-  return stands
-    .filter((stand) => stand !== null)
+  const rooms = Array.from(hub.archive.rooms.values(), (room) => archive.latestOf(room))
+  return rooms
+    .filter((stored) => stored !== null)
     .map(({ session: { entry }, bytes, at, until }) => {
       const { game, room, session } = entry
       return { game, room, session, bytes, at, until: until === 0 ? null : until }
@@ -107,7 +107,7 @@ export function dropRoom(server: HubServer, game: string, room: string): boolean
 
 /** What is kept of a room, as a file; null for nothing. @throws HoldfastError `bad-value` */
 export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
-  const saved = save(server.turn, placeOf(game, room))
+  const saved = exportRoom(server.turn, placeOf(game, room))
   return saved && writeSaved(saved)
 }
 
@@ -139,7 +139,7 @@ export async function importKept(
 }
 
 function notTaken(
-  unfit: Unfit,
+  unfit: ImportRefusal,
   as: { game: string; room: string },
   session: string,
 ): HoldfastError {
@@ -153,14 +153,14 @@ function notTaken(
 }
 
 /** The event of a room, for its listener. */
-export function eventOf({ game, room, session, player, key }: RoomNews): RoomEvent {
+export function eventOf({ game, room, session, player, key }: RoomChange): RoomEvent {
   return { game, room, session, player, key: toHex(key) }
 }
 
 /** A room; null if nobody is in it. @throws HoldfastError `bad-value` */
 export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
   const place = placeOf(game, room)
-  const [row] = register.inRoom(hub.directory, place).filter(({ pending }) => !pending?.isNew)
+  const [row] = register.inRoom(hub.registers, place).filter(({ pending }) => !pending?.isNew)
   if (!row) return null
   const { session, register: now, standing } = row.entry
   const players = new Map(row.members.map((member) => [member.player, member]))

@@ -3,7 +3,7 @@
  * who shows the token. A page can send neither without being asked for by its own name.
  */
 
-import type { HubHandle } from '../../../hub/src/opening.ts'
+import type { HubHandle } from '../../../hub/src/open-hub.ts'
 import type { IncomingMessage } from 'node:http'
 import { SAVED_MAX } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'

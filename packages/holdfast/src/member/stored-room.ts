@@ -1,6 +1,6 @@
 /**
  * A kept room that this process opens again: the hub has named it the primary of the session, and
- * sends the sheets that the last primary wrote (hub/src/machine/keeping.ts). Out of them comes the
+ * sends the sheets that the last primary wrote (hub/src/machine/persistence.ts). Out of them comes the
  * session as it was, without its members; players are the same when they come back.
  */
 

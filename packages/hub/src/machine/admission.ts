@@ -20,7 +20,13 @@ import {
   INVITED_MAX,
   SECRET_BYTES,
 } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import { entrantOf, type Invitation, INVITATIONS_MAX, type Kept, rightsOf } from './records.ts'
+import {
+  entrantOf,
+  type Invitation,
+  INVITATIONS_MAX,
+  type SessionRecord,
+  rightsOf,
+} from './records.ts'
 import { type Add, type Place, placeOf, type Row } from './register.ts'
 import type { Applicant, Call, Connection, Hub, HubOut, Ticketing } from './state.ts'
 
@@ -37,7 +43,7 @@ const FOUNDER = 'founder'
 /** Decides. @param claims  of the ticket that was shown; or why it is none; null without one */
 export function decide(
   hub: Hub,
-  row: Kept | null,
+  row: SessionRecord | null,
   wish: Add,
   claims: Claims | string | null,
 ): Verdict {
@@ -50,7 +56,7 @@ export function decide(
   return byInvitation(row, wish)
 }
 
-function byTicket(row: Kept | null, wish: Add, claims: Claims): Verdict {
+function byTicket(row: SessionRecord | null, wish: Add, claims: Claims): Verdict {
   const { game, room, key, rights, id, uses } = claims
   if (game !== wish.game || (room !== null && room !== wish.room)) {
     return { refused: `the ticket is for ${game}${room === null ? '' : `/${room}`}` }
@@ -65,7 +71,7 @@ function byTicket(row: Kept | null, wish: Add, claims: Claims): Verdict {
 }
 
 // Who opens a room comes in by none, and is kept as if it had, to come back by its key.
-function byInvitation(row: Kept | null, { terms, ticket }: Add): Verdict {
+function byInvitation(row: SessionRecord | null, { terms, ticket }: Add): Verdict {
   if (!row && ticket !== '') return { refused: 'the room that this invitation is for is over' }
   if (!row) return { rights: RIGHTS.play, id: isByInvitation(terms) ? FOUNDER : '' }
   if (!isByInvitation(row.entry.terms)) return { rights: RIGHTS.play, id: '' }
@@ -81,13 +87,13 @@ export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): voi
   if (id === '' || entrantOf(row.entrants, key)) return
   const entrant = { id, key, rights }
   row.entrants.push(entrant)
-  row.unkept.push(entrant)
+  row.unsaved.push(entrant)
 }
 
 /** Whether the disk has yet to take that a player came in by a ticket: until then it waits. */
-export function mustWait({ entrants, unkept }: Row, key: Uint8Array): boolean {
+export function mustWait({ entrants, unsaved }: Row, key: Uint8Array): boolean {
   const entrant = entrantOf(entrants, key)
-  return entrant !== undefined && unkept.includes(entrant)
+  return entrant !== undefined && unsaved.includes(entrant)
 }
 
 /** What the hub says to a process of what it may do. */
@@ -121,11 +127,11 @@ export function consult(
   const key = toHex(message.key)
   const who = whoIs(message, key)
   if (!hub.consults || from.approved === who) return false
-  const open = from.consulting
+  const open = from.pendingConsult
   // Asked again before the answer came: the newest request is answered.
   if (open && isAbout(open, who)) open.message = message
   else {
-    from.consulting = { message, claims }
+    from.pendingConsult = { message, claims }
     const address = from.account.place
     out.consult(connection, { game, room, key, rights, ticket: id, address, founding })
   }
@@ -133,20 +139,20 @@ export function consult(
 }
 
 /** The application has answered about the open question; null if it is none any more. */
-export function consulted(
+export function receiveVerdict(
   { from }: Call,
   about: Applicant,
   isWelcome: boolean,
-): Connection['consulting'] {
-  const open = from.consulting
+): Connection['pendingConsult'] {
+  const open = from.pendingConsult
   const who = whoIs(about, about.key)
   if (!open || !isAbout(open, who)) return null
-  from.consulting = null
+  from.pendingConsult = null
   if (isWelcome) from.approved = who
   return open
 }
 
-function isAbout({ message }: NonNullable<Connection['consulting']>, who: string): boolean {
+function isAbout({ message }: NonNullable<Connection['pendingConsult']>, who: string): boolean {
   return whoIs(message, toHex(message.key)) === who
 }
 
@@ -172,7 +178,7 @@ function idOf({ digest: of }: Invitation): string {
 }
 
 // The invitation that a process shows; null if it is none of that session.
-function shown({ invitations }: Kept, ticket: string): Invitation | null {
+function shown({ invitations }: SessionRecord, ticket: string): Invitation | null {
   if (!ticket.startsWith(INVITATION)) return null
   const secret = fromHex(ticket.slice(INVITATION.length), SECRET_BYTES)
   if (!secret) return null
@@ -181,7 +187,7 @@ function shown({ invitations }: Kept, ticket: string): Invitation | null {
 }
 
 // Whether as many came in by it as may.
-function isSpent({ entrants }: Kept, one: Invitation): boolean {
+function isSpent({ entrants }: SessionRecord, one: Invitation): boolean {
   const id = idOf(one)
   return entrants.filter((entrant) => entrant.id === id).length >= one.uses
 }
@@ -199,7 +205,7 @@ export function invite(
   wish: ToHub & { kind: 'invite' },
 ): 'done' | 'waits' | { why: string } {
   const known = row?.invitations.find((one) => sameBytes(one.digest, wish.digest))
-  if (row && known) return row.unkept.includes(known) ? 'waits' : 'done'
+  if (row && known) return row.unsaved.includes(known) ? 'waits' : 'done'
   if (!row) return { why: 'you are in no room' }
   const why = isClosed(tickets, row.entry.game)
     ? `rooms of ${row.entry.game} take tickets alone`
@@ -208,7 +214,7 @@ export function invite(
   const { digest: of, uses, rights } = wish
   const made = { digest: of, uses, rights }
   row.invitations = [...row.invitations.filter((one) => !isSpent(row, one)), made]
-  row.unkept.push(made)
+  row.unsaved.push(made)
   return 'waits'
 }
 

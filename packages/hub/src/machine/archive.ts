@@ -2,7 +2,7 @@
  * The archive of a hub: rooms that outlive their members, as the disk has them.
  *
  * Of a room it has **sheets** that its primary wrote: sheet 0 is the whole state, those behind it
- * are entries of the log. The hub reads none of them. Beside them stands one record: how far the
+ * are entries of the log. The hub reads none of them. One record stands beside them: how far the
  * sheets go, who wrote them, and the session's own record, so that the room can be opened again as
  * the session that it was. All that one write changes of a room the disk takes at once or not, so
  * there is never a whole state without its log, nor a log without the state that it goes on from.
@@ -16,7 +16,7 @@ import {
   type Entry,
   KEEP_MINUTES_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import { type Kept, readRecord, writeRecord } from './records.ts'
+import { type SessionRecord, readRecord, writeRecord } from './records.ts'
 import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
@@ -29,9 +29,9 @@ export const ROOMS_PREFIX = 'kept '
 export const RECORD_MAX: number = 1024 * 1024
 
 /** What the disk has, or shall have, of a room. */
-export interface Stand {
+export interface StoredRoom {
   /** The session's own record, with the newest register. */
-  readonly session: Kept
+  readonly session: SessionRecord
   /** Which primary wrote the sheets; 0 if somebody opened the room since. */
   readonly by: PeerId
   /** The length of the log with the last sheet. */
@@ -63,17 +63,17 @@ export interface Waiter {
 /** Changes of a room for one write. */
 interface Batch {
   /** Null removes the room. */
-  stand: Stand | null
+  stored: StoredRoom | null
   sheets: Map<number, Uint8Array | null>
   waiters: Waiter[]
 }
 
 /** One room in the archive. */
-export interface Room {
+export interface ArchivedRoom {
   /** Its game and name. */
   place: string
   /** Null while the disk has nothing of it. */
-  saved: Stand | null
+  saved: StoredRoom | null
   /** What the disk is to take next; and what it is taking. */
   next: Batch | null
   writing: Batch | null
@@ -85,7 +85,7 @@ export interface Room {
 
 /** All rooms that are kept, by session. */
 export interface Archive {
-  rooms: Map<string, Room>
+  rooms: Map<string, ArchivedRoom>
   /** The session of a room of a game. */
   places: Map<string, string>
   /** The wall clock minus ours. */
@@ -114,7 +114,7 @@ export function create(): Archive {
 }
 
 /** For how long a room of these terms is kept, in ms; 0 if it is not. */
-export function timeOf({ terms }: Pick<Entry, 'terms'>): Millis {
+export function keepMsOf({ terms }: Pick<Entry, 'terms'>): Millis {
   return Math.min(KEEP_MINUTES_MAX, termOf(terms, 'keep') ?? 0) * MINUTE
 }
 
@@ -134,7 +134,7 @@ export function restore(archive: Archive, bytes: Uint8Array): boolean {
   return true
 }
 
-function put(archive: Archive, entry: Entry, saved: Stand | null): Room {
+function put(archive: Archive, entry: Entry, saved: StoredRoom | null): ArchivedRoom {
   const place = placeOf(entry)
   const room = { place, saved, next: null, writing: null, founder: '', complete: false }
   archive.rooms.set(entry.session, room)
@@ -142,15 +142,15 @@ function put(archive: Archive, entry: Entry, saved: Stand | null): Room {
   return room
 }
 
-/** The room as it stands with all that was asked for; null if there is none, or will be none. */
-export function standOf(room: Room | undefined): Stand | null {
+/** The room with all changes that were requested; null if it does not or will not exist. */
+export function latestOf(room: ArchivedRoom | undefined): StoredRoom | null {
   if (!room) return null
-  return room.next ? room.next.stand : room.writing ? room.writing.stand : room.saved
+  return room.next ? room.next.stored : room.writing ? room.writing.stored : room.saved
 }
 
-/** What is kept of a room of a game, as it will stand; null for nothing. */
-export function find(archive: Archive, place: Place): Stand | null {
-  return standOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
+/** The stored room of a game, with all changes that were requested; null for none. */
+export function find(archive: Archive, place: Place): StoredRoom | null {
+  return latestOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
 /** The session of a room of which something is kept, or on its way to the disk; else null. */
@@ -170,27 +170,27 @@ export function recordOf(session: string): string {
 }
 
 /** The session of a room of which the disk is taking something, its name too; null for none. */
-export function onItsWay(archive: Archive, place: Place): string | null {
+export function pendingSession(archive: Archive, place: Place): string | null {
   const session = archive.places.get(placeOf(place)) ?? ''
   const room = archive.rooms.get(session)
-  return room?.writing || isRenamed(room, standOf(room)) ? session : null
+  return room?.writing || isRenamed(room, latestOf(room)) ? session : null
 }
 
-function isRenamed(room: Room | undefined, stand: Stand | null): boolean {
-  return stand !== null && placeOf(stand.session.entry) !== room!.place
+function isRenamed(room: ArchivedRoom | undefined, stored: StoredRoom | null): boolean {
+  return stored !== null && placeOf(stored.session.entry) !== room!.place
 }
 
 /** Changes a room with the next write; null removes it. */
 export function change(
   archive: Archive,
   entry: Entry,
-  stand: Stand | null,
+  stored: StoredRoom | null,
   sheets: ReadonlyMap<number, Uint8Array | null> = new Map(),
   waiter: Waiter | null = null,
-): Room {
+): ArchivedRoom {
   const room = archive.rooms.get(entry.session) ?? put(archive, entry, null)
-  room.next ??= { stand, sheets: new Map(), waiters: [] }
-  room.next.stand = stand
+  room.next ??= { stored, sheets: new Map(), waiters: [] }
+  room.next.stored = stored
   for (const [sheet, bytes] of sheets) room.next.sheets.set(sheet, bytes)
   if (waiter) room.next.waiters.push(waiter)
   return room
@@ -198,14 +198,14 @@ export function change(
 
 /** Removes a room with the next write. @returns false if there is none */
 export function drop(archive: Archive, session: string): boolean {
-  const stand = standOf(archive.rooms.get(session))
-  if (!stand) return false
-  change(archive, stand.session.entry, null, none(stand.sheets))
+  const stored = latestOf(archive.rooms.get(session))
+  if (!stored) return false
+  change(archive, stored.session.entry, null, removals(stored.sheets))
   return true
 }
 
 /** So many sheets are removed. */
-export function none(sheets: number): Map<number, null> {
+export function removals(sheets: number): Map<number, null> {
   return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
 }
 
@@ -223,9 +223,9 @@ export function changesOf({ rooms }: Archive, session: string): Changes {
   if (!room?.next || room.writing) return []
   room.writing = room.next
   room.next = null
-  const { stand, sheets } = room.writing
-  const form = stand?.imported ? 'imported' : 'kept'
-  const own = stand && ({ ...stand, form, session: writeRecord(stand.session) } as const)
+  const { stored, sheets } = room.writing
+  const form = stored?.imported ? 'imported' : 'kept'
+  const own = stored && ({ ...stored, form, session: writeRecord(stored.session) } as const)
   return [
     [recordOf(session), own && encode(archived, own)] as const,
     ...Array.from(sheets, ([sheet, bytes]) => [keyOf(session, sheet), bytes] as const),
@@ -233,19 +233,22 @@ export function changesOf({ rooms }: Archive, session: string): Changes {
 }
 
 /** The disk has what `changesOf` returned last. @returns who waited; and whether more is owed */
-export function kept(archive: Archive, session: string): { waiters: Waiter[]; more: boolean } {
+export function confirmWrite(
+  archive: Archive,
+  session: string,
+): { waiters: Waiter[]; more: boolean } {
   const room = archive.rooms.get(session)
   if (!room?.writing) return { waiters: [], more: false }
-  const { stand, waiters } = room.writing
-  room.saved = stand
+  const { stored, waiters } = room.writing
+  room.saved = stored
   room.writing = null
-  if (!stand && !room.next) erase(archive, session)
-  else if (isRenamed(room, stand)) rename(archive, session, placeOf(stand!.session.entry))
+  if (!stored && !room.next) erase(archive, session)
+  else if (isRenamed(room, stored)) rename(archive, session, placeOf(stored!.session.entry))
   return { waiters, more: room.next !== null }
 }
 
 /** The disk did not take it: nor did happen what was asked for since. @returns who waited */
-export function unkept(archive: Archive, session: string): Waiter[] {
+export function failWrite(archive: Archive, session: string): Waiter[] {
   const room = archive.rooms.get(session)
   if (!room?.writing) return []
   const waiters = [...room.writing.waiters, ...(room.next?.waiters ?? [])]

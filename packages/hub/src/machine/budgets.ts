@@ -1,7 +1,7 @@
 /**
  * What has been spent of the limits in limits.ts, and by whom.
  *
- * Each spender has a purse: a stream, its address, the room that it is about, and the hub as a
+ * Each spender has token buckets: a stream, its address, the room that it is about, and the hub as a
  * whole. What is asked for is paid from all of them or from none.
  *
  * What a room or the hub has is shared. While there is enough, whoever comes is served. When there
@@ -15,7 +15,7 @@
 import * as bucket from '../../../holdfast/src/bucket.ts'
 import type { Bucket, Rate } from '../../../holdfast/src/bucket.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
-import { type Found, inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
+import { type LimitRow, inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
 
 /** Most addresses of which an account is kept; those beyond share one. */
 export const ACCOUNTS_MAX = 16_384
@@ -26,10 +26,10 @@ const LEVEL_SHARE = 3 / 4
 /** So long a level holds. */
 const LEVEL_MS: Millis = 100
 /** Under this name the addresses beyond ACCOUNTS_MAX are counted as one. */
-const CROWD = 'crowd'
+const OVERFLOW = 'crowd'
 
 /** Token buckets by what is spent. */
-export type Purse = Partial<Record<string, Bucket>>
+export type Buckets = Partial<Record<string, Bucket>>
 
 /** What an address spent of late of something that is shared: it fades. */
 interface Recent {
@@ -41,7 +41,7 @@ interface Recent {
 export interface Account {
   /** The address: see `placeOf`. */
   readonly place: string
-  purse: Purse
+  buckets: Buckets
   /** By what is shared. */
   recent: Partial<Record<string, Recent>>
   /** Its TCP connections that are open, where somebody counts them. */
@@ -63,8 +63,8 @@ export interface Budgets {
   readonly limits: Limits
   /** By address, oldest first. */
   accounts: Map<string, Account>
-  rooms: Map<string, Purse>
-  hub: Purse
+  rooms: Map<string, Buckets>
+  hub: Buckets
   /** By what is shared: whoever spent less of late is served on credit, and when that was found. */
   levels: Partial<Record<string, { level: number; at: Millis }>>
   /** After so long without a word all buckets of an account are full again. */
@@ -79,7 +79,7 @@ export interface Budgets {
 export interface Spender {
   account: Account
   /** Of its stream, if it has one. */
-  purse?: Purse
+  buckets?: Buckets
   /** The session that it is about. */
   session?: string | undefined
 }
@@ -109,7 +109,7 @@ export function create(limits: Limits): Budgets {
   }
 }
 
-function sentence({ who, what, limit, of }: Found): string {
+function sentence({ who, what, limit, of }: LimitRow): string {
   const most = typeof limit === 'number' ? limit : limit.max
   const rate = typeof limit === 'number' ? '' : ` at once, ${inWords(limit.perSecond)} a second`
   return `${LIMIT}${who}.${what}: at most ${inWords(most)} ${of}${rate}`
@@ -124,8 +124,8 @@ export function accountOf(budgets: Budgets, now: Millis, place: string): Account
     return known
   }
   forget(budgets, now)
-  if (accounts.size >= ACCOUNTS_MAX && place !== CROWD) return accountOf(budgets, now, CROWD)
-  const none = { purse: {}, recent: {}, sockets: 0, speaking: 0, rooms: 0, at: now }
+  if (accounts.size >= ACCOUNTS_MAX && place !== OVERFLOW) return accountOf(budgets, now, OVERFLOW)
+  const none = { buckets: {}, recent: {}, sockets: 0, speaking: 0, rooms: 0, at: now }
   const streams = new Set<number>()
   const account = { place, ...none, streams, seats: new Map<string, number>() }
   accounts.set(place, account)
@@ -151,13 +151,13 @@ function forget({ accounts, fullMs }: Budgets, now: Millis): void {
 export function spend(
   budgets: Budgets,
   now: Millis,
-  { account, purse, session }: Spender,
+  { account, buckets, session }: Spender,
   what: What,
   cost: number,
 ): Exceeded | null {
   account.at = now
-  const ofStream = purse && cellOf(purse, rateOf(budgets, 'stream', what), what, now)
-  const ofAddress = cellOf(account.purse, rateOf(budgets, 'address', what), what, now)
+  const ofStream = buckets && cellOf(buckets, rateOf(budgets, 'stream', what), what, now)
+  const ofAddress = cellOf(account.buckets, rateOf(budgets, 'address', what), what, now)
   const ofRoom = session === undefined ? null : roomCell(budgets, now, session, what)
   const ofHub = cellOf(budgets.hub, rateOf(budgets, 'hub', what), what, now)
   const shared = (ofRoom ?? ofHub)?.rate
@@ -220,16 +220,16 @@ function rateOf({ limits }: Budgets, who: Who, what: string): Rate | null {
   return typeof limit === 'object' ? limit : null
 }
 
-function cellOf(purse: Purse, rate: Rate | null, what: string, now: Millis): Cell | null {
-  return rate && { bucket: (purse[what] ??= bucket.create(now, rate)), rate }
+function cellOf(buckets: Buckets, rate: Rate | null, what: string, now: Millis): Cell | null {
+  return rate && { bucket: (buckets[what] ??= bucket.create(now, rate)), rate }
 }
 
 function roomCell(budgets: Budgets, now: Millis, session: string, what: What): Cell | null {
   const rate = rateOf(budgets, 'room', what)
   if (!rate) return null
-  const purse = budgets.rooms.get(session) ?? {}
-  budgets.rooms.set(session, purse)
-  return cellOf(purse, rate, what, now)
+  const buckets = budgets.rooms.get(session) ?? {}
+  budgets.rooms.set(session, buckets)
+  return cellOf(buckets, rate, what, now)
 }
 
 function pays({ bucket: own, rate }: Cell, now: Millis, cost: number): boolean {
@@ -238,8 +238,8 @@ function pays({ bucket: own, rate }: Cell, now: Millis, cost: number): boolean {
 
 /** Gives back what was spent for nothing, to an address and the hub. */
 export function giveBack(budgets: Budgets, account: Account, what: What, cost: number): void {
-  for (const purse of [account.purse, budgets.hub]) {
-    const own = purse[what]
+  for (const buckets of [account.buckets, budgets.hub]) {
+    const own = buckets[what]
     if (own) own.left += cost
   }
   const recent = account.recent[what]

@@ -19,10 +19,10 @@ import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { grantOf, type Leader } from '../../../holdfast/src/hub-protocol/messages.ts'
 import {
   type Challenge,
-  type Directory,
-  type DirectoryOut,
+  type Registers,
+  type RegisterOut,
   find,
-  measured,
+  noteRoundTrip,
   nextNonce,
   type Row,
   type Veto,
@@ -42,7 +42,7 @@ export const AGAIN_MS: Millis = 250
 
 const ROUND_TRIPS = 3
 
-type Sender = Pick<DirectoryOut, 'send'>
+type Sender = Pick<RegisterOut, 'send'>
 
 /** How long a primary has for its answer. @param rttMs its round trip, null if none is known */
 export function boundOf(rttMs: Millis | null): Millis {
@@ -56,46 +56,46 @@ export function boundOf(rttMs: Millis | null): Millis {
  * or need not be. Where that is `free` the compare-and-set may be made.
  */
 export function ask(
-  directory: Directory,
+  registers: Registers,
   now: Millis,
   connection: number,
   demand: Challenge['demand'],
   out: Sender,
 ): 'asked' | 'vetoed' | 'free' {
   const { session } = demand
-  const row = find(directory, session)
-  const veto = vetoOf(directory, session)
+  const row = find(registers, session)
+  const veto = vetoOf(registers, session)
   if (!row?.present.has(row.entry.register.primary) || hasLapsed(veto, now)) {
-    directory.challenges.delete(session)
+    registers.challenges.delete(session)
     return 'free'
   }
   // So that nobody makes a primary spend its allowance on answers.
   if (veto && now - veto.at < AGAIN_MS) return 'vetoed'
-  const known = directory.challenges.get(session)
+  const known = registers.challenges.get(session)
   if (known?.demand.expect === demand.expect) {
     // The same takeover, asked for again: the newest request gets the answer.
-    directory.challenges.set(session, { ...known, connection, demand })
+    registers.challenges.set(session, { ...known, connection, demand })
     return 'asked'
   }
-  const nonce = nextNonce(directory)
+  const nonce = nextNonce(registers)
   const until = now + boundOf(row.rttMs)
-  directory.challenges.set(session, { nonce, askedAt: now, until, connection, demand })
-  put(directory, session, out)
+  registers.challenges.set(session, { nonce, askedAt: now, until, connection, demand })
+  sendChallenge(registers, session, out)
   return 'asked'
 }
 
-function vetoOf(directory: Directory, session: string): Veto | null {
-  const veto = directory.vetoes.get(session)
-  return veto && veto.epoch === find(directory, session)?.entry.register.epoch ? veto : null
+function vetoOf(registers: Registers, session: string): Veto | null {
+  const veto = registers.vetoes.get(session)
+  return veto && veto.epoch === find(registers, session)?.entry.register.epoch ? veto : null
 }
 
 function hasLapsed(veto: Veto | null, now: Millis): boolean {
   return veto !== null && now - veto.unproved >= VETO_MS
 }
 
-function put(directory: Directory, session: string, out: Sender): void {
-  const { nonce, demand } = directory.challenges.get(session)!
-  const { primary } = find(directory, session)!.entry.register
+function sendChallenge(registers: Registers, session: string, out: Sender): void {
+  const { nonce, demand } = registers.challenges.get(session)!
+  const { primary } = find(registers, session)!.entry.register
   out.send(primary, { kind: 'challenge', session, epoch: demand.expect, nonce })
 }
 
@@ -104,71 +104,71 @@ function put(directory: Directory, session: string, out: Sender): void {
  * not the answer that is waited for
  */
 export function answer(
-  directory: Directory,
+  registers: Registers,
   now: Millis,
   { session, epoch, nonce }: { session: string; epoch: number; nonce: number },
   from: PeerId,
 ): { challenge: Challenge; isVeto: boolean } | null {
-  const row = find(directory, session)
-  const challenge = directory.challenges.get(session)
+  const row = find(registers, session)
+  const challenge = registers.challenges.get(session)
   if (!row || !challenge) return null
   const { register } = row.entry
   if (register.primary !== from || register.epoch !== epoch) return null
   if (challenge.nonce !== nonce || challenge.demand.expect !== epoch) return null
-  measured(row, now - challenge.askedAt)
-  directory.challenges.delete(session)
-  const before = vetoOf(directory, session)
+  noteRoundTrip(row, now - challenge.askedAt)
+  registers.challenges.delete(session)
+  const before = vetoOf(registers, session)
   if (hasLapsed(before, now)) return { challenge, isVeto: false }
   // What was sent before it was asked proves nothing; what it owes already it owes since then.
   const unproved = Math.min(now, before?.unproved ?? now)
-  directory.vetoes.set(session, { epoch, at: now, unproved })
+  registers.vetoes.set(session, { epoch, at: now, unproved })
   return { challenge, isVeto: true }
 }
 
 /** A datagram goes from one member to another through the relay. */
-export function relayed(directory: Directory, session: string, from: PeerId, to: PeerId): void {
-  const veto = directory.vetoes.get(session)
+export function noteRelayed(registers: Registers, session: string, from: PeerId, to: PeerId): void {
+  const veto = registers.vetoes.get(session)
   if (!veto || veto.unproved === Infinity) return
-  const { primary, backup } = find(directory, session)?.entry.register ?? {}
+  const { primary, backup } = find(registers, session)?.entry.register ?? {}
   if (from === primary && to === backup) veto.unproved = Infinity
 }
 
 /** The stream of a member came or went. */
-export function present(
-  directory: Directory,
+export function setPresent(
+  registers: Registers,
   now: Millis,
   session: string,
   inc: PeerId,
   here: boolean,
   out: Sender,
 ): void {
-  const challenge = directory.challenges.get(session)
-  const { primary } = find(directory, session)?.entry.register ?? {}
+  const challenge = registers.challenges.get(session)
+  const { primary } = find(registers, session)?.entry.register ?? {}
   if (!challenge) return
   // Who asked asks anew by its next stream: nothing of the old one is then under way.
-  if (inc === challenge.demand.inc) directory.challenges.delete(session)
+  if (inc === challenge.demand.inc) registers.challenges.delete(session)
   if (inc !== primary) return
-  if (here) put(directory, session, out)
+  if (here) sendChallenge(registers, session, out)
   else challenge.until = now
 }
 
 /** The register changed: whoever asked for something else is to hear of it now. */
-export function settled(directory: Directory, now: Millis, session: string): void {
-  const challenge = directory.challenges.get(session)
+export function closeChallenge(registers: Registers, now: Millis, session: string): void {
+  const challenge = registers.challenges.get(session)
   if (challenge) challenge.until = now
   // It was of the epoch that is over.
-  directory.vetoes.delete(session)
+  registers.vetoes.delete(session)
 }
 
 /** Takes those out whose time is over: for them the compare-and-set is made. */
-export function takeDue(directory: Directory, now: Millis): Challenge[] {
-  const due = [...directory.challenges.values()].filter(({ until }) => until <= now)
-  for (const { demand } of due) directory.challenges.delete(demand.session)
+export function takeDue(registers: Registers, now: Millis): Challenge[] {
+  const due = [...registers.challenges.values()].filter(({ until }) => until <= now)
+  for (const { demand } of due) registers.challenges.delete(demand.session)
   return due
 }
 
 /** When `takeDue` has something. */
-export function deadline({ challenges }: Directory): Millis {
+export function deadline({ challenges }: Registers): Millis {
   let due = Infinity
   for (const { until } of challenges.values()) due = Math.min(due, until)
   return due
@@ -179,13 +179,13 @@ export function deadline({ challenges }: Directory): Millis {
 // cannot come.
 
 /** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
-export function leaderOf(row: Row, out: HubOut): Leader | null {
+export function leaderCertificate(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry
   const { epoch, primary } = register
-  if (row.granted?.epoch === epoch) return row.granted.leader
+  if (row.certificate?.epoch === epoch) return row.certificate.leader
   const link = row.members.find(({ inc }) => inc === primary)?.link
   if (!link) return null
   const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
-  row.granted = { epoch, leader }
+  row.certificate = { epoch, leader }
   return leader
 }

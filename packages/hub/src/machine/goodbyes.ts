@@ -6,36 +6,39 @@
  * led has written its whole log before it. Once all members of a session said goodbye, and the disk
  * has all that the last of them who led recorded, nobody can have anything acknowledged that is not
  * here: the session ends, and whoever comes opens its room at once. A goodbye is in memory alone: a
- * hub that starts anew knows of none, and the room waits as after deaths (keeping.ts).
+ * hub that starts anew knows of none, and the room waits as after deaths (persistence.ts).
  */
 
-import { detach } from './attaching.ts'
+import { detach } from './attachment.ts'
 import * as archive from './archive.ts'
-import type { Stand } from './archive.ts'
+import type { StoredRoom } from './archive.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
-import { type Call, speaksIn, type Turn } from './state.ts'
+import { type Call, isAttachedTo, type Turn } from './state.ts'
 
 /** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
-export function gone(call: Call, { session, epoch, index }: ToHub & { kind: 'gone' }): void {
-  const row = register.find(call.hub.directory, session)
-  if (!row || !speaksIn(call, session)) return
+export function receiveGoodbye(
+  call: Call,
+  { session, epoch, index }: ToHub & { kind: 'gone' },
+): void {
+  const row = register.find(call.hub.registers, session)
+  if (!row || !isAttachedTo(call, session)) return
   row.goodbyes.set(call.from.inc, { epoch, index })
   detach(call)
-  settle(call, session)
+  endIfDeserted(call, session)
 }
 
 /** Ends a session whose members all said goodbye, if the disk has what the last leader recorded. */
-export function settle({ hub, out }: Turn, session: string): void {
-  const row = register.find(hub.directory, session)
+export function endIfDeserted({ hub, out }: Turn, session: string): void {
+  const row = register.find(hub.registers, session)
   if (!row || row.pending || row.members.length === 0) return
   if (!row.members.every(({ inc }) => row.goodbyes.has(inc))) return
-  if (archive.timeOf(row.entry) > 0) {
+  if (archive.keepMsOf(row.entry) > 0) {
     const room = hub.archive.rooms.get(session)
     if (!room?.saved || room.writing || room.next || !hasAll(row, room.saved)) return
   }
-  register.forget(hub.directory, session, out)
+  register.endSession(hub.registers, session, out)
 }
 
 /**
@@ -43,14 +46,17 @@ export function settle({ hub, out }: Turn, session: string): void {
  * moment before, such as a page that was loaded anew sooner than the server's: who is attached
  * recovers the session, and where nobody is, whoever comes opens the room.
  */
-export function leftAll(row: Row, stand: Pick<Stand, 'by' | 'index'>): boolean {
+export function leftAll(row: Row, stored: Pick<StoredRoom, 'by' | 'index'>): boolean {
   const { primary, backup } = row.entry.register
-  return backup === 0 && row.goodbyes.has(primary) && hasAll(row, stand)
+  return backup === 0 && row.goodbyes.has(primary) && hasAll(row, stored)
 }
 
 // Whoever led last wrote what is here, and all that it had. A member that the register names may
 // not have heard so: then its predecessor led last, in the epoch before.
-function hasAll({ entry, goodbyes }: Row, { by, index }: Pick<Stand, 'by' | 'index'>): boolean {
+function hasAll(
+  { entry, goodbyes }: Row,
+  { by, index }: Pick<StoredRoom, 'by' | 'index'>,
+): boolean {
   const { primary, epoch } = entry.register
   const last = goodbyes.get(by)
   if (!last || last.epoch === 0 || index < last.index) return false

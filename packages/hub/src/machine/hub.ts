@@ -21,13 +21,13 @@ import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
 import * as archive from './archive.ts'
-import * as attendance from './attendance.ts'
-import { attach, detach, setMembers, tellRemoved, rise } from './attaching.ts'
+import * as sessionExpiry from './session-expiry.ts'
+import { attach, detach, setMembers, notifyRemoved, leaveSeat } from './attachment.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
-import * as crowding from './crowding.ts'
+import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import * as refusals from './refusals.ts'
 import * as sessions from './sessions.ts'
 import {
@@ -35,53 +35,53 @@ import {
   type Call,
   callOf,
   type Connection,
-  directoryOut,
+  registerOut,
   type Hub,
   refuse,
   removedKey,
-  say,
+  send,
   type Turn,
 } from './state.ts'
 
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
 /** A stream is open, to that IP address; it is closed at once if there is no room for it. */
-export function opened({ hub, now, out }: Turn, connection: number, address: string): void {
+export function addStream({ hub, now, out }: Turn, connection: number, address: string): void {
   const from: Connection = {
     greeted: false,
     session: '',
     inc: 0,
-    calls: '',
-    asking: null,
-    consulting: null,
+    foundSession: '',
+    pendingAdd: null,
+    pendingConsult: null,
     approved: '',
     created: 0,
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
-    purse: {},
+    buckets: {},
     seat: '',
     sheet: null,
-    heardAt: now,
-    usedAt: now,
-    told: new Map(),
+    lastMessageAt: now,
+    lastRequestAt: now,
+    reportedAt: new Map(),
   }
   hub.mute.set(connection, now)
   hub.connections.set(connection, from)
-  crowding.enter({ hub, now, connection, from, out })
+  streamLimits.admitStream({ hub, now, connection, from, out })
 }
 
 /** A stream is gone: the other members of its session are notified (PEER_GONE). */
-export function closed(turn: Turn, connection: number): void {
+export function removeStream(turn: Turn, connection: number): void {
   const call = callOf(turn, connection)
   turn.hub.connections.delete(connection)
   turn.hub.mute.delete(connection)
   if (call) {
-    rise(call.from)
+    leaveSeat(call.from)
     call.from.account.streams.delete(connection)
     detach(call)
-    attendance.founderGone(turn, call.from.founded)
+    sessionExpiry.endUnattended(turn, call.from.founded)
   }
-  sessions.grantDue(turn)
+  sessions.proceedDue(turn)
 }
 
 /** A message of a stream. A stream that sends a malformed message is counted and closed. */
@@ -89,7 +89,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   const call = callOf(turn, connection)
   if (!call) return
   const { hub, now, from, out } = call
-  from.heardAt = now
+  from.lastMessageAt = now
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
   if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
@@ -97,7 +97,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   }
   // What a stranger says at length costs more; its datagrams are paid for by bytes besides.
   const isLong = from.inc === 0 && frame?.kind !== 'knock'
-  if (!refusals.mayGoOn(call, 'messages', isLong ? 1 + bytes.length / 1024 : 1)) return
+  if (!refusals.charge(call, 'messages', isLong ? 1 + bytes.length / 1024 : 1)) return
   if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
   // The sender is a member that was removed a moment ago, or no member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
@@ -107,7 +107,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
     out.close(connection, { kind: 'refused', why: 'malformed message' })
     return
   }
-  answer(call, message)
+  dispatch(call, message)
 }
 
 // Datagrams may be lost: a member that sends too many loses some, and keeps its stream unless it
@@ -127,7 +127,7 @@ function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
   const known = hub.attached.get(from.session)?.get(to)
   const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
   if (target === undefined) return void hub.counters.astray++
-  challenge.relayed(hub.directory, from.session, from.inc, to)
+  challenge.noteRelayed(hub.registers, from.session, from.inc, to)
   hub.counters.relayed++
   hub.counters.relayedBytes += datagram.length
   out.relay(target, from.inc, datagram)
@@ -137,13 +137,15 @@ function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
 function knock(call: Call, to: number, datagram: Uint8Array): void {
   const { hub, connection, from, out } = call
   if (to !== 0 || datagram.length > DATAGRAM_MAX) return void hub.counters.astray++
-  from.usedAt = call.now
-  const met = refusals.spend(call, 'joins', datagram.length, from.calls)
+  from.lastRequestAt = call.now
+  const met = refusals.spend(call, 'joins', datagram.length, from.foundSession)
   if (met) return refusals.drop(call, met)
-  const row = register.find(hub.directory, from.calls)
-  const primary = row && hub.attached.get(from.calls)?.get(row.entry.register.primary)
+  const row = register.find(hub.registers, from.foundSession)
+  const primary = row && hub.attached.get(from.foundSession)?.get(row.entry.register.primary)
   if (primary === undefined || primary === null) {
-    const why = row ? `the primary of session ${from.calls} is not attached` : 'no such session'
+    const why = row
+      ? `the primary of session ${from.foundSession} is not attached`
+      : 'no such session'
     return refuse(connection, 0, why, out)
   }
   out.knock(primary, connection, datagram)
@@ -154,15 +156,15 @@ function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
   const { hub, from, out } = call
   const { session, inc } = from
   if (!mayRelay(call, datagram.length)) return
-  const primary = register.find(hub.directory, session)?.entry.register.primary
-  const isCaller = hub.connections.get(caller)?.calls === session
+  const primary = register.find(hub.registers, session)?.entry.register.primary
+  const isCaller = hub.connections.get(caller)?.foundSession === session
   if (inc !== primary || !isCaller || datagram.length > DATAGRAM_MAX) hub.counters.astray++
   else out.knock(caller, 0, datagram)
 }
 
-function answer(call: Call, message: ToHub): void {
+function dispatch(call: Call, message: ToHub): void {
   const { hub, now, connection, from, out } = call
-  if (message.kind !== 'hello' && message.kind !== 'ping') from.usedAt = now
+  if (message.kind !== 'hello' && message.kind !== 'ping') from.lastRequestAt = now
   switch (message.kind) {
     case 'hello':
       return greet(call, message.version)
@@ -180,25 +182,30 @@ function answer(call: Call, message: ToHub): void {
       }
       return attach(call, message)
     case 'members': {
-      if (!refusals.mayGoOn(call, 'rows', message.members.length)) return
+      if (!refusals.charge(call, 'rows', message.members.length)) return
       const known = message.session === from.session
       if (!known || !setMembers(call, message)) hub.counters.forged++
-      else goodbyes.settle(call, message.session)
+      else goodbyes.endIfDeserted(call, message.session)
       return
     }
     case 'yes':
-      register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
+      register.receiveYes(
+        hub.registers,
+        now,
+        message,
+        from.session === message.session ? from.inc : 0,
+      )
       return
     case 'invite':
       return sessions.invite(call, message)
     case 'keep':
-      return keeping.keep(call, message)
+      return persistence.receiveSheet(call, message)
     case 'gone':
-      return goodbyes.gone(call, message)
+      return goodbyes.receiveGoodbye(call, message)
     case 'alive':
       return sessions.alive(call, message)
     case 'ping':
-      return say(connection, { kind: 'pong', count: message.count }, out)
+      return send(connection, { kind: 'pong', count: message.count }, out)
     default:
       message satisfies never
   }
@@ -206,9 +213,9 @@ function answer(call: Call, message: ToHub): void {
 
 function greet({ hub, connection, from, out }: Call, version: number): void {
   const { boot, key } = hub
-  say(connection, { kind: 'welcome', version: encodeVersions(HUB_VERSIONS), boot }, out)
+  send(connection, { kind: 'welcome', version: encodeVersions(HUB_VERSIONS), boot }, out)
   if (negotiate(HUB_VERSIONS, version) !== null) {
-    say(connection, { kind: 'signs', key }, out)
+    send(connection, { kind: 'signs', key }, out)
     from.greeted = true
     hub.mute.delete(connection)
   } else {
@@ -218,29 +225,29 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
 }
 
 /** The ticket of a stream was read: what it says, or why it is none. */
-export function ticketed(
+export function receiveTicket(
   turn: Turn,
   { connection, ticket }: { connection: number; ticket: string },
   claims: Claims | string,
 ): void {
   const call = callOf(turn, connection)
-  if (call) sessions.ticketed(call, ticket, claims)
+  if (call) sessions.receiveTicket(call, ticket, claims)
 }
 
 /** The application has answered about somebody. @param why  not; null lets them in */
-export function consulted(
+export function receiveVerdict(
   turn: Turn,
   { connection, applicant }: { connection: number; applicant: Applicant },
   why: string | null,
 ): void {
   const call = callOf(turn, connection)
-  if (call) sessions.consulted(call, applicant, why)
+  if (call) sessions.receiveVerdict(call, applicant, why)
 }
 
-/** What the disk shall have of a session, all of it or nothing; then `kept` or `unkept` follows. */
+/** The records to write for a session, all or none; `confirmWrite` or `failWrite` follows. */
 export function changesOf(hub: Hub, session: string): archive.Changes {
   return [
-    [session, register.recordOf(hub.directory, session)],
+    [session, register.recordOf(hub.registers, session)],
     ...archive.changesOf(hub.archive, session),
   ]
 }
@@ -249,37 +256,37 @@ export function changesOf(hub: Hub, session: string): archive.Changes {
 export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
   if (key.startsWith(archive.SHEETS_PREFIX)) return true
   if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
-  return register.restore(hub.directory, now, bytes)
+  return register.restore(hub.registers, now, bytes)
 }
 
 /** The disk has the records of these sessions as `changesOf` returned them last. */
-export function kept(turn: Turn, ids: readonly string[]): void {
+export function confirmWrite(turn: Turn, ids: readonly string[]): void {
   for (const session of ids) {
-    keeping.kept(turn, session)
-    sessions.kept(turn, session)
-    goOn(turn, session)
+    persistence.confirmWrite(turn, session)
+    sessions.confirmWrite(turn, session)
+    resumeWaiting(turn, session)
   }
-  sessions.grantDue(turn)
+  sessions.proceedDue(turn)
 }
 
 /** The disk did not take them: those who asked for the changes get the reason. */
-export function unkept(turn: Turn, ids: readonly string[], why: string): void {
+export function failWrite(turn: Turn, ids: readonly string[], why: string): void {
   for (const session of ids) {
     sessions.refuseEntrants(turn, session, why)
-    keeping.unkept(turn, session, why)
-    sessions.unkept(turn, session, why)
-    goOn(turn, session)
+    persistence.failWrite(turn, session, why)
+    sessions.failWrite(turn, session, why)
+    resumeWaiting(turn, session)
   }
 }
 
 // The disk has answered: requests that waited for it are handled now.
-function goOn(turn: Turn, session: string): void {
-  goodbyes.settle(turn, session)
+function resumeWaiting(turn: Turn, session: string): void {
+  goodbyes.endIfDeserted(turn, session)
   const waiting = turn.hub.waiting.get(session) ?? []
   turn.hub.waiting.delete(session)
   for (const { connection, message } of waiting) {
     const call = callOf(turn, connection)
-    if (call) answer(call, message)
+    if (call) dispatch(call, message)
   }
 }
 
@@ -294,13 +301,13 @@ export function wake(turn: Turn): void {
     const met = budgets.refuse(hub.budgets, 'stream', 'hello')
     refusals.close(callOf(turn, connection)!, met, 'refused')
   }
-  crowding.sweep(turn)
-  attendance.sweep(turn)
-  sessions.sweepShut(turn)
-  keeping.sweep(turn)
-  tellRemoved(turn)
-  sessions.grantDue(turn)
-  register.wake(hub.directory, now, directoryOut(turn))
+  streamLimits.sweep(turn)
+  sessionExpiry.sweep(turn)
+  sessions.sweepClosed(turn)
+  persistence.sweep(turn)
+  notifyRemoved(turn)
+  sessions.proceedDue(turn)
+  register.wake(hub.registers, now, registerOut(turn))
 }
 
 /** When `wake` is due. */
@@ -309,7 +316,7 @@ export function deadline(hub: Hub): Millis {
   const { hello } = hub.budgets.limits.stream
   const muteAt = oldest === undefined ? Infinity : oldest + hello
   const [gone] = hub.removed.values()
-  const due = Math.min(register.deadline(hub.directory), challenge.deadline(hub.directory))
+  const due = Math.min(register.deadline(hub.registers), challenge.deadline(hub.registers))
   const archivedAt = hub.archive.rooms.size === 0 ? Infinity : hub.archivedAt
   return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt)
 }

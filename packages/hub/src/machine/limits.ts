@@ -237,7 +237,7 @@ export type Limits = {
 }
 
 /** One limit as it is looked up, whatever its name. */
-export type Found = Row & { who: Who; what: string }
+export type LimitRow = Row & { who: Who; what: string }
 
 /** The limits of a hub that was given none. */
 export function defaults(): Limits {
@@ -249,7 +249,7 @@ export function defaults(): Limits {
 }
 
 /** All rows, with the limits of one hub. */
-export function rowsOf(limits: Limits): Found[] {
+export function rowsOf(limits: Limits): LimitRow[] {
   return (Object.keys(TABLE) as Who[]).flatMap((who) => {
     const own: Record<string, Rate | number> = limits[who]
     return Object.entries<Row>(TABLE[who]).map(([what, row]) => {

@@ -8,11 +8,11 @@
  */
 
 import { type Millis, termsSay } from '../../../holdfast/src/machine.ts'
-import * as attendance from './attendance.ts'
+import * as sessionExpiry from './session-expiry.ts'
 import { isByInvitation } from './admission.ts'
 import type { Entry, Listed } from '../../../holdfast/src/hub-protocol/messages.ts'
-import type { Directory, Row } from './register.ts'
-import type { Hub, Item, Page, HubOut, RoomNews } from './state.ts'
+import type { Registers, Row } from './register.ts'
+import type { Hub, Item, Page, HubOut, RoomChange } from './state.ts'
 import type { PeerId } from '../../../holdfast/src/machine.ts'
 
 /** Most rooms of one page. */
@@ -52,7 +52,7 @@ export function page(hub: Hub, now: Millis, game: string, after: string): Page {
 }
 
 /** The listed sessions of one game, or of all games if the name is empty, as they are now. */
-export function all({ rows, places }: Directory, game: string): Entry[] {
+export function all({ rows, places }: Registers, game: string): Entry[] {
   const ids = game === '' ? rows.keys() : (places.get(`game ${game}`) ?? [])
   return [...ids]
     .map((id) => rows.get(id)!)
@@ -68,11 +68,11 @@ function isListed({ pending, entry }: Row): boolean {
 
 function look(hub: Hub, now: Millis): void {
   const games = new Map<string, Item[]>([['', []]])
-  for (const [session, row] of hub.directory.rows) {
+  for (const [session, row] of hub.registers.rows) {
     if (!isListed(row)) continue
     const { entry } = row
     const rank = entry.standing === 'unreachable' ? -1 : entry.players
-    const { serial } = attendance.of(hub, now, session)
+    const { serial } = sessionExpiry.expiryOf(hub, now, session)
     const item = { entry, rank, serial }
     games.get('')!.push(item)
     const own = games.get(entry.game)
@@ -99,32 +99,32 @@ function startOf(items: readonly Item[], after: string): number {
   return from < 0 ? items.length : from
 }
 
-type Told = Pick<HubOut, 'happened'>
+type RoomSink = Pick<HubOut, 'roomChanged'>
 
-function tell(row: Row, kind: RoomNews['kind'], { player, key }: Listed, out: Told): void {
+function notify(row: Row, kind: RoomChange['kind'], { player, key }: Listed, out: RoomSink): void {
   const { session, game, room } = row.entry
-  out.happened({ kind, session, game, room, player, key })
+  out.roomChanged({ kind, session, game, room, player, key })
 }
 
 /** The session began or ended. */
-export function happened(row: Row, kind: 'founded' | 'ended', out: Told): void {
+export function notifySession(row: Row, kind: 'founded' | 'ended', out: RoomSink): void {
   const primary = row.members.find(({ inc }) => inc === row.entry.register.primary)
   const any = primary ?? row.members[0]
-  if (any) tell(row, kind, any, out)
+  if (any) notify(row, kind, any, out)
 }
 
 /** Another member may serve by now. @param before  who was primary */
-export function tellMoved(row: Row, before: PeerId, out: Told): void {
+export function notifyMoved(row: Row, before: PeerId, out: RoomSink): void {
   const { primary } = row.entry.register
   const now = row.members.find(({ inc }) => inc === primary)
-  if (primary !== before && now) tell(row, 'moved', now, out)
+  if (primary !== before && now) notify(row, 'moved', now, out)
 }
 
 /** Players came or went. @param before  the members that were listed */
-export function tellPlayers(row: Row, before: readonly Listed[], out: Told): void {
+export function notifyPlayers(row: Row, before: readonly Listed[], out: RoomSink): void {
   const players = (members: readonly Listed[]): Map<number, Listed> =>
     new Map(members.map((member) => [member.player, member]))
   const [then, now] = [players(before), players(row.members)]
-  for (const [player, member] of now) if (!then.has(player)) tell(row, 'joined', member, out)
-  for (const [player, member] of then) if (!now.has(player)) tell(row, 'left', member, out)
+  for (const [player, member] of now) if (!then.has(player)) notify(row, 'joined', member, out)
+  for (const [player, member] of then) if (!now.has(player)) notify(row, 'left', member, out)
 }

@@ -33,7 +33,7 @@ import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 export const INVITATIONS_MAX = 64
 
 /** What is kept of one session. */
-export interface Kept {
+export interface SessionRecord {
   entry: Entry
   members: Listed[]
   /** The session's members may recover it. */
@@ -70,21 +70,21 @@ export const storedWithTerms = record({ form, entry, ...keptBefore })
 export const storedBefore = record({ entry: record(place), ...keptBefore })
 
 /** The record of a session. */
-export function writeRecord(kept: Kept): Uint8Array {
+export function writeRecord(kept: SessionRecord): Uint8Array {
   return encode(stored, { form: 'links', ...kept })
 }
 
 /** Reads a record; null if it is none of ours. */
-export function readRecord(bytes: Uint8Array): Kept | null {
+export function readRecord(bytes: Uint8Array): SessionRecord | null {
   const read = decode(stored, bytes)
-  if (read?.form !== 'links') return broughtUp(bytes)
+  if (read?.form !== 'links') return upgrade(bytes)
   const { form: _, ...kept } = read
   return kept
 }
 
 const NOBODY = { hosts: false, entrants: [], invitations: [] }
 
-function broughtUp(bytes: Uint8Array): Kept | null {
+function upgrade(bytes: Uint8Array): SessionRecord | null {
   const read = decode(storedWithTerms, bytes)
   const before = read?.form === 'terms' ? read : decode(storedBefore, bytes)
   if (!before) return null
@@ -102,13 +102,13 @@ export function entrantOf(entrants: readonly Entrant[], key: Uint8Array): Entran
 }
 
 /** What the player of that key may do: to play, if it came in by no ticket. */
-export function rightsOf({ entrants }: Pick<Kept, 'entrants'>, key: Uint8Array): number {
+export function rightsOf({ entrants }: Pick<SessionRecord, 'entrants'>, key: Uint8Array): number {
   return entrantOf(entrants, key)?.rights ?? RIGHTS.play
 }
 
 /** Whether by a change nobody comes to serve who may not. */
-export function suits(
-  kept: Kept,
+export function allowsRoles(
+  kept: SessionRecord,
   { why, primary, backup }: Pick<ToHub & { kind: 'change' }, 'why' | 'primary' | 'backup'>,
 ): boolean {
   switch (why) {
@@ -123,7 +123,7 @@ export function suits(
   }
 }
 
-function mayServe(kept: Kept, inc: PeerId): boolean {
+function mayServe(kept: SessionRecord, inc: PeerId): boolean {
   const member = kept.members.find((listed) => listed.inc === inc)
   return member !== undefined && mayLead(rightsOf(kept, member.key), kept.hosts)
 }

@@ -12,7 +12,7 @@ import type { What } from './limits.ts'
 import { type Call, refuse } from './state.ts'
 
 /** A stream is told of the same limit no sooner than this. */
-export const TOLD_MS: Millis = 1_000
+export const REPORT_MS: Millis = 1_000
 /** Datagrams that were dropped for a limit and cost as much as one message. */
 export const DROPS_PER_MESSAGE = 16
 
@@ -29,12 +29,12 @@ export function answer({ hub, connection, out }: Call, request: number, met: Exc
 /** The stream spends, with its address and the hub. @returns the limit that it met */
 export function spend(call: Call, what: What, cost: number, session?: string): Exceeded | null {
   const { hub, now, from } = call
-  const by: Spender = { account: from.account, purse: from.purse, session }
+  const by: Spender = { account: from.account, buckets: from.buckets, session }
   return budgets.spend(hub.budgets, now, by, what, cost)
 }
 
 /** What a stream says costs. @returns false if it was too much, and the stream is closed */
-export function mayGoOn(call: Call, what: 'messages' | 'rows', cost: number): boolean {
+export function charge(call: Call, what: 'messages' | 'rows', cost: number): boolean {
   const met = spend(call, what, cost)
   if (!met) return true
   call.hub.counters.flooding++
@@ -45,9 +45,9 @@ export function mayGoOn(call: Call, what: 'messages' | 'rows', cost: number): bo
 /** A datagram was dropped for that limit: its sender is told, and who goes on is closed. */
 export function drop(call: Call, met: Exceeded): void {
   const { hub, now, connection, from, out } = call
-  if (!mayGoOn(call, 'messages', 1 / DROPS_PER_MESSAGE)) return
+  if (!charge(call, 'messages', 1 / DROPS_PER_MESSAGE)) return
   const code = budgets.codeOf(met)
-  if (now - (from.told.get(code) ?? -Infinity) < TOLD_MS) return
-  from.told.set(code, now)
+  if (now - (from.reportedAt.get(code) ?? -Infinity) < REPORT_MS) return
+  from.reportedAt.set(code, now)
   refuse(connection, 0, budgets.reasonOf(hub.budgets, met), out)
 }

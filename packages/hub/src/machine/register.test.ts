@@ -5,7 +5,7 @@ import { digest, proofOf } from '../../../holdfast/src/wire/digest.ts'
 import { calmly } from '../../../../test/calmly.ts'
 import { EPOCH_MAX, type Listed } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
-import { type Demand, type Directory } from './register.ts'
+import { type Demand, type Registers } from './register.ts'
 
 const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
 const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')
@@ -17,7 +17,7 @@ const listed = (inc: number): Listed => {
 }
 
 const QUIET = { send: () => {}, record: () => {} }
-const WISH: register.Wish = {
+const WISH: register.SessionOptions = {
   game: 'g',
   room: 'r',
   playersMax: 3,
@@ -30,9 +30,9 @@ const WISH: register.Wish = {
 }
 
 class Desk {
-  directory: Directory = register.create(0)
+  directory: Registers = register.create(0)
   readonly records = new Map<string, Uint8Array>()
-  readonly out: register.DirectoryOut = {
+  readonly out: register.RegisterOut = {
     send: () => {},
     record: (session) => this.#keep(session),
   }
@@ -48,7 +48,7 @@ class Desk {
     const bytes = register.recordOf(this.directory, session)
     if (bytes) this.records.set(session, bytes)
     else this.records.delete(session)
-    register.kept(this.directory, 0, session)
+    register.confirmWrite(this.directory, 0, session)
   }
 
   change(demand: Partial<Demand>): boolean {
@@ -118,9 +118,9 @@ describe('the register', () => {
   })
 
   test('T23: a change that the disk refuses never was, and a session that it refuses is gone (PR-2)', () => {
-    const refuse = (directory: Directory, session: string): void => {
+    const refuse = (directory: Registers, session: string): void => {
       register.recordOf(directory, session)
-      expect(register.unkept(directory, session)).toBe(true)
+      expect(register.failWrite(directory, session)).toBe(true)
     }
     const desk = new Desk()
     const out = { ...desk.out, record: () => {} }
@@ -145,7 +145,7 @@ describe('the register', () => {
     const out = { send: () => {}, record: () => {} }
     register.add(directory, 0, WISH, 't', out)
     register.recordOf(directory, 't')
-    register.kept(directory, 0, 't')
+    register.confirmWrite(directory, 0, 't')
     const members = [1, 2].map((inc) => listed(inc))
     register.setMembers(directory, 't', 1, { members, players: 2 }, out)
     const written = (): register.Row | null => {
@@ -202,7 +202,7 @@ describe('a register whose session may be recovered', () => {
     const row = register.find(desk.directory, 's')!
     row.recovers = true
     row.lastYes = AT
-    for (const inc of [1, 2, 3]) register.present(desk.directory, AT, 's', inc, true)
+    for (const inc of [1, 2, 3]) register.setPresent(desk.directory, AT, 's', inc, true)
     if (backedUp) Object.assign(row.entry.register, { epoch: 1, backup: 2 })
     return desk
   }
@@ -219,7 +219,7 @@ describe('a register whose session may be recovered', () => {
   })
   test('T30: only by a member whose stream is here (PR-2)', () => {
     const desk = recoverable(false)
-    register.present(desk.directory, AT, 's', 3, false)
+    register.setPresent(desk.directory, AT, 's', 3, false)
     expect(recover(desk, AT + register.RECOVER_MS + 1, 3)).toBe(false)
     expect(recover(desk, AT + register.RECOVER_MS + 1, 2)).toBe(true)
   })
@@ -231,7 +231,7 @@ describe('a register whose session may be recovered', () => {
     const out = { ...desk.out, record: () => {} }
     register.change(desk.directory, later, { ...takeover, why: 'takeover' }, out)
     register.recordOf(desk.directory, 's')
-    register.kept(desk.directory, later, 's')
+    register.confirmWrite(desk.directory, later, 's')
     expect(row.entry.register).toEqual({ epoch: 2, primary: 2, backup: 0 })
     expect(recover(desk, later + register.RECOVER_MS, 3, 2)).toBe(false)
     expect(recover(desk, later + register.RECOVER_MS + 1, 3, 2)).toBe(true)
@@ -240,7 +240,7 @@ describe('a register whose session may be recovered', () => {
     const desk = recoverable(true)
     const answer = { session: 's', epoch: 1, nonce: 5, players: 1 }
     const yes = (epoch: number, from: number): boolean =>
-      register.yes(desk.directory, AT + 1, { ...answer, epoch }, from)
+      register.receiveYes(desk.directory, AT + 1, { ...answer, epoch }, from)
     expect([yes(0, 1), yes(2, 1), yes(1, 2)]).toEqual([false, false, false])
     expect(register.find(desk.directory, 's')!.lastYes).toBe(AT)
     expect(yes(1, 1)).toBe(true)
@@ -251,10 +251,10 @@ describe('a register whose session may be recovered', () => {
 test('a room is free again when its primary is gone and no backup is there (PR-2)', () => {
   const opens = (backedUp: boolean): boolean => {
     const desk = new Desk()
-    register.present(desk.directory, 0, 's', 1, true)
+    register.setPresent(desk.directory, 0, 's', 1, true)
     if (backedUp) desk.change({ why: 'add', backup: 2 })
-    register.present(desk.directory, 0, 's', 1, false)
-    return register.living(desk.directory, register.GONE_MS + 1, WISH) === null
+    register.setPresent(desk.directory, 0, 's', 1, false)
+    return register.findAlive(desk.directory, register.GONE_MS + 1, WISH) === null
   }
   expect(opens(false)).toBe(true)
   expect(opens(true)).toBe(false)
@@ -262,11 +262,11 @@ test('a room is free again when its primary is gone and no backup is there (PR-2
 
 describe('what a change of the register does besides (PR-2)', () => {
   /** A session on disk whose primary answered in 40 ms, and was missed since. */
-  function known(backup = 2): { directory: Directory; row: register.Row } {
+  function known(backup = 2): { directory: Registers; row: register.Row } {
     const directory = register.create(0)
     register.add(directory, 0, WISH, 's', QUIET)
     register.recordOf(directory, 's')
-    register.kept(directory, 0, 's')
+    register.confirmWrite(directory, 0, 's')
     const row = register.find(directory, 's')!
     row.members = [1, 2, 3].map((inc) => listed(inc))
     Object.assign(row.entry.register, { backup })
@@ -275,7 +275,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     return { directory, row }
   }
 
-  function change(directory: Directory, demand: Partial<Demand>, now = 100): boolean {
+  function change(directory: Registers, demand: Partial<Demand>, now = 100): boolean {
     const inc = demand.inc ?? 1
     const whole = { session: 's', inc, proof: proof(inc), primary: inc, backup: 0, expect: 1 }
     const asked = { ...whole, why: 'drop' as const, ...demand }
@@ -291,7 +291,7 @@ describe('what a change of the register does besides (PR-2)', () => {
       const { directory, row } = known()
       expect(change(directory, { why, inc })).toBe(true)
       register.recordOf(directory, 's')
-      expect(register.kept(directory, 100, 's')).toBe('changed')
+      expect(register.confirmWrite(directory, 100, 's')).toBe('changed')
       const now = { epoch: 2, primary: inc, backup: 0 }
       expect(row).toMatchObject({ rttMs: rtt, missed: 0, goneAt: Infinity, lastYes: 100 })
       expect([row.entry.register, row.entry.standing]).toEqual([now, 'open'])
@@ -304,7 +304,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     expect(directory.places.size).toBe(3)
     expect(change(directory, { why: 'end' })).toBe(true)
     register.recordOf(directory, 's')
-    expect(calmly(() => register.kept(directory, 0, 's'))).toBe('ended')
+    expect(calmly(() => register.confirmWrite(directory, 0, 's'))).toBe('ended')
     expect([...directory.places.values()].map((ids) => [...ids])).toEqual([['t'], ['t']])
     expect(register.inRoom(directory, WISH)).toEqual([])
     expect(register.inRoom(directory, others[0]!).map(({ entry }) => entry.session)).toEqual(['t'])
@@ -313,16 +313,16 @@ describe('what a change of the register does besides (PR-2)', () => {
     const directory = register.create(0)
     register.add(directory, 0, WISH, 's', QUIET)
     // The disk has not been asked yet.
-    expect(register.kept(directory, 0, 's')).toBe(null)
-    expect(register.unkept(directory, 's')).toBe(false)
+    expect(register.confirmWrite(directory, 0, 's')).toBe(null)
+    expect(register.failWrite(directory, 's')).toBe(false)
     register.recordOf(directory, 's')
-    expect(register.kept(directory, 0, 's')).toBe('begun')
+    expect(register.confirmWrite(directory, 0, 's')).toBe('begun')
   })
   test('T23: while one waits for the disk no other is taken, and no question is asked (PR-2)', () => {
     const { directory, row } = known()
     expect(change(directory, {})).toBe(true)
     expect(change(directory, {})).toBe(false)
-    expect(calmly(() => register.forget(directory, 's', QUIET))).toBe(false)
+    expect(calmly(() => register.endSession(directory, 's', QUIET))).toBe(false)
     const asked: register.Question[] = []
     const out = {
       ...QUIET,
@@ -339,13 +339,13 @@ describe('what a change of the register does besides (PR-2)', () => {
     const none = { session: 'none', epoch: 1, nonce: 0, players: 1 }
     const nothing = (run: () => unknown): void => expect(calmly(run)).toBeFalsy()
     nothing(() => change(directory, { session: 'none' }))
-    nothing(() => register.forget(directory, 'none', QUIET))
+    nothing(() => register.endSession(directory, 'none', QUIET))
     nothing(() => register.recordOf(directory, 'none'))
-    nothing(() => register.kept(directory, 0, 'none'))
-    nothing(() => register.unkept(directory, 'none'))
+    nothing(() => register.confirmWrite(directory, 0, 'none'))
+    nothing(() => register.failWrite(directory, 'none'))
     nothing(() => register.setMembers(directory, 'none', 1, { members: [], players: 0 }, QUIET))
-    nothing(() => register.yes(directory, 0, none, 1))
-    nothing(() => register.present(directory, 0, 'none', 1, true))
+    nothing(() => register.receiveYes(directory, 0, none, 1))
+    nothing(() => register.setPresent(directory, 0, 'none', 1, true))
     nothing(() => change(directory, { inc: 9 }))
   })
   test.each<[string, Partial<Demand>]>([
@@ -434,7 +434,7 @@ describe('the round trip to a primary (PR-2)', () => {
     const desk = new Desk()
     const row = register.find(desk.directory, 's')!
     const says = (nonce: number, now: number): number | null => {
-      register.yes(desk.directory, now, { session: 's', epoch: 1, nonce, players: 1 }, 1)
+      register.receiveYes(desk.directory, now, { session: 's', epoch: 1, nonce, players: 1 }, 1)
       return row.rttMs
     }
     // Nobody has asked.
@@ -465,13 +465,13 @@ describe('a room whose primary is gone', () => {
     const desk = new Desk()
     const row = register.find(desk.directory, 's')!
     row.recovers = recovers
-    for (const inc of here) register.present(desk.directory, 0, 's', inc, true)
-    register.present(desk.directory, 0, 's', 1, true)
-    register.present(desk.directory, 0, 's', 2, false)
+    for (const inc of here) register.setPresent(desk.directory, 0, 's', inc, true)
+    register.setPresent(desk.directory, 0, 's', 1, true)
+    register.setPresent(desk.directory, 0, 's', 2, false)
     expect(row.goneAt).toBe(Infinity)
-    if (!here.includes(1)) register.present(desk.directory, 0, 's', 1, false)
+    if (!here.includes(1)) register.setPresent(desk.directory, 0, 's', 1, false)
     if (unreachable) row.entry.standing = 'unreachable'
-    return register.living(desk.directory, ms, WISH) !== null
+    return register.findAlive(desk.directory, ms, WISH) !== null
   }
   test('lives for three seconds, to the millisecond (PR-2)', () => {
     expect(lives({})).toBe(true)

@@ -28,7 +28,13 @@ import {
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Entrant } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import { proves } from '../../../holdfast/src/wire/digest.ts'
-import { type Invitation, type Kept, readRecord, suits, writeRecord } from './records.ts'
+import {
+  type Invitation,
+  type SessionRecord,
+  readRecord,
+  allowsRoles,
+  writeRecord,
+} from './records.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000
@@ -89,7 +95,7 @@ interface Goodbye {
 export type Place = Pick<Entry, 'game' | 'room'>
 
 /** One session: its record on disk, and how its primary has answered lately. */
-export interface Row extends Kept {
+export interface Row extends SessionRecord {
   /** Members whose streams are attached. */
   present: Set<PeerId>
   /** The nonce of the last YES_I_AM. */
@@ -107,24 +113,24 @@ export interface Row extends Kept {
   /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
   /** Who opened the room again, and has written nothing since; 0 for nobody. */
-  opening: PeerId
+  opener: PeerId
   /** A sheet of it was refused, or may have been: we were started anew since. */
-  refused: boolean
-  /** The primary whose newest sheet says that it is strict (keeping.ts); 0 for none. */
+  storeFailed: boolean
+  /** The primary whose newest sheet says that it is strict (persistence.ts); 0 for none. */
   strict: PeerId
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
   /** The change that the disk has yet to take. */
   pending: Pending | null
   /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
-  unkept: (Entrant | Invitation)[]
-  writing: number
+  unsaved: (Entrant | Invitation)[]
+  savingCount: number
   /** What the hub signed last of who leads; null before. */
-  granted: { epoch: number; leader: Leader } | null
+  certificate: { epoch: number; leader: Leader } | null
 }
 
-/** All sessions of one directory. */
-export interface Directory {
+/** The registers of all sessions. */
+export interface Registers {
   rows: Map<string, Row>
   /** By session: what challenge.ts asks, and what was answered. */
   challenges: Map<string, Challenge>
@@ -137,21 +143,21 @@ export interface Directory {
   nonce: number
 }
 
-/** A message that a directory sends by itself. */
+/** A question to a primary. */
 export type Question =
   | { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
   | { kind: 'challenge'; session: string; epoch: number; nonce: number }
 
 /**
- * The sink of the directory's functions. `send` goes to the registered primary's number; `record`
- * names a session whose record must be written: `recordOf` returns it, `kept` or `unkept` follows.
+ * The sink of these functions. `send` goes to the registered primary's number; `record` names a
+ * session whose record must be written: `recordOf` returns it, `confirmWrite` or `failWrite` follows.
  */
-export interface DirectoryOut {
+export interface RegisterOut {
   send(to: PeerId, question: Question): void
   record(session: string): void
 }
 
-type Recorder = Pick<DirectoryOut, 'record'>
+type Recorder = Pick<RegisterOut, 'record'>
 
 /** The request for a change. */
 export type Demand = Omit<Change, 'kind' | 'request'>
@@ -164,17 +170,17 @@ export type Add = ToHub & { kind: 'add' }
 export type Founder = Pick<Add, 'hash' | 'link' | 'key'>
 
 /** The options of a process that opens a session. */
-export type Wish = Founder &
+export type SessionOptions = Founder &
   Pick<Add, 'game' | 'room' | 'playersMax' | 'recovers' | 'topology' | 'terms'> & {
     /** Only members that were admitted as hosts serve. */
     hosts?: boolean
   }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
-export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
-  const kept = readRecord(bytes)
-  if (!kept) return false
-  insert(directory, rowOf(kept, now))
+export function restore(registers: Registers, now: Millis, bytes: Uint8Array): boolean {
+  const record = readRecord(bytes)
+  if (!record) return false
+  insert(registers, rowOf(record, now))
   return true
 }
 
@@ -184,9 +190,9 @@ export function restore(directory: Directory, now: Millis, bytes: Uint8Array): b
  * @param session  an id that was never used before
  */
 export function add(
-  directory: Directory,
+  registers: Registers,
   now: Millis,
-  wish: Wish,
+  wish: SessionOptions,
   session: string,
   out: Recorder,
 ): Row {
@@ -195,29 +201,29 @@ export function add(
   const standing = 'open' as const
   const entry = { session, game, room, playersMax, topology, terms, register, players: 1, standing }
   const none = { members: [], entrants: [], invitations: [] }
-  return begin(directory, now, { entry, recovers, hosts, ...none }, wish, out)
+  return begin(registers, now, { entry, recovers, hosts, ...none }, wish, out)
 }
 
 /** Its founder leads a session: a new one, or one that was kept. It waits for the disk. */
 export function begin(
-  directory: Directory,
+  registers: Registers,
   now: Millis,
-  kept: Kept,
+  record: SessionRecord,
   { hash, link, key }: Founder,
   out: Recorder,
 ): Row {
-  const inc = kept.entry.register.primary
+  const inc = record.entry.register.primary
   const members = [{ inc, player: inc, hash, link, key }]
-  const row = { ...rowOf({ ...kept, members }, now), refused: false }
-  const before = directory.rows.get(kept.entry.session) ?? null
-  insert(directory, row)
+  const row = { ...rowOf({ ...record, members }, now), storeFailed: false }
+  const before = registers.rows.get(record.entry.session) ?? null
+  insert(registers, row)
   propose(row, row.entry.register, { isNew: true, before }, out)
   return row
 }
 
 /** The session of a room that somebody serves or will serve. */
-export function living(directory: Directory, now: Millis, place: Place): Row | null {
-  return inRoom(directory, place).find((row) => !isDead(row, now)) ?? null
+export function findAlive(registers: Registers, now: Millis, place: Place): Row | null {
+  return inRoom(registers, place).find((row) => !isDead(row, now)) ?? null
 }
 
 /**
@@ -225,9 +231,9 @@ export function living(directory: Directory, now: Millis, place: Place): Row | n
  * twice fails the second time, and its sender sees from the register whether the change was its
  * own. While a change of this session is pending, a second one is refused.
  */
-export function change(directory: Directory, now: Millis, demand: Demand, out: Recorder): boolean {
-  if (!allows(directory, now, demand)) return false
-  const row = directory.rows.get(demand.session)!
+export function change(registers: Registers, now: Millis, demand: Demand, out: Recorder): boolean {
+  if (!allows(registers, now, demand)) return false
+  const row = registers.rows.get(demand.session)!
   const { primary, backup, expect } = demand
   const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
   propose(row, next, CHANGED, out)
@@ -235,16 +241,16 @@ export function change(directory: Directory, now: Millis, demand: Demand, out: R
 }
 
 /** Ends a session that nobody wants any more. @returns false while a change of it waits */
-export function forget(directory: Directory, session: string, out: Recorder): boolean {
-  const row = directory.rows.get(session)
+export function endSession(registers: Registers, session: string, out: Recorder): boolean {
+  const row = registers.rows.get(session)
   if (!row || row.pending) return false
   propose(row, null, CHANGED, out)
   return true
 }
 
 /** Whether `change` would take it now. */
-export function allows(directory: Directory, now: Millis, demand: Demand): boolean {
-  const row = directory.rows.get(demand.session)
+export function allows(registers: Registers, now: Millis, demand: Demand): boolean {
+  const row = registers.rows.get(demand.session)
   if (!row || row.pending) return false
   return demand.expect === row.entry.register.epoch && mayChange(row, now, demand)
 }
@@ -262,11 +268,11 @@ function propose(
 }
 
 /** The record of a session for the disk, with its pending change; null to remove it. */
-export function recordOf(directory: Directory, session: string): Uint8Array | null {
-  const row = directory.rows.get(session)
+export function recordOf(registers: Registers, session: string): Uint8Array | null {
+  const row = registers.rows.get(session)
   if (!row) return null
   if (row.pending) row.pending.isWriting = true
-  row.writing = row.unkept.length
+  row.savingCount = row.unsaved.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
   return writeRecord({ ...row, entry: { ...row.entry, register } })
@@ -276,18 +282,18 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
  * The disk has what `recordOf` returned last: a change in it takes effect. @returns what became of
  * the session; null if there was no change
  */
-export function kept(
-  directory: Directory,
+export function confirmWrite(
+  registers: Registers,
   now: Millis,
   session: string,
 ): 'begun' | 'changed' | 'ended' | null {
-  const row = directory.rows.get(session)
-  row?.unkept.splice(0, row.writing)
+  const row = registers.rows.get(session)
+  row?.unsaved.splice(0, row.savingCount)
   if (!row?.pending?.isWriting) return null
   const { register, isNew } = row.pending
   row.pending = null
   if (register === null) {
-    erase(directory, row)
+    erase(registers, row)
     return 'ended'
   }
   if (register.primary !== row.entry.register.primary) row.rttMs = null
@@ -295,24 +301,24 @@ export function kept(
   row.goneAt = Infinity
   row.lastYes = now
   row.missed = 0
-  stand(row)
+  updateStanding(row)
   return isNew ? 'begun' : 'changed'
 }
 
 /** The disk did not take what `recordOf` returned last: a change in it never happened. */
-export function unkept(directory: Directory, session: string): boolean {
-  const row = directory.rows.get(session)
+export function failWrite(registers: Registers, session: string): boolean {
+  const row = registers.rows.get(session)
   if (!row?.pending?.isWriting) return false
   const { isNew, before } = row.pending
-  if (before) insert(directory, before)
-  else if (isNew) erase(directory, row)
+  if (before) insert(registers, before)
+  else if (isNew) erase(registers, row)
   row.pending = null
   return true
 }
 
 function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
-  if (register.epoch >= EPOCH_MAX || !suits(row, demand)) return false
+  if (register.epoch >= EPOCH_MAX || !allowsRoles(row, demand)) return false
   if (!admits(row, demand.inc, demand.proof)) return false
   // Whoever said goodbye gets no role.
   if (row.goodbyes.has(demand.primary) || row.goodbyes.has(demand.backup)) return false
@@ -349,16 +355,16 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
 // leads no more. The disk has what a strict primary acknowledged, unless it refused a sheet, for
 // then the primary goes on without. Any other may publish for as long as its lease lasts.
 function isOver(row: Row, now: Millis): boolean {
-  const { entry, goodbyes, strict, refused, goneAt, lastYes } = row
+  const { entry, goodbyes, strict, storeFailed, goneAt, lastYes } = row
   const { primary, backup } = entry.register
   if (now - lastYes > RECOVER_MS) return true
   if (backup !== 0 && !goodbyes.has(backup)) return false
-  return goodbyes.has(primary) || (strict === primary && !refused && now - goneAt > GONE_MS)
+  return goodbyes.has(primary) || (strict === primary && !storeFailed && now - goneAt > GONE_MS)
 }
 
 /** GET_THIS_SERVER. */
-export function find(directory: Directory, session: string): Row | null {
-  return directory.rows.get(session) ?? null
+export function find(registers: Registers, session: string): Row | null {
+  return registers.rows.get(session) ?? null
 }
 
 /** Whether the proof is that of a member. Nobody speaks for one that said goodbye. */
@@ -370,77 +376,77 @@ export function admits(row: Row, inc: PeerId, proof: Uint8Array): boolean {
 
 /** The primary's list after a change of the view: it counts at once, and is on disk later. */
 export function setMembers(
-  directory: Directory,
+  registers: Registers,
   session: string,
   from: PeerId,
   { members, players }: { members: Listed[]; players: number },
   out: Recorder,
 ): boolean {
-  const row = directory.rows.get(session)
+  const row = registers.rows.get(session)
   if (!row || row.entry.register.primary !== from) return false
   // By 0 nobody is meant, so nobody could be seen to come or to go.
   if (members.some(({ inc }) => inc === 0)) return false
   row.members = members
   row.entry.players = Math.min(players, members.length)
-  stand(row)
+  updateStanding(row)
   out.record(session)
   return true
 }
 
 /** YES_I_AM: a late one restores an unreachable session. */
-export function yes(
-  directory: Directory,
+export function receiveYes(
+  registers: Registers,
   now: Millis,
   answer: { session: string; epoch: number; nonce: number; players: number },
   from: PeerId,
 ): boolean {
-  const row = directory.rows.get(answer.session)
+  const row = registers.rows.get(answer.session)
   if (!row) return false
   const { register } = row.entry
   if (register.primary !== from || register.epoch !== answer.epoch) return false
-  if (row.missed > 0 && answer.nonce === row.nonce) measured(row, now - row.askedAt)
+  if (row.missed > 0 && answer.nonce === row.nonce) noteRoundTrip(row, now - row.askedAt)
   row.lastYes = now
   row.heard = answer.nonce
   row.missed = 0
-  stand(row)
+  updateStanding(row)
   return true
 }
 
 /** The primary's answer took so long: its round trip is smoothed. */
-export function measured(row: Row, ms: Millis): void {
+export function noteRoundTrip(row: Row, ms: Millis): void {
   row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
 /** Asks the next primaries, marks silent sessions, and removes those that were silent for long. */
-export function wake(directory: Directory, now: Millis, out: DirectoryOut): void {
-  const { rows, asking } = directory
+export function wake(registers: Registers, now: Millis, out: RegisterOut): void {
+  const { rows, asking } = registers
   const all = (): string[] => Array.from(rows.values(), ({ entry }) => entry.session)
   for (const session of rounds.next(asking, now, ASK_MS, all)) {
-    ask(directory, now, rows.get(session), out)
+    ask(registers, now, rows.get(session), out)
   }
 }
 
-function ask(directory: Directory, now: Millis, row: Row | undefined, out: DirectoryOut): void {
+function ask(registers: Registers, now: Millis, row: Row | undefined, out: RegisterOut): void {
   // A question carries `heard`, which lengthens a lease that the pending change is about to end.
   if (!row || row.pending) return
   if (now - row.lastYes > FORGET_MS) return propose(row, null, CHANGED, out)
   row.missed++
   row.askedAt = now
-  row.nonce = nextNonce(directory)
-  stand(row)
+  row.nonce = nextNonce(registers)
+  updateStanding(row)
   const { nonce, heard, entry } = row
   out.send(entry.register.primary, { kind: 'areYouAlive', session: entry.session, nonce, heard })
 }
 
 /** A number that no other question under way has. */
-export function nextNonce(directory: Directory): number {
-  directory.nonce = (directory.nonce + 1) >>> 0
-  return directory.nonce
+export function nextNonce(registers: Registers): number {
+  registers.nonce = (registers.nonce + 1) >>> 0
+  return registers.nonce
 }
 
 /** When `wake` is due. */
-export function deadline(directory: Directory): Millis {
-  return directory.rows.size === 0 ? Infinity : directory.asking.dueAt
+export function deadline(registers: Registers): Millis {
+  return registers.rows.size === 0 ? Infinity : registers.asking.dueAt
 }
 
 // Whether nobody can serve the session: its primary does not answer, or is gone without a backup.
@@ -454,14 +460,14 @@ function isDead(row: Row, now: Millis): boolean {
 }
 
 /** The stream of a member came or went. */
-export function present(
-  directory: Directory,
+export function setPresent(
+  registers: Registers,
   now: Millis,
   session: string,
   inc: PeerId,
   here: boolean,
 ): void {
-  const row = directory.rows.get(session)
+  const row = registers.rows.get(session)
   if (!row) return
   if (here) row.present.add(inc)
   else row.present.delete(inc)
@@ -469,37 +475,37 @@ export function present(
 }
 
 // `standing` is derived, but the lobby reads it often and the disk must hold a whole entry.
-function stand(row: Row): void {
+function updateStanding(row: Row): void {
   const { entry } = row
   if (row.missed > MISSED_MAX) entry.standing = 'unreachable'
   else entry.standing = entry.players >= entry.playersMax ? 'full' : 'open'
 }
 
-/** An empty directory. */
-export function create(now: Millis): Directory {
+/** No session. */
+export function create(now: Millis): Registers {
   const asked = { challenges: new Map(), vetoes: new Map() }
   const asking = rounds.create<string>(now + ASK_MS)
   return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
 }
 
 // Takes a row, in place of one of the same session.
-function insert(directory: Directory, row: Row): void {
+function insert(registers: Registers, row: Row): void {
   const { entry } = row
-  const before = directory.rows.get(entry.session)
-  if (before) erase(directory, before)
-  directory.rows.set(entry.session, row)
+  const before = registers.rows.get(entry.session)
+  if (before) erase(registers, before)
+  registers.rows.set(entry.session, row)
   for (const place of placesOf(entry)) {
-    const ids = directory.places.get(place) ?? new Set()
-    directory.places.set(place, ids.add(entry.session))
+    const ids = registers.places.get(place) ?? new Set()
+    registers.places.set(place, ids.add(entry.session))
   }
 }
 
-function erase(directory: Directory, { entry }: Row): void {
-  directory.rows.delete(entry.session)
+function erase(registers: Registers, { entry }: Row): void {
+  registers.rows.delete(entry.session)
   for (const place of placesOf(entry)) {
-    const ids = directory.places.get(place)
+    const ids = registers.places.get(place)
     ids?.delete(entry.session)
-    if (ids?.size === 0) directory.places.delete(place)
+    if (ids?.size === 0) registers.places.delete(place)
   }
 }
 
@@ -513,15 +519,15 @@ export function placeOf({ game, room }: Place): string {
 }
 
 /** The sessions of a room, dead ones too. */
-export function inRoom(directory: Directory, place: Place): Row[] {
-  const ids = directory.places.get(placesOf(place)[1]) ?? []
-  return [...ids].map((id) => directory.rows.get(id)!)
+export function inRoom(registers: Registers, place: Place): Row[] {
+  const ids = registers.places.get(placesOf(place)[1]) ?? []
+  return [...ids].map((id) => registers.rows.get(id)!)
 }
 
 // A row as it is before anything happened to it. Its fields are named here, each of them: V8 gives
 // an object that was spread and then got more fields a hidden class of its own, of half a kilobyte.
-function rowOf(kept: Kept, now: Millis): Row {
-  const { entry, members, recovers, hosts, entrants, invitations } = kept
+function rowOf(record: SessionRecord, now: Millis): Row {
+  const { entry, members, recovers, hosts, entrants, invitations } = record
   return {
     entry,
     members,
@@ -538,12 +544,12 @@ function rowOf(kept: Kept, now: Millis): Row {
     rttMs: null,
     goneAt: Infinity,
     pending: null,
-    unkept: [],
-    writing: 0,
-    granted: null,
-    opening: 0,
+    unsaved: [],
+    savingCount: 0,
+    certificate: null,
+    opener: 0,
     goodbyes: new Map(),
-    refused: true,
+    storeFailed: true,
     strict: 0,
   }
 }

@@ -26,11 +26,11 @@ import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tick
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
-import { detach, dismiss, sit } from './attaching.ts'
-import * as attendance from './attendance.ts'
+import { detach, detachAll, takeSeat } from './attachment.ts'
+import * as sessionExpiry from './session-expiry.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import * as listing from './listing.ts'
 import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
@@ -38,17 +38,17 @@ import * as register from './register.ts'
 import { type Add, type Challenge, type Place, placeOf } from './register.ts'
 import {
   type Applicant,
-  type Asked,
+  type PendingRequest,
   type At,
   type Call,
   callOf,
-  directoryOut,
+  registerOut,
   type Hub,
   type HubOut,
   type Opening,
   refuse,
-  say,
-  tell,
+  send,
+  broadcast,
   type Turn,
 } from './state.ts'
 
@@ -60,41 +60,41 @@ const encoder = new TextEncoder()
 /** Closes a room. @returns how many sessions end with it: one, or none */
 export function close(turn: Turn, place: Place, shut: { why: string; until: Millis }): number {
   const { hub, now } = turn
-  for (const [key, { until }] of hub.shut) if (until <= now) hub.shut.delete(key)
-  hub.shut.set(placeOf(place), shut)
+  for (const [key, { until }] of hub.closedRooms) if (until <= now) hub.closedRooms.delete(key)
+  hub.closedRooms.set(placeOf(place), shut)
   const kept = archive.find(hub.archive, place)
-  if (kept) keeping.drop(turn, kept.session.entry.session)
-  const rows = register.inRoom(hub.directory, place)
+  if (kept) persistence.drop(turn, kept.session.entry.session)
+  const rows = register.inRoom(hub.registers, place)
   for (const { entry } of rows) end(turn, entry.session)
   return rows.length
 }
 
 // Its members find that they are in no session any more, and are told why as they come back.
 function end(turn: Turn, session: string): void {
-  dismiss(turn, session)
-  register.forget(turn.hub.directory, session, turn.out)
+  detachAll(turn, session)
+  register.endSession(turn.hub.registers, session, turn.out)
 }
 
 /** The hub drops what is kept of closed rooms, where the disk refused that before. */
-export function sweepShut(turn: Turn): void {
-  for (const [place, { until }] of turn.hub.shut) {
+export function sweepClosed(turn: Turn): void {
+  for (const [place, { until }] of turn.hub.closedRooms) {
     const session = turn.hub.archive.places.get(place)
-    if (until > turn.now && session !== undefined) keeping.drop(turn, session)
+    if (until > turn.now && session !== undefined) persistence.drop(turn, session)
   }
 }
 
 // Why nobody comes into a room now, and until when if that fits; null if it is not closed.
-function whyShut({ hub, now }: At, place: Place): string | null {
-  const shut = hub.shut.get(placeOf(place))
+function closedReason({ hub, now }: At, place: Place): string | null {
+  const shut = hub.closedRooms.get(placeOf(place))
   if (!shut || shut.until <= now) return null
   const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
   return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
 }
 
 // The disk has something of a session; one of a closed room ends now, if it did not before.
-function endIfShut(turn: Turn, session: string): void {
-  const row = register.find(turn.hub.directory, session)
-  if (row && whyShut(turn, row.entry) !== null) end(turn, session)
+function endIfClosed(turn: Turn, session: string): void {
+  const row = register.find(turn.hub.registers, session)
+  if (row && closedReason(turn, row.entry) !== null) end(turn, session)
 }
 
 /** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
@@ -104,30 +104,30 @@ export function list(call: Call, message: ToHub & { kind: 'list' }): void {
   const page = listing.page(hub, now, game, after)
   const met = refusals.spend(call, 'lists', listing.costOf(page, 'stream'))
   if (met) return refusals.answer(call, request, met)
-  for (const { entry } of page.items) say(connection, { kind: 'entry', request, entry }, out)
-  say(connection, { kind: 'last', request, next: page.next }, out)
+  for (const { entry } of page.items) send(connection, { kind: 'entry', request, entry }, out)
+  send(connection, { kind: 'last', request, next: page.next }, out)
 }
 
 /** GET_THIS_SERVER. */
 export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const { hub, connection, out } = call
   const { request, session } = message
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
-  say(connection, registered(row, request, true, out), out)
+  send(connection, registerMessage(row, request, true, out), out)
 }
 
 // What is told of a register.
-function registered(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
+function registerMessage(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
   const { session, register: known } = row.entry
-  const leader = challenge.leaderOf(row, out)
+  const leader = challenge.leaderCertificate(row, out)
   return { kind: 'register', request, session, ok, register: known, leader }
 }
 
 /** Whether a change of this session is on its way to the disk. */
 export function mustWait(hub: Hub, session: string): boolean {
-  return (register.find(hub.directory, session)?.pending ?? null) !== null
+  return (register.find(hub.registers, session)?.pending ?? null) !== null
 }
 
 /** A request waits until the disk has answered: of each kind the newest of a stream. */
@@ -143,15 +143,15 @@ export function add(call: Call, message: Add): void {
   const { hub, now, connection, from, out } = call
   // A process that looks for a session is in none: it was removed from its former one.
   detach(call)
-  const unfit = unfitWish(hub, message)
+  const unfit = whyInvalid(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
-  if (message.ticket === '') return comeIn(call, message, null)
+  if (message.ticket === '') return admit(call, message, null)
   // Whom a ticket let in before shows it in vain.
-  const known = register.living(hub.directory, now, message)
-  if (known && entrantOf(known.entrants, message.key)) return comeIn(call, message, null)
-  if (message.ticket.startsWith(INVITATION)) return comeIn(call, message, null)
-  if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
-  from.asking = message
+  const known = register.findAlive(hub.registers, now, message)
+  if (known && entrantOf(known.entrants, message.key)) return admit(call, message, null)
+  if (message.ticket.startsWith(INVITATION)) return admit(call, message, null)
+  if (!hub.tickets) return admit(call, message, 'this hub takes no tickets')
+  from.pendingAdd = message
   out.check(connection, message.ticket)
 }
 
@@ -159,68 +159,68 @@ export function add(call: Call, message: Add): void {
 export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   const { hub, connection, from, out } = call
   const { session, inc } = from
-  const made = admission.invite(hub, register.find(hub.directory, session), inc, message)
+  const made = admission.invite(hub, register.find(hub.registers, session), inc, message)
   if (made === 'waits') {
     out.record(session)
     return wait(call, session, message)
   }
   const why = made === 'done' ? '' : made.why
-  say(connection, { kind: 'invited', request: message.request, why }, out)
+  send(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
 /** What a ticket says was read; or why it is none. */
-export function ticketed(call: Call, ticket: string, claims: Claims | string): void {
-  const { asking } = call.from
-  if (asking?.ticket !== ticket) return
-  call.from.asking = null
-  comeIn(call, asking, claims)
+export function receiveTicket(call: Call, ticket: string, claims: Claims | string): void {
+  const { pendingAdd } = call.from
+  if (pendingAdd?.ticket !== ticket) return
+  call.from.pendingAdd = null
+  admit(call, pendingAdd, claims)
 }
 
 /** The application let somebody in, or says why not. */
-export function consulted(call: Call, about: Applicant, why: string | null): void {
+export function receiveVerdict(call: Call, about: Applicant, why: string | null): void {
   const { connection, out } = call
-  const open = admission.consulted(call, about, why === null)
+  const open = admission.receiveVerdict(call, about, why === null)
   if (!open) return
   const { message, claims } = open
-  if (why === null) return comeIn(call, message, claims)
+  if (why === null) return admit(call, message, claims)
   refuse(connection, message.request, `${NOT_ADMITTED}${why}`, out)
 }
 
 // The session exists, or is created once the disk has it.
-function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
+function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, connection, out } = call
   const { request, key } = message
-  const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
+  const onItsWay = register.inRoom(hub.registers, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
-  const shut = whyShut(call, message)
+  const shut = closedReason(call, message)
   if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
   const { known, kept } = found(call, message)
-  // How a room stands that may be opened is not certain before the disk has answered.
-  const writing = known ? null : archive.onItsWay(hub.archive, message)
+  // Whether a room may be opened is not certain before the disk has answered.
+  const writing = known ? null : archive.pendingSession(hub.archive, message)
   if (writing !== null) return wait(call, writing, message)
   if (typeof kept === 'number') {
     return refuse(connection, request, `${LATER}${opensAgain(kept)}`, out)
   }
-  const entrance = admission.decide(hub, known ?? kept?.stand.session ?? null, message, claims)
+  const entrance = admission.decide(hub, known ?? kept?.stored.session ?? null, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, `${NOT_ADMITTED}${entrance.refused}`, out)
   }
   const founding = !known
-  const { hosts } = kept?.stand.session ?? message
+  const { hosts } = kept?.stored.session ?? message
   const mayOpen = message.playersMax > 0 && mayLead(entrance.rights, hosts)
   if (founding && !mayOpen) return refuse(connection, request, 'nobody serves it', out)
   if (admission.consult(call, message, claims, { ...entrance, founding })) return
-  if (kept && message.fresh) return layAside(call, message, kept)
+  if (kept && message.fresh) return replaceRoom(call, message, kept)
   if (!known) return create(call, message, entrance, kept)
-  const full = sit(call, known.entry.session)
+  const full = takeSeat(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
   admission.enroll(known, key, entrance)
   if (admission.mustWait(known, key)) {
     out.record(known.entry.session)
     return wait(call, known.entry.session, message)
   }
-  call.from.calls = known.entry.session
-  say(connection, welcome(call, known, message, false), out)
+  call.from.foundSession = known.entry.session
+  send(connection, welcome(call, known, message, false), out)
 }
 
 // A session that somebody serves, or will; a kept room that may be opened, or for how many ms it
@@ -229,9 +229,9 @@ function found(
   { hub, now }: At,
   message: Add,
 ): { known: register.Row | null; kept: Opening | Millis | null } {
-  const known = register.living(hub.directory, now, message)
+  const known = register.findAlive(hub.registers, now, message)
   if (known && known.present.size > 0) return { known, kept: null }
-  const kept = keeping.openingOf({ hub, now }, message)
+  const kept = persistence.openingOf({ hub, now }, message)
   if (typeof kept === 'number' && known) return { known, kept: null }
   return { known: kept ? null : known, kept }
 }
@@ -240,12 +240,12 @@ const TAKEN = 'what is kept of this room has no other name to go to: try later'
 
 const RESERVED = `${NOT_ADMITTED}this name is for what was kept of another room: choose another`
 
-function layAside(call: Call, message: Add, kept: Opening): void {
+function replaceRoom(call: Call, message: Add, kept: Opening): void {
   const { hub, connection, out } = call
   const { request, room } = message
   if (archive.isReserved(hub.archive, room)) return refuse(connection, request, RESERVED, out)
-  if (!keeping.layAside(call, kept)) return refuse(connection, request, TAKEN, out)
-  wait(call, kept.stand.session.entry.session, message)
+  if (!persistence.replaceRoom(call, kept)) return refuse(connection, request, TAKEN, out)
+  wait(call, kept.stored.session.entry.session, message)
 }
 
 function create(
@@ -262,19 +262,19 @@ function create(
   }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
-  const row = kept ? keeping.open(call, kept, message) : anew(call, message)
+  const row = kept ? persistence.open(call, kept, message) : createSession(call, message)
   const id = row.entry.session
   admission.enroll(row, message.key, entrance)
   from.created++
   from.founded.add(id)
-  if (hub.attendance.has(id)) attendance.ended(hub, id)
-  attendance.added(hub, now, id, from.account)
-  hub.asked.set(id, { connection, kind: 'add', message, opened: kept })
+  if (hub.expiries.has(id)) sessionExpiry.untrack(hub, id)
+  sessionExpiry.track(hub, now, id, from.account)
+  hub.pendingRequests.set(id, { connection, kind: 'add', message, opened: kept })
 }
 
-function anew({ hub, now, out }: Call, message: Add): register.Row {
+function createSession({ hub, now, out }: Call, message: Add): register.Row {
   const id = `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
-  return register.add(hub.directory, now, message, id, out)
+  return register.add(hub.registers, now, message, id, out)
 }
 
 function welcome(
@@ -284,9 +284,9 @@ function welcome(
   created: boolean,
   opening: Opening | null = null,
 ): FromHub {
-  const leader = challenge.leaderOf(row, turn.out)
+  const leader = challenge.leaderCertificate(row, turn.out)
   const admitted = admission.admissionFor(row, message, turn.out)
-  const opened = opening && keeping.toldOf(turn, opening)
+  const opened = opening && persistence.openedOf(turn, opening)
   const { request } = message
   const { entry } = row
   return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
@@ -300,16 +300,16 @@ function mayFound(call: Call): budgets.Exceeded | null {
     return budgets.refuse(hub.budgets, 'stream', 'registrations')
   }
   if (from.account.rooms >= address.rooms) return budgets.refuse(hub.budgets, 'address', 'rooms')
-  if (hub.directory.rows.size >= all.rooms) {
+  if (hub.registers.rows.size >= all.rooms) {
     // Whoever asks again finds the place of a session whose members are away for longest.
-    const absent = attendance.mostAbsent(hub, now)
-    if (absent !== null) register.forget(hub.directory, absent, out)
+    const absent = sessionExpiry.longestAbsent(hub, now)
+    if (absent !== null) register.endSession(hub.registers, absent, out)
     return budgets.refuse(hub.budgets, 'hub', 'rooms')
   }
   return refusals.spend(call, 'registrations', 1)
 }
 
-function unfitWish({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null {
+function whyInvalid({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null {
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
   if (!isName(game) || !isName(room)) return 'a name of a game or a room has no control characters'
@@ -329,10 +329,10 @@ export function change(call: Call, message: ToHub & { kind: 'change' }): void {
   const { hub, now, connection } = call
   const { session, why, inc } = message
   const isTakeover = why === 'takeover' && hub.attached.get(session)?.get(inc) === connection
-  if (!isTakeover || !register.allows(hub.directory, now, message)) {
+  if (!isTakeover || !register.allows(hub.registers, now, message)) {
     return compareAndSet(call, message)
   }
-  const asked = challenge.ask(hub.directory, now, connection, message, directoryOut(call))
+  const asked = challenge.ask(hub.registers, now, connection, message, registerOut(call))
   if (asked === 'vetoed') veto(call, connection, message)
   else if (asked === 'free') compareAndSet(call, message)
 }
@@ -340,31 +340,31 @@ export function change(call: Call, message: ToHub & { kind: 'change' }): void {
 function veto({ hub, out }: Turn, connection: number, demand: Challenge['demand']): void {
   const { request, session } = demand
   hub.counters.vetoes++
-  say(connection, { kind: 'alive', request, session }, out)
+  send(connection, { kind: 'alive', request, session }, out)
 }
 
 /** The primary of a session answers a challenge: it keeps its role, unless its veto has lapsed. */
 export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
   const { hub, now, from } = call
   const { session } = message
-  const primary = register.find(hub.directory, session)?.entry.register.primary
+  const primary = register.find(hub.registers, session)?.entry.register.primary
   if (from.session !== session || from.inc === 0 || from.inc !== primary) {
     hub.counters.forged++
     return
   }
-  const answered = challenge.answer(hub.directory, now, message, from.inc)
+  const answered = challenge.answer(hub.registers, now, message, from.inc)
   if (!answered) return
   const { connection, demand } = answered.challenge
   if (answered.isVeto) veto(call, connection, demand)
-  else grant(call, answered.challenge)
+  else proceed(call, answered.challenge)
 }
 
 /** Makes the compare-and-set for takeovers whose primaries did not answer in time. */
-export function grantDue(turn: Turn): void {
-  for (const due of challenge.takeDue(turn.hub.directory, turn.now)) grant(turn, due)
+export function proceedDue(turn: Turn): void {
+  for (const due of challenge.takeDue(turn.hub.registers, turn.now)) proceed(turn, due)
 }
 
-function grant(turn: Turn, { connection, demand }: Challenge): void {
+function proceed(turn: Turn, { connection, demand }: Challenge): void {
   const call = callOf(turn, connection)
   if (call) compareAndSet(call, demand)
 }
@@ -372,107 +372,107 @@ function grant(turn: Turn, { connection, demand }: Challenge): void {
 function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   const { hub, now, connection, out } = call
   const { request, session } = message
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
-  const no = registered(row, request, false, out)
+  const no = registerMessage(row, request, false, out)
   // Of who is attached by this stream nothing older is under way: so a refusal is the end of what
   // was asked for.
   if (!speaks && message.why !== 'end' && message.why !== 'drop') {
     hub.counters.conflicts++
-    return say(connection, no, out)
+    return send(connection, no, out)
   }
   // All who are here are told of it.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
-  if (register.change(hub.directory, now, message, out)) {
-    hub.asked.set(session, { connection, message, kind: 'change' })
+  if (register.change(hub.registers, now, message, out)) {
+    hub.pendingRequests.set(session, { connection, message, kind: 'change' })
     return
   }
   hub.counters.conflicts++
-  say(connection, no, out)
+  send(connection, no, out)
 }
 
 /** The disk has the record: whoever asked for the change is answered first, then the others. */
-export function kept(turn: Turn, session: string): void {
+export function confirmWrite(turn: Turn, session: string): void {
   const { hub, now, out } = turn
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   const before = row?.entry.register.primary ?? 0
-  const became = register.kept(hub.directory, now, session)
-  if (became !== 'ended') endIfShut(turn, session)
+  const became = register.confirmWrite(hub.registers, now, session)
+  if (became !== 'ended') endIfClosed(turn, session)
   if (!row || became === null) return
-  challenge.settled(hub.directory, now, session)
+  challenge.closeChallenge(hub.registers, now, session)
   if (became === 'ended') {
-    listing.happened(row, 'ended', out)
-    keeping.ended(turn, row)
-    attendance.ended(hub, session)
-  } else attendance.endIfDue(turn, session)
-  const asked = hub.asked.get(session)
-  hub.asked.delete(session)
+    listing.notifySession(row, 'ended', out)
+    persistence.retain(turn, row)
+    sessionExpiry.untrack(hub, session)
+  } else sessionExpiry.endIfExpired(turn, session)
+  const asked = hub.pendingRequests.get(session)
+  hub.pendingRequests.delete(session)
   if (asked?.kind === 'add') {
-    return founded(turn, row, asked)
+    return answerFounder(turn, row, asked)
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
-  if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
-  if (asked?.message.why === 'recover') tellStored(turn, row, before, asked.connection)
-  if (became !== 'ended') listing.tellMoved(row, before, out)
-  if (became === 'changed') tell(turn, session, registered(row, 0, true, out))
+  if (asked) send(asked.connection, registerMessage(row, asked.message.request, true, out), out)
+  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked.connection)
+  if (became !== 'ended') listing.notifyMoved(row, before, out)
+  if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }
 
 // Whoever recovers a session goes on from what the primary before it had on disk, if that is more
 // than what was published.
-function tellStored(
+function sendStored(
   turn: Turn,
   { entry: { session } }: register.Row,
   before: PeerId,
   connection: number,
 ): void {
   const isOfBefore = turn.hub.archive.rooms.get(session)?.saved?.by === before
-  const pieces = (isOfBefore && keeping.read(turn, session)) || []
+  const pieces = (isOfBefore && persistence.read(turn, session)) || []
   const sheets = pieces.filter(({ piece }) => piece === 0).length
-  say(connection, { kind: 'stored', session, sheets }, turn.out)
-  tellSheets(turn, connection, session, pieces)
+  send(connection, { kind: 'stored', session, sheets }, turn.out)
+  sendSheets(turn, connection, session, pieces)
 }
 
-function tellSheets(
+function sendSheets(
   { out }: Turn,
   connection: number,
   session: string,
   pieces: readonly Piece[],
 ): void {
-  for (const piece of pieces) say(connection, { kind: 'sheet', session, ...piece }, out)
+  for (const piece of pieces) send(connection, { kind: 'sheet', session, ...piece }, out)
 }
 
 // Whoever opened a kept room gets all of it, or is told that it cannot be read.
-function founded(
+function answerFounder(
   turn: Turn,
   row: register.Row,
-  { connection, message, opened }: Asked & { kind: 'add' },
+  { connection, message, opened }: PendingRequest & { kind: 'add' },
 ): void {
   const { hub, out } = turn
   const { session } = row.entry
   if (!hub.connections.has(connection)) return
-  const sheets = opened && keeping.read(turn, session)
+  const sheets = opened && persistence.read(turn, session)
   if (opened && !sheets) {
     refuse(connection, message.request, UNREADABLE, out)
-    register.forget(hub.directory, session, out)
+    register.endSession(hub.registers, session, out)
     return
   }
-  say(connection, welcome(turn, row, message, true, opened), out)
-  tellSheets(turn, connection, session, sheets ?? [])
-  listing.happened(row, 'founded', out)
+  send(connection, welcome(turn, row, message, true, opened), out)
+  sendSheets(turn, connection, session, sheets ?? [])
+  listing.notifySession(row, 'founded', out)
 }
 
 /** The disk did not take who came in by a ticket, or what is laid aside: they may ask again. */
 export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   const waiting = hub.waiting.get(session)
   if (!waiting) return
   const left = waiting.filter(({ connection, message }) => {
     if (message.kind === 'invite') {
-      say(connection, { kind: 'invited', request: message.request, why }, out)
+      send(connection, { kind: 'invited', request: message.request, why }, out)
       return false
     }
     if (message.kind !== 'add') return true
@@ -484,12 +484,12 @@ export function refuseEntrants({ hub, out }: Turn, session: string, why: string)
 }
 
 /** The disk did not take the record: a change in it is refused. */
-export function unkept({ hub, out }: Turn, session: string, why: string): void {
-  if (!register.unkept(hub.directory, session)) return
+export function failWrite({ hub, out }: Turn, session: string, why: string): void {
+  if (!register.failWrite(hub.registers, session)) return
   hub.counters.unkept++
-  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
-  const asked = hub.asked.get(session)
-  hub.asked.delete(session)
+  if (!hub.registers.rows.has(session)) sessionExpiry.untrack(hub, session)
+  const asked = hub.pendingRequests.get(session)
+  hub.pendingRequests.delete(session)
   if (!asked) return
   const from = hub.connections.get(asked.connection)
   // A process that asks again until there is room has created nothing so far.

@@ -3,7 +3,7 @@
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import type { Closing } from '../../../holdfast/src/ports.ts'
 import * as budgets from './budgets.ts'
-import type { Account, Budgets, Purse } from './budgets.ts'
+import type { Account, Budgets, Buckets } from './budgets.ts'
 import { defaults } from './limits.ts'
 import {
   type Entry,
@@ -13,7 +13,7 @@ import {
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as archive from './archive.ts'
-import type { Archive, Stand } from './archive.ts'
+import type { Archive, StoredRoom } from './archive.ts'
 import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
 import * as register from './register.ts'
 import type { Add } from './register.ts'
@@ -51,11 +51,11 @@ export interface Connection {
   /** The member for which the stream speaks, or 0. */
   inc: PeerId
   /** The session that the process found last: its primary and the process exchange KNOCKs. */
-  calls: string
+  foundSession: string
   /** What it asks for with a ticket that is being read; null if none is. */
-  asking: Add | null
+  pendingAdd: Add | null
   /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
-  consulting: { message: Add; readonly claims: Claims | string | null } | null
+  pendingConsult: { message: Add; readonly claims: Claims | string | null } | null
   approved: string
   /** Sessions that the process created. */
   created: number
@@ -64,16 +64,16 @@ export interface Connection {
   /** Of its address. */
   account: Account
   /** What it has left to spend itself. */
-  purse: Purse
+  buckets: Buckets
   /** A sheet of which pieces are still to come. */
   sheet: Incoming | null
   /** The session in which it has a seat, or ''. */
   seat: string
   /** When it sent anything, and when it asked for something last. */
-  heardAt: Millis
-  usedAt: Millis
+  lastMessageAt: Millis
+  lastRequestAt: Millis
   /** When it was told last of a limit, by code. */
-  told: Map<string, Millis>
+  reportedAt: Map<string, Millis>
 }
 
 /** The whole state of the hub. */
@@ -85,8 +85,8 @@ export interface Hub {
   /** The application decides too who comes in. */
   consults: boolean
   /** Rooms that are closed, by game and name: why, and until when. */
-  shut: Map<string, { why: string; until: Millis }>
-  directory: register.Directory
+  closedRooms: Map<string, { why: string; until: Millis }>
+  registers: register.Registers
   /** Rooms that outlive their members; and when they are looked through next. */
   archive: Archive
   archivedAt: Millis
@@ -103,7 +103,7 @@ export interface Hub {
   /** Members that were removed a moment ago, by `removedKey`; oldest first. */
   removed: Map<string, Removed>
   /** The request behind the change that the disk is to take, by session. */
-  asked: Map<string, Asked>
+  pendingRequests: Map<string, PendingRequest>
   /**
    * Requests that wait until the disk has answered, by session: the newest of a kind for each
    * stream.
@@ -113,7 +113,7 @@ export interface Hub {
   created: number
   budgets: Budgets
   /** By session: who was there, and when. */
-  attendance: Map<string, Attendance>
+  expiries: Map<string, SessionExpiry>
   /** Counts sessions that were known since the start. */
   serials: number
   listing: Listing
@@ -125,7 +125,7 @@ export interface Hub {
 }
 
 /** When a session was attended, and by whom it was opened. */
-export interface Attendance {
+export interface SessionExpiry {
   /** Each session has a larger number than those before. */
   readonly serial: number
   /** The address that opened it, '' while that is not known. */
@@ -198,13 +198,13 @@ export function removedKey(session: string, inc: PeerId): string {
 }
 
 /** Where the answer to a change goes. */
-export type Asked =
+export type PendingRequest =
   | { connection: number; kind: 'add'; message: Add; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
 /** A room that may be opened again: how it stands, and since when who leads it. */
 export interface Opening {
-  readonly stand: Stand
+  readonly stored: StoredRoom
   readonly epoch: number
   /** The number of who opens it. */
   readonly inc: PeerId
@@ -244,7 +244,7 @@ const COUNTERS = {
 }
 
 /** What happens to a room: to its session, and to the players in it. */
-export type RoomNews = {
+export type RoomChange = {
   kind: 'founded' | 'moved' | 'ended' | 'joined' | 'left'
   session: string
   game: string
@@ -261,22 +261,22 @@ export interface HubOut {
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The same between a primary and a caller: its number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
-  /** Asks the application about somebody who may come in: `consulted` follows, once. */
+  /** Asks the application about somebody who may come in: `receiveVerdict` follows, once. */
   consult(connection: number, applicant: Applicant): void
-  /** Asks what a ticket says: `ticketed` follows, once. */
+  /** Asks what a ticket says: `receiveTicket` follows, once. */
   check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
   sign(message: Uint8Array): Uint8Array
   /**
    * What is owed of this session must be written, all of it or nothing: `recordOf` and `changesOf`,
-   * then `kept` or `unkept`.
+   * then `confirmWrite` or `failWrite`.
    */
   record(session: string): void
   /** What the disk has under that key; null for nothing, or what cannot be read. */
   read(key: string): Uint8Array | null
   close(connection: number, closing: Closing): void
   /** Something happened to a room. */
-  happened(event: RoomNews): void
+  roomChanged(event: RoomChange): void
 }
 
 /**
@@ -296,8 +296,8 @@ export function create(
     games,
     tickets: null,
     consults: false,
-    shut: new Map(),
-    directory: register.create(now),
+    closedRooms: new Map(),
+    registers: register.create(now),
     archive: archive.create(),
     archivedAt: now,
     startedAt: now,
@@ -307,11 +307,11 @@ export function create(
     mute: new Map(),
     attached: new Map(),
     removed: new Map(),
-    asked: new Map(),
+    pendingRequests: new Map(),
     waiting: new Map(),
     created: 0,
     budgets: spent,
-    attendance: new Map(),
+    expiries: new Map(),
     serials: 0,
     listing: { madeAt: -Infinity, games: new Map(), pages: new Map() },
     sweepAt: Infinity,
@@ -327,25 +327,30 @@ export function callOf({ hub, now, out }: Turn, connection: number): Call | null
 }
 
 /** Whether a stream is that of its member in that session. */
-export function speaksIn({ hub, connection, from }: Call, session: string): boolean {
+export function isAttachedTo({ hub, connection, from }: Call, session: string): boolean {
   const { inc } = from
   if (inc === 0 || from.session !== session) return false
   return hub.attached.get(session)?.get(inc) === connection
 }
 
-/** The sink of the directory's functions. */
-export function directoryOut({ hub, out }: Turn): register.DirectoryOut {
+/** The sink of the functions of register.ts. */
+export function registerOut({ hub, out }: Turn): register.RegisterOut {
   return {
     record: (session) => out.record(session),
     send: (to, question) => {
       const stream = hub.attached.get(question.session)?.get(to)
-      if (stream !== undefined) say(stream, question, out)
+      if (stream !== undefined) send(stream, question, out)
     },
   }
 }
 
 /** Sends a message to all attached members of a session. */
-export function tell({ hub, out }: Turn, session: string, news: FromHub, but: PeerId = 0): void {
+export function broadcast(
+  { hub, out }: Turn,
+  session: string,
+  news: FromHub,
+  but: PeerId = 0,
+): void {
   // One message to many is encoded once.
   const bytes = frameMessage(encode(fromHub, news))
   for (const [inc, connection] of hub.attached.get(session) ?? []) {
@@ -355,11 +360,11 @@ export function tell({ hub, out }: Turn, session: string, news: FromHub, but: Pe
 
 /** Refuses a request, with the reason. */
 export function refuse(connection: number, request: number, why: string, out: HubOut): void {
-  say(connection, { kind: 'refused', request, why: cut(why) }, out)
+  send(connection, { kind: 'refused', request, why: cut(why) }, out)
 }
 
 /** Sends a message on one stream. */
-export function say(connection: number, message: FromHub, out: HubOut): void {
+export function send(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
 }
 

@@ -40,7 +40,7 @@ export function readBeacon(body: Uint8Array): Beacon | null {
  * @param behind  runs a function behind the end of the older stream of that page
  * @param soon    runs a function behind what runs now
  */
-export function sayBeacon(
+export function replayBeacon(
   { messages }: Beacon,
   accept: (stream: Stream) => StreamEvents,
   behind: (run: () => void) => void,
@@ -79,7 +79,7 @@ function read<Value>(layout: Layout<Value>, bytes: Uint8Array): Value | null {
 }
 
 /** What waits for the end of streams. */
-export class Behind {
+export class AfterClose {
   readonly #loop: Loop
   readonly #waiting = new Map<number, Set<() => void>>()
 

@@ -4,7 +4,7 @@ import * as hub from '../machine/hub.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
 import type { Place } from '../machine/register.ts'
 import { close } from '../machine/sessions.ts'
-import type { RoomNews, Applicant, Ticketing } from '../machine/state.ts'
+import type { RoomChange, Applicant, Ticketing } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
   Alarm,
@@ -20,11 +20,11 @@ import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
 import * as archive from '../machine/archive.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
-import { restore, type Unfit } from '../machine/saving.ts'
-import * as shares from '../machine/crowding.ts'
+import { importRoom, type ImportRefusal } from '../machine/room-files.ts'
+import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
-import { Behind, readBeacon, sayBeacon } from './beacon.ts'
+import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 
 /** So often the store is checked while nobody writes, and tried again where it took nothing. */
 export const DISK_MS: Millis = 2_000
@@ -66,9 +66,9 @@ export class HubServer {
   readonly #options: HubServerOptions
   readonly #report: Report
   readonly #streams = new Map<number, Stream>()
-  /** Who has what waits in a stream. */
-  readonly #shares = new Map<number, shares.Shares>()
-  readonly #behind: Behind
+  /** The relayed datagrams that wait, by stream. */
+  readonly #relayQueues = new Map<number, relayQueue.RelayQueue>()
+  readonly #behind: AfterClose
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
@@ -94,7 +94,7 @@ export class HubServer {
     const { curves, weather = (deliver) => deliver, report = () => {} } = options
     const { games = null, budgets } = options
     this.#loop = loop
-    this.#behind = new Behind(loop)
+    this.#behind = new AfterClose(loop)
     this.#store = store
     this.#options = options
     this.#report = report
@@ -119,7 +119,7 @@ export class HubServer {
       }),
       knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
       sign: curves.signing(seed),
-      happened: (event) => options.happened?.(event),
+      roomChanged: (event) => options.onRoomChange?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
@@ -138,7 +138,7 @@ export class HubServer {
     const connection = ++this.#count
     this.#streams.set(connection, stream)
     return {
-      opened: () => this.#act(connection, () => hub.opened(this.turn, connection, remote)),
+      opened: () => this.#act(connection, () => hub.addStream(this.turn, connection, remote)),
       message: (bytes) => {
         try {
           hub.receive(this.turn, connection, bytes)
@@ -162,17 +162,17 @@ export class HubServer {
       if (older === undefined) run()
       else this.#behind.add(older, run)
     }
-    sayBeacon(beacon, accept, behind, (run) => this.#loop.soon(run))
+    replayBeacon(beacon, accept, behind, (run) => this.#loop.soon(run))
     return true
   }
 
   /** The health of the hub. */
   health(): HubHealth {
-    const { directory, connections } = this.hub
+    const { registers, connections } = this.hub
     return {
       ok: this.#trouble === null,
       trouble: this.#trouble?.message ?? null,
-      sessions: directory.rows.size,
+      sessions: registers.rows.size,
       connections: connections.size,
     }
   }
@@ -212,8 +212,8 @@ export class HubServer {
   }
 
   /** Keeps a saved room from now on. Resolves once the disk has it, or says why it is not taken. */
-  async restoreRoom(saved: Saved, as: Place): Promise<Unfit | HoldfastError | null> {
-    const unfit = restore(this.turn, saved, as)
+  async restoreRoom(saved: Saved, as: Place): Promise<ImportRefusal | HoldfastError | null> {
+    const unfit = importRoom(this.turn, saved, as)
     if (unfit !== null) return unfit
     return new Promise((resolve) => this.#asked.set(saved.session, resolve))
   }
@@ -221,7 +221,7 @@ export class HubServer {
   // What is no ticket is a sentence of the reader's.
   #check(connection: number, ticket: string): void {
     const told = (claims: Claims | string): void => {
-      this.#act(connection, () => hub.ticketed(this.turn, { connection, ticket }, claims))
+      this.#act(connection, () => hub.receiveTicket(this.turn, { connection, ticket }, claims))
     }
     this.#options.tickets!.read(ticket).then(told, (error: Error) => told(error.message))
   }
@@ -229,7 +229,7 @@ export class HubServer {
   // Whoever cannot be asked about does not come in.
   #consult(connection: number, applicant: Applicant): void {
     const told = (why: string | null): void => {
-      this.#act(connection, () => hub.consulted(this.turn, { connection, applicant }, why))
+      this.#act(connection, () => hub.receiveVerdict(this.turn, { connection, applicant }, why))
     }
     this.#options.consult!(applicant).then(told, (error: unknown) => {
       this.#report(error, 'onJoin')
@@ -287,15 +287,15 @@ export class HubServer {
   }
 
   #hasRoom(connection: number, backlog: number, source: string, frame: Uint8Array): boolean {
-    const known = this.#shares.get(connection)
+    const known = this.#relayQueues.get(connection)
     // Most streams are read as fast as they are written.
     if (backlog === 0) {
-      if (known) this.#shares.delete(connection)
+      if (known) this.#relayQueues.delete(connection)
       return true
     }
-    const own = known ?? shares.create()
-    this.#shares.set(connection, own)
-    return shares.admit(own, backlog, source, frame.length)
+    const own = known ?? relayQueue.create()
+    this.#relayQueues.set(connection, own)
+    return relayQueue.admit(own, backlog, source, frame.length)
   }
 
   #close(connection: number, closing?: Closing): void {
@@ -305,8 +305,8 @@ export class HubServer {
 
   #forget(connection: number): void {
     this.#streams.delete(connection)
-    this.#shares.delete(connection)
-    hub.closed(this.turn, connection)
+    this.#relayQueues.delete(connection)
+    hub.removeStream(this.turn, connection)
     this.#behind.gone(connection)
   }
 
@@ -375,11 +375,11 @@ export class HubServer {
     for (const one of sessions) {
       // A bug that one meets is not for the others.
       this.#attempt('the disk', () => {
-        if (!error) return hub.kept(turn, [one])
-        hub.unkept(turn, [one], error.message)
+        if (!error) return hub.confirmWrite(turn, [one])
+        hub.failWrite(turn, [one], error.message)
         // Changes that took effect without the disk, such as a list of members, must still be
         // written.
-        if (this.hub.directory.rows.has(one)) this.#owed.add(one)
+        if (this.hub.registers.rows.has(one)) this.#owed.add(one)
       })
       this.#asked.get(one)?.(error)
       this.#asked.delete(one)
@@ -428,7 +428,7 @@ export interface HubServerOptions {
   /** Default: nobody needs a ticket, and none is taken. */
   tickets?: TicketReader | null
   /** Hears what happens to rooms; it does not throw. */
-  happened?: (event: RoomNews) => void
+  onRoomChange?: (event: RoomChange) => void
   /** The application decides too who comes in. Default: it does not. */
   consult?: Consult | null
 }

@@ -190,7 +190,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   try {
     const events = eventsOf(loop, tell)
     const hubServer = new HubServer(loop, store, {
-      happened: (news) => events.emit(news.kind, rooms.eventOf(news)),
+      onRoomChange: (news) => events.emit(news.kind, rooms.eventOf(news)),
       curves: nodeCurves,
       wall: wallClock,
       games,
@@ -291,7 +291,7 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
     },
     figures: figuresNow,
     metrics: () => figures.figuresText(figuresNow()),
-    sessions: (game = '') => all(hubServer.hub.directory, game).map(figures.listedSession),
+    sessions: (game = '') => all(hubServer.hub.registers, game).map(figures.listedSession),
     room: (game, room) => rooms.roomIn(hubServer, game, room),
     closeRoom: (game, room, how) => rooms.closeRoom(hubServer, game, room, how),
     kept: () => rooms.keptRooms(hubServer),
@@ -311,10 +311,10 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
 }
 
 function figuresOf(hubServer: HubServer, streams: sockets.StreamServer): figures.HubFigures {
-  const { directory, attached, counters, budgets } = hubServer.hub
+  const { registers, attached, counters, budgets } = hubServer.hub
   const kept = rooms.keptRooms(hubServer)
   return {
-    sessions: directory.rows.size,
+    sessions: registers.rows.size,
     streams: streams.open(),
     members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
     diskOk: hubServer.health().ok,

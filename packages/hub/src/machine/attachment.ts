@@ -1,23 +1,23 @@
 /** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import * as attendance from './attendance.ts'
+import * as sessionExpiry from './session-expiry.ts'
 import * as challenge from './challenge.ts'
-import { speaks } from './crowding.ts'
+import { setMember } from './stream-limits.ts'
 import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
-import { tellPlayers } from './listing.ts'
+import { notifyPlayers } from './listing.ts'
 import * as budgets from './budgets.ts'
 import {
   type Call,
   callOf,
   type Connection,
-  directoryOut,
+  registerOut,
   refuse,
   removedKey,
-  say,
-  tell,
+  send,
+  broadcast,
   type Turn,
 } from './state.ts'
 
@@ -25,21 +25,21 @@ import {
 // no more than a share of them (SE-13). A stream is in the room that it found last, or speaks in.
 
 /** A stream goes into a room. @returns the limit that it met */
-export function sit({ hub, from }: Call, session: string): budgets.Exceeded | null {
+export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded | null {
   if (from.seat === session) return null
   const { seats } = from.account
   const taken = seats.get(session) ?? 0
   if (taken >= hub.budgets.limits.address.seats) {
     return budgets.refuse(hub.budgets, 'address', 'seats')
   }
-  rise(from)
+  leaveSeat(from)
   from.seat = session
   seats.set(session, taken + 1)
   return null
 }
 
 /** It goes out of it. */
-export function rise(from: Connection): void {
+export function leaveSeat(from: Connection): void {
   const { seat, account } = from
   if (seat === '') return
   const left = account.seats.get(seat)! - 1
@@ -49,13 +49,13 @@ export function rise(from: Connection): void {
 }
 
 /** A removed member is still relayed to for so long: its primary sends it the reason. */
-export const LAST_WORDS_MS: Millis = 3_000
+export const REMOVED_GRACE_MS: Millis = 3_000
 
 /** This stream speaks for that member from now on. */
 export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { hub, now, connection, from, out } = call
   const { request, session, inc, proof } = message
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   if (!row || !register.admits(row, inc, proof)) {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
@@ -63,51 +63,51 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   // The newcomer hears of every member that is here, and pays for each.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
-  const full = sit(call, session)
+  const full = takeSeat(call, session)
   if (full) return refusals.answer(call, request, full)
-  standDown(call, session, inc)
+  replaceStream(call, session, inc)
   const members = hub.attached.get(session) ?? new Map<PeerId, number>()
   hub.attached.set(session, members)
   members.set(inc, connection)
-  speaks(call, from, session, inc)
-  register.present(hub.directory, now, session, inc, true)
-  attendance.came(hub, now, session, from.account)
+  setMember(call, from, session, inc)
+  register.setPresent(hub.registers, now, session, inc, true)
+  sessionExpiry.noteAttached(hub, now, session, from.account)
   const present = [...members.keys()]
   const { register: known } = row.entry
-  const leader = challenge.leaderOf(row, out)
-  say(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
-  tell(call, session, { kind: 'present', session, inc, here: true }, inc)
-  challenge.present(hub.directory, now, session, inc, true, directoryOut(call))
+  const leader = challenge.leaderCertificate(row, out)
+  send(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
+  broadcast(call, session, { kind: 'present', session, inc, here: true }, inc)
+  challenge.setPresent(hub.registers, now, session, inc, true, registerOut(call))
 }
 
 // A stream speaks for one member, and a member has one stream: the newest.
-function standDown(call: Call, session: string, inc: PeerId): void {
+function replaceStream(call: Call, session: string, inc: PeerId): void {
   const { hub, from } = call
   if (from.session !== session || from.inc !== inc) detach(call)
   const older = hub.attached.get(session)?.get(inc)
-  if (older !== undefined) speaks(call, hub.connections.get(older)!, '', 0)
+  if (older !== undefined) setMember(call, hub.connections.get(older)!, '', 0)
 }
 
 /** The stream speaks for nobody any more, and the other members of its session are notified. */
 export function detach(call: Call): void {
   const { hub, now, connection, from } = call
   const { session, inc } = from
-  speaks(call, from, '', 0)
+  setMember(call, from, '', 0)
   const members = hub.attached.get(session)
   if (members?.get(inc) !== connection) return
   members.delete(inc)
   if (members.size === 0) hub.attached.delete(session)
-  register.present(hub.directory, now, session, inc, false)
-  attendance.left(hub, now, session)
-  challenge.present(hub.directory, now, session, inc, false, directoryOut(call))
-  tell(call, session, { kind: 'present', session, inc, here: false })
+  register.setPresent(hub.registers, now, session, inc, false)
+  sessionExpiry.noteDetached(hub, now, session)
+  challenge.setPresent(hub.registers, now, session, inc, false, registerOut(call))
+  broadcast(call, session, { kind: 'present', session, inc, here: false })
 }
 
 /** Whoever is attached to a session speaks for nobody any more, and is told so. */
-export function dismiss(turn: Turn, session: string): void {
+export function detachAll(turn: Turn, session: string): void {
   for (const [inc, connection] of [...(turn.hub.attached.get(session) ?? [])]) {
     detach(callOf(turn, connection)!)
-    say(connection, { kind: 'present', session, inc, here: false }, turn.out)
+    send(connection, { kind: 'present', session, inc, here: false }, turn.out)
   }
 }
 
@@ -119,28 +119,28 @@ export function dismiss(turn: Turn, session: string): void {
 export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
   const { hub, now, from, out } = call
   const { session, members } = message
-  const { directory } = hub
-  const before = register.find(directory, session)?.members ?? []
-  if (!register.setMembers(directory, session, from.inc, message, out)) {
+  const { registers } = hub
+  const before = register.find(registers, session)?.members ?? []
+  if (!register.setMembers(registers, session, from.inc, message, out)) {
     return false
   }
-  tellPlayers(register.find(directory, session)!, before, out)
+  notifyPlayers(register.find(registers, session)!, before, out)
   const listed = new Set(members.map(({ inc }) => inc))
   for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
     if (listed.has(inc)) continue
     detach(callOf(call, connection)!)
-    const until = now + LAST_WORDS_MS
+    const until = now + REMOVED_GRACE_MS
     hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
   }
   return true
 }
 
 /** Notifies removed members that are still attached that their streams speak for nobody. */
-export function tellRemoved({ hub, now, out }: Turn): void {
+export function notifyRemoved({ hub, now, out }: Turn): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break
     hub.removed.delete(key)
     if (hub.connections.get(connection)?.inc !== 0) continue
-    say(connection, { kind: 'present', session, inc, here: false }, out)
+    send(connection, { kind: 'present', session, inc, here: false }, out)
   }
 }

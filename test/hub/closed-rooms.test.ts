@@ -31,7 +31,7 @@ describe('a closed room', () => {
       const said = desk.heard.get(stream)!
       expect(said).toContainEqual({ kind: 'present', session: id, inc: at + 1, here: false })
     }
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
     expect(found()).toMatchObject({
       kind: 'refused',
       why: expect.stringMatching(/^not admitted: closed: it opens again in \d+ s$/),
@@ -44,13 +44,13 @@ describe('a closed room', () => {
   test('is over too where a change was on its way to the disk (SE-4)', () => {
     const { id, streams } = desk.session(2)
     desk.atOnce = false
-    const { epoch } = desk.hub.directory.rows.get(id)!.entry.register
+    const { epoch } = desk.hub.registers.rows.get(id)!.entry.register
     const change = { kind: 'change', request: 9, session: id, inc: 1, why: 'add' } as const
     desk.say(streams[0]!, { ...change, proof: proof(1), expect: epoch, primary: 1, backup: 2 })
     shut(1_000)
     desk.write()
     desk.write()
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
     expect(desk.news.map(({ kind }) => kind).at(-1)).toBe('ended')
   })
 
@@ -59,11 +59,11 @@ describe('a closed room', () => {
     desk.atOnce = false
     shut(60_000)
     desk.write('the disk is full')
-    expect(desk.hub.directory.rows.size).toBe(1)
+    expect(desk.hub.registers.rows.size).toBe(1)
     // As the runtime does: what took effect without the disk is to be written.
     desk.owed.add(id)
     desk.write()
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
   })
 
   test('is not kept once the disk takes that, if it refused before (SE-4)', () => {
@@ -92,6 +92,6 @@ describe('a closed room', () => {
     for (let room = 0; room < 50; room++) {
       close(desk, { game: 'g', room: `${room}` }, { why: 'x', until: desk.now })
     }
-    expect(desk.hub.shut.size).toBe(1)
+    expect(desk.hub.closedRooms.size).toBe(1)
   })
 })

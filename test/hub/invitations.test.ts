@@ -70,7 +70,7 @@ describe('an invitation', () => {
   test('asked for again is the same one (SE-18)', () => {
     const stream = room()
     expect([invite(stream, 7), invite(stream, 7)].map(why)).toEqual(['', ''])
-    const [row] = desk.hub.directory.rows.values()
+    const [row] = desk.hub.registers.rows.values()
     expect(row!.invitations).toHaveLength(1)
   })
 
@@ -102,6 +102,6 @@ describe('an invitation', () => {
 
   test('of a room that is over opens none (SE-18)', () => {
     expect(why(add(2, ticketOf(7))[1])).toMatch(/the room that this invitation is for is over/)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
   })
 })

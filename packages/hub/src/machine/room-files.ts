@@ -4,14 +4,14 @@ import { termOf } from '../../../holdfast/src/machine.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import * as archive from './archive.ts'
-import type { Stand } from './archive.ts'
+import type { StoredRoom } from './archive.ts'
 import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import type { Hub, HubOut, Turn } from './state.ts'
 import { readRecord } from './records.ts'
 
-/** Where a room stands that was saved without being kept: ten minutes. */
+/** How long a saved room is kept whose terms do not say: ten minutes. */
 const KEPT_MINUTES = 10
 // A room that is written ten times while it is read is read in the end.
 const TRIES_MAX = 10
@@ -22,7 +22,7 @@ interface Reading {
 }
 
 /** A room as the disk has it; null if nothing of it is there. */
-export function save({ hub, out }: Reading, place: register.Place): Saved | null {
+export function exportRoom({ hub, out }: Reading, place: register.Place): Saved | null {
   const session = archive.sessionIn(hub.archive, place)
   if (session === null) return null
   for (let count = 0; count < TRIES_MAX; count++) {
@@ -36,11 +36,11 @@ export function save({ hub, out }: Reading, place: register.Place): Saved | null
 function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const key = archive.recordOf(session)
   const before = out.read(key)
-  const stand = before && decode(archive.archived, before)
-  const kept = stand && readRecord(stand.session)
-  if (!stand || !kept) return null
+  const stored = before && decode(archive.archived, before)
+  const kept = stored && readRecord(stored.session)
+  if (!stored || !kept) return null
   const sheets: Uint8Array[] = []
-  for (let sheet = 0; sheet < stand.sheets; sheet++) {
+  for (let sheet = 0; sheet < stored.sheets; sheet++) {
     const bytes = out.read(archive.keyOf(session, sheet))
     if (!bytes) return 'changed'
     sheets.push(bytes)
@@ -49,24 +49,28 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   if (!after || !sameBytes(before, after)) return 'changed'
   const { game, room, playersMax, topology, terms, register: lead } = kept.entry
   const { recovers, hosts, entrants } = kept
-  const { next, time, index } = stand
+  const { next, time, index } = stored
   const place = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
   return { ...place, recovers, hosts, entrants, next, time, index, sheets }
 }
 
 /** Why a saved room is not taken. */
-export type Unfit = 'is there' | 'full' | 'too large'
+export type ImportRefusal = 'is there' | 'full' | 'too large'
 
 /**
  * Keeps a saved room from now on, as the session that it was, until its time is over.
  *
  * @param as  under which game and room
  */
-export function restore({ hub, now, out }: Turn, saved: Saved, as: register.Place): Unfit | null {
+export function importRoom(
+  { hub, now, out }: Turn,
+  saved: Saved,
+  as: register.Place,
+): ImportRefusal | null {
   const { session, playersMax, topology, recovers, hosts, entrants, sheets } = saved
   const { index, time, next } = saved
-  const isHere = register.find(hub.directory, session) ?? hub.archive.rooms.get(session)
-  const isPlayed = register.inRoom(hub.directory, as).length > 0
+  const isHere = register.find(hub.registers, session) ?? hub.archive.rooms.get(session)
+  const isPlayed = register.inRoom(hub.registers, as).length > 0
   if (isHere || isPlayed || archive.find(hub.archive, as)) return 'is there'
   const { room, hub: all } = hub.budgets.limits
   const bytes = sheets.reduce((sum, one) => sum + one.length, 0)
@@ -77,7 +81,7 @@ export function restore({ hub, now, out }: Turn, saved: Saved, as: register.Plac
   const place = { ...as, session, playersMax, topology, terms, register: lead }
   const entry = { ...place, players: 0, standing: 'open' } as const
   const at = archive.wallOf(hub.archive, now)
-  const stand: Stand = {
+  const stored: StoredRoom = {
     session: { entry, recovers, hosts, members: [], entrants, invitations: [] },
     by: 0,
     index,
@@ -87,10 +91,10 @@ export function restore({ hub, now, out }: Turn, saved: Saved, as: register.Plac
     acks: 'strict',
     sheets: sheets.length,
     bytes,
-    until: at + archive.timeOf(entry),
+    until: at + archive.keepMsOf(entry),
     imported: true,
   }
-  archive.change(hub.archive, entry, stand, new Map(sheets.entries()))
+  archive.change(hub.archive, entry, stored, new Map(sheets.entries()))
   out.record(session)
   return null
 }

@@ -13,7 +13,7 @@ import { SILENT_MS } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'
-import type { Attendance, Hub, Turn } from './state.ts'
+import type { SessionExpiry, Hub, Turn } from './state.ts'
 
 /** A session that was added has so long until a member is attached. */
 export const NEVER_MS: Millis = 10_000
@@ -27,25 +27,25 @@ export const RESTART_MS: Millis = 120_000
 const SWEEP_MS: Millis = 1_000
 
 /** The attendance of a session; one that was read from disk has none yet. */
-export function of(hub: Hub, now: Millis, session: string): Attendance {
-  const known = hub.attendance.get(session)
+export function expiryOf(hub: Hub, now: Millis, session: string): SessionExpiry {
+  const known = hub.expiries.get(session)
   if (known) return known
   const read = { founder: '', attended: true, since: null, awayAt: now, total: RESTART_MS }
   const made = { serial: ++hub.serials, ...read, until: now + RESTART_MS }
-  hub.attendance.set(session, made)
+  hub.expiries.set(session, made)
   return made
 }
 
 /** A session was added. */
-export function added(hub: Hub, now: Millis, session: string, account: Account): void {
+export function track(hub: Hub, now: Millis, session: string, account: Account): void {
   account.rooms++
   const never = { attended: false, since: null, awayAt: now, total: 0, until: now + NEVER_MS }
-  hub.attendance.set(session, { serial: ++hub.serials, founder: account.place, ...never })
+  hub.expiries.set(session, { serial: ++hub.serials, founder: account.place, ...never })
 }
 
 /** A member is attached, by a stream of that address. */
-export function came(hub: Hub, now: Millis, session: string, account: Account): void {
-  const own = of(hub, now, session)
+export function noteAttached(hub: Hub, now: Millis, session: string, account: Account): void {
+  const own = expiryOf(hub, now, session)
   own.attended = true
   own.since ??= now
   own.until = Infinity
@@ -55,42 +55,42 @@ export function came(hub: Hub, now: Millis, session: string, account: Account): 
 }
 
 /** A member is attached no more. */
-export function left(hub: Hub, now: Millis, session: string): void {
-  const own = hub.attendance.get(session)
+export function noteDetached(hub: Hub, now: Millis, session: string): void {
+  const own = hub.expiries.get(session)
   if (!own || own.since === null || hub.attached.has(session)) return
   own.total += now - own.since
   own.since = null
   own.awayAt = now
-  own.until = now + Math.min(ABSENT_MAX_MS, Math.max(leastOf(hub, session), own.total))
+  own.until = now + Math.min(ABSENT_MAX_MS, Math.max(minimumOf(hub, session), own.total))
 }
 
 // Members of a room that is kept may go on without the hub for so long.
-function leastOf({ archive: { rooms } }: Hub, session: string): Millis {
+function minimumOf({ archive: { rooms } }: Hub, session: string): Millis {
   return rooms.has(session) ? Math.max(ABSENT_MIN_MS, SILENT_MS) : ABSENT_MIN_MS
 }
 
 /** The stream that added sessions is gone: those that nobody attended end. */
-export function founderGone(turn: Turn, founded: Iterable<string>): void {
+export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   for (const session of founded) {
-    const own = turn.hub.attendance.get(session)
+    const own = turn.hub.expiries.get(session)
     if (!own || own.attended) continue
     own.until = turn.now
-    endIfDue(turn, session)
+    endIfExpired(turn, session)
   }
 }
 
 /** A session is there no more. */
-export function ended({ attendance, budgets: own }: Hub, session: string): void {
-  const account = own.accounts.get(attendance.get(session)?.founder ?? '')
+export function untrack({ expiries, budgets: own }: Hub, session: string): void {
+  const account = own.accounts.get(expiries.get(session)?.founder ?? '')
   if (account) account.rooms--
-  attendance.delete(session)
+  expiries.delete(session)
   budgets.roomEnded(own, session)
 }
 
 /** Ends a session if its time is over. While a change of it is on its way to the disk, it waits. */
-export function endIfDue({ hub, now, out }: Turn, session: string): void {
-  if (of(hub, now, session).until > now) return
-  if (register.forget(hub.directory, session, out)) hub.counters.abandoned++
+export function endIfExpired({ hub, now, out }: Turn, session: string): void {
+  if (expiryOf(hub, now, session).until > now) return
+  if (register.endSession(hub.registers, session, out)) hub.counters.abandoned++
 }
 
 /** Ends sessions whose time is over. */
@@ -98,15 +98,15 @@ export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.absentAt) return
   hub.absentAt = now + SWEEP_MS
-  for (const session of hub.directory.rows.keys()) endIfDue(turn, session)
+  for (const session of hub.registers.rows.keys()) endIfExpired(turn, session)
 }
 
 /** The session whose members are away for longest; null if none are, or for a moment only. */
-export function mostAbsent(hub: Hub, now: Millis): string | null {
+export function longestAbsent(hub: Hub, now: Millis): string | null {
   let found: string | null = null
   let oldest = now - NEVER_MS
-  for (const session of hub.directory.rows.keys()) {
-    const { since, awayAt } = of(hub, now, session)
+  for (const session of hub.registers.rows.keys()) {
+    const { since, awayAt } = expiryOf(hub, now, session)
     const isSafe = !hub.archive.rooms.has(session) || now - awayAt > SILENT_MS
     if (since === null && isSafe && awayAt < oldest) [found, oldest] = [session, awayAt]
   }

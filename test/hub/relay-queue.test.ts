@@ -1,11 +1,11 @@
 // Goal: a member that floods another through the hub loses its own datagrams, and not those of
 // others.
-// Method: the machine of shares alone; then the shipped hub, whose target reads so many bytes a
+// Method: the queue alone; then the shipped hub, whose target reads so many bytes a
 // second, in virtual time.
 import { describe, expect, test } from 'vitest'
 import * as budgets from '../../packages/hub/src/machine/budgets.ts'
-import * as shares from '../../packages/hub/src/machine/crowding.ts'
-import { RELAY_BACKLOG_MAX } from '../../packages/hub/src/machine/crowding.ts'
+import * as relayQueue from '../../packages/hub/src/machine/relay-queue.ts'
+import { RELAY_BACKLOG_MAX } from '../../packages/hub/src/machine/relay-queue.ts'
 import {
   HUB_VERSION,
   type ToHub,
@@ -31,9 +31,9 @@ const SHARE_MIN = 2_560
 const SIZE = 1_000
 
 /** Puts datagrams of a source into a stream that nobody reads, until one is refused. */
-function fill(own: shares.Shares, waiting: { bytes: number }, source: string): number {
+function fill(own: relayQueue.RelayQueue, waiting: { bytes: number }, source: string): number {
   let count = 0
-  while (shares.admit(own, waiting.bytes, source, SIZE)) {
+  while (relayQueue.admit(own, waiting.bytes, source, SIZE)) {
     waiting.bytes += SIZE
     count++
   }
@@ -42,16 +42,16 @@ function fill(own: shares.Shares, waiting: { bytes: number }, source: string): n
 
 describe('a share', () => {
   test('of a source that is alone is half of what may wait (SE-16)', () => {
-    const count = fill(shares.create(), { bytes: 0 }, 'a')
+    const count = fill(relayQueue.create(), { bytes: 0 }, 'a')
     expect(count).toBe(Math.ceil(RELAY_BACKLOG_MAX / SIZE / 2))
   })
   test('of each of three that flood leaves one for a fourth (SE-16)', () => {
-    const own = shares.create()
+    const own = relayQueue.create()
     const waiting = { bytes: 0 }
     // In turns, as they would come.
     for (let turn = 0; turn < 100; turn++) {
       for (const source of ['a', 'b', 'c']) {
-        if (shares.admit(own, waiting.bytes, source, SIZE)) waiting.bytes += SIZE
+        if (relayQueue.admit(own, waiting.bytes, source, SIZE)) waiting.bytes += SIZE
       }
     }
     expect([...own.held.values()].map((bytes) => bytes / SIZE)).toEqual([17, 16, 16])
@@ -59,41 +59,41 @@ describe('a share', () => {
   })
   test('is two datagrams at least, until twice of all waits (SE-16)', () => {
     expect(Math.floor(SHARE_MIN / (DATAGRAM_MAX + 8))).toBe(2)
-    const own = shares.create()
-    expect(shares.admit(own, RELAY_BACKLOG_MAX, 'a', SHARE_MIN)).toBe(true)
-    expect(shares.admit(own, RELAY_BACKLOG_MAX, 'b', SHARE_MIN + 1)).toBe(false)
-    expect(shares.admit(own, RELAY_BACKLOG_MAX + SHARE_MIN, 'a', 1)).toBe(false)
-    expect(shares.admit(own, 2 * RELAY_BACKLOG_MAX, 'b', SHARE_MIN)).toBe(true)
-    expect(shares.admit(own, 2 * RELAY_BACKLOG_MAX + 1, 'c', 1)).toBe(false)
+    const own = relayQueue.create()
+    expect(relayQueue.admit(own, RELAY_BACKLOG_MAX, 'a', SHARE_MIN)).toBe(true)
+    expect(relayQueue.admit(own, RELAY_BACKLOG_MAX, 'b', SHARE_MIN + 1)).toBe(false)
+    expect(relayQueue.admit(own, RELAY_BACKLOG_MAX + SHARE_MIN, 'a', 1)).toBe(false)
+    expect(relayQueue.admit(own, 2 * RELAY_BACKLOG_MAX, 'b', SHARE_MIN)).toBe(true)
+    expect(relayQueue.admit(own, 2 * RELAY_BACKLOG_MAX + 1, 'c', 1)).toBe(false)
   })
   test('is free again as what waited is read, oldest first (SE-16)', () => {
-    const own = shares.create()
+    const own = relayQueue.create()
     const waiting = { bytes: 0 }
     fill(own, waiting, 'a')
-    expect(shares.admit(own, waiting.bytes, 'b', SIZE)).toBe(true)
+    expect(relayQueue.admit(own, waiting.bytes, 'b', SIZE)).toBe(true)
     waiting.bytes += SIZE
-    expect(shares.admit(own, waiting.bytes, 'a', SIZE)).toBe(false)
+    expect(relayQueue.admit(own, waiting.bytes, 'a', SIZE)).toBe(false)
     // All of a but for two datagrams is read, and nothing of b.
-    expect(shares.admit(own, 3 * SIZE, 'c', SIZE)).toBe(true)
+    expect(relayQueue.admit(own, 3 * SIZE, 'c', SIZE)).toBe(true)
     expect([...own.held]).toEqual([
       ['a', 2 * SIZE],
       ['b', SIZE],
       ['c', SIZE],
     ])
-    shares.admit(own, 0, 'a', SIZE)
+    relayQueue.admit(own, 0, 'a', SIZE)
     expect([...own.held]).toEqual([['a', SIZE]])
   })
   test('is kept track of without end in little memory (SE-16)', () => {
-    const own = shares.create()
-    for (let i = 0; i < 10_000; i++) shares.admit(own, 5 * SIZE, `${i % 7}`, SIZE)
+    const own = relayQueue.create()
+    for (let i = 0; i < 10_000; i++) relayQueue.admit(own, 5 * SIZE, `${i % 7}`, SIZE)
     expect(own.sent.length).toBeLessThan(200)
     expect(own.held.size).toBeLessThanOrEqual(7)
   })
   test('is kept for what waits alone, and of what was read for 64 or as many again (PR-2)', () => {
-    const own = shares.create()
+    const own = relayQueue.create()
     for (let i = 0; i < 1_000; i++) {
       const waiting = (i % 100) * 10
-      shares.admit(own, waiting, `${i % 7}`, 10)
+      relayQueue.admit(own, waiting, `${i % 7}`, 10)
       expect(own.total).toBeLessThanOrEqual(waiting + 10)
       const left = own.sent.slice(own.head)
       const sums: Record<string, number> = {}
@@ -206,9 +206,9 @@ function room(limits: HubLimits = {}): Room {
     ...{ hash, link, ...OPEN },
   }
   target.say({ kind: 'add', request: 1, topology: 'star', ...wish })
-  const { directory } = server.hub
-  const [id] = [...directory.rows.keys()]
-  const row = directory.rows.get(id!)!
+  const { registers } = server.hub
+  const [id] = [...registers.rows.keys()]
+  const row = registers.rows.get(id!)!
   row.pending = null
   row.members = [1, 2, 3].map((inc) => listed(inc))
   for (const [at, line] of [target, flooder, third].entries()) {

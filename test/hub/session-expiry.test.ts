@@ -11,7 +11,7 @@ const ABSENT_MIN_MS = 30_000
 const NEVER_MS = 10_000
 const RESTART_MS = 120_000
 
-const rooms = (desk: Desk): [number, number] => [desk.hub.directory.rows.size, desk.disk.size]
+const rooms = (desk: Desk): [number, number] => [desk.hub.registers.rows.size, desk.disk.size]
 /** A session that was attended for so long, and whose member then went. */
 function attended(desk: Desk, ms: number): void {
   const { streams } = desk.session(1)
@@ -27,7 +27,7 @@ describe('a room that nobody ever attended', () => {
     expect(rooms(desk)).toEqual([2, 2])
     desk.close(stream)
     expect(rooms(desk)).toEqual([0, 0])
-    expect(desk.hub.attendance.size).toBe(0)
+    expect(desk.hub.expiries.size).toBe(0)
     expect(desk.hub.counters.abandoned).toBe(2)
   })
   test('ends so too when the disk takes it after the founder went (SE-8)', () => {
@@ -36,7 +36,7 @@ describe('a room that nobody ever attended', () => {
     desk.atOnce = false
     desk.add(stream, 'main')
     desk.close(stream)
-    expect(desk.hub.directory.rows.size).toBe(1)
+    expect(desk.hub.registers.rows.size).toBe(1)
     desk.atOnce = true
     desk.write()
     expect(rooms(desk)).toEqual([0, 0])
@@ -55,7 +55,7 @@ describe('a room that nobody ever attended', () => {
     const stream = desk.open('192.0.2.1')
     desk.add(stream, 'main')
     desk.write('the disk is full')
-    expect(desk.hub.attendance.size).toBe(0)
+    expect(desk.hub.expiries.size).toBe(0)
     expect(desk.hub.budgets.accounts.get('192.0.2.1')!.rooms).toBe(0)
   })
 })
@@ -96,7 +96,7 @@ describe('a room whose members are away', () => {
     const { id, streams } = desk.session(1)
     desk.close(streams[0]!)
     desk.go(ABSENT_MIN_MS - 1)
-    const row = desk.hub.directory.rows.get(id)!
+    const row = desk.hub.registers.rows.get(id)!
     row.pending = { register: row.entry.register, isNew: false, before: null, isWriting: false }
     desk.go(5_000)
     expect(rooms(desk)).toEqual([1, 1])
@@ -116,7 +116,7 @@ describe('after a start of the hub', () => {
     expect(rooms(desk)).toEqual([2, 2])
     expect(desk.attach(desk.open(), id, 1)).toMatchObject([{ kind: 'attached' }])
     desk.go(1 + ASK_MS)
-    expect([...desk.hub.directory.rows.keys()]).toEqual([id])
+    expect([...desk.hub.registers.rows.keys()]).toEqual([id])
   })
   test('the address of whoever comes back has the room (SE-8)', () => {
     const desk = new Desk({ address: { rooms: 1 } })
@@ -141,12 +141,12 @@ test('to found rooms and to leave them fills the hub with no more than an addres
       desk.close(stream)
     }
     desk.go(1_000)
-    most = Math.max(most, desk.hub.directory.rows.size)
+    most = Math.max(most, desk.hub.registers.rows.size)
   }
   expect(most).toBeGreaterThan(60)
   expect(most).toBeLessThanOrEqual(128)
   desk.go(ABSENT_MIN_MS + ASK_MS)
-  expect(desk.hub.directory.rows.size).toBe(0)
+  expect(desk.hub.registers.rows.size).toBe(0)
 })
 
 test('a room belongs to the address that opened it, whoever comes later, and once (SE-8, PR-2)', () => {
@@ -168,7 +168,7 @@ test('a room belongs to the address that opened it, whoever comes later, and onc
 test('those whose time is over are looked for once a second, however often the hub wakes (PR-2)', () => {
   const desk = new Desk()
   desk.session(1)
-  const { rows } = desk.hub.directory
+  const { rows } = desk.hub.registers
   const looks: number[] = []
   const keys = rows.keys.bind(rows)
   rows.keys = () => {
@@ -185,7 +185,7 @@ test('of rooms that are left for equally long the one that was opened first give
   for (const { streams } of both) desk.close(streams[0]!)
   desk.go(NEVER_MS + 1)
   expect(desk.add(desk.open(), 'c')).toMatchObject([{ kind: 'refused' }])
-  expect([...desk.hub.directory.rows.keys()]).toEqual([both[1]!.id])
+  expect([...desk.hub.registers.rows.keys()]).toEqual([both[1]!.id])
 })
 
 test('with a room goes what was spent on it, and its founder may go before or after (PR-2)', () => {
@@ -197,7 +197,7 @@ test('with a room goes what was spent on it, and its founder may go before or af
   expect([...desk.hub.budgets.rooms.keys()]).toEqual([id])
   const end = { kind: 'change', request: 9, session: id, inc: 1, proof: proof(1) } as const
   desk.say(streams[0]!, { ...end, expect: 1, primary: 1, backup: 0, why: 'end' })
-  expect([desk.hub.budgets.rooms.size, desk.hub.attendance.size]).toEqual([0, 0])
+  expect([desk.hub.budgets.rooms.size, desk.hub.expiries.size]).toEqual([0, 0])
   desk.close(streams[0]!)
   expect(desk.hub.counters.abandoned).toBe(0)
 })
@@ -210,7 +210,7 @@ test('a disk that does not take the end of a room keeps it, and it ends later (S
   desk.atOnce = false
   desk.go(ASK_MS)
   desk.write('the disk is full')
-  expect(desk.hub.attendance.size).toBe(1)
+  expect(desk.hub.expiries.size).toBe(1)
   expect(desk.hub.budgets.accounts.get('192.0.2.1')!.rooms).toBe(1)
   desk.atOnce = true
   desk.go(ASK_MS)

@@ -25,7 +25,7 @@ function ask(stream: number, id: number, request = 1, more: object = {}): void {
 /** The application answers the oldest question. */
 function answer(why: string | null): void {
   const asked = desk.consulted.shift()!
-  hub.consulted(desk, asked, why)
+  hub.receiveVerdict(desk, asked, why)
   desk.write()
 }
 
@@ -49,7 +49,7 @@ describe('the application', () => {
       ...{ game: 'g', room: 'r', key: toHex(keyOf(1)), rights: RIGHTS.play },
       ...{ ticket: '', founding: true },
     })
-    expect(desk.hub.directory.rows.size).toBe(0)
+    expect(desk.hub.registers.rows.size).toBe(0)
     answer(null)
     expect(last(stream)).toMatchObject({ kind: 'added', created: true })
     const other = desk.open()
@@ -78,10 +78,10 @@ describe('the application', () => {
     ask(stream, 2)
     ask(stream, 3)
     const [two, three] = desk.consulted.splice(0)
-    hub.consulted(desk, two!, null)
+    hub.receiveVerdict(desk, two!, null)
     expect(heard(stream).some(({ kind }) => kind === 'added')).toBe(false)
-    hub.consulted(desk, three!, 'no')
-    hub.consulted(desk, three!, null)
+    hub.receiveVerdict(desk, three!, 'no')
+    hub.receiveVerdict(desk, three!, null)
     expect(heard(stream).some(({ kind }) => kind === 'added')).toBe(false)
     ask(stream, 2)
     expect(desk.consulted).toHaveLength(1)
@@ -101,8 +101,8 @@ describe('the application', () => {
     const stream = desk.open()
     ask(stream, 1)
     const [asked] = desk.consulted.splice(0)
-    hub.closed(desk, stream)
-    hub.consulted(desk, asked!, null)
-    expect(desk.hub.directory.rows.size).toBe(0)
+    hub.removeStream(desk, stream)
+    hub.receiveVerdict(desk, asked!, null)
+    expect(desk.hub.registers.rows.size).toBe(0)
   })
 })

@@ -8,7 +8,7 @@ import {
   type Saved,
   writeSaved,
 } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
-import * as saving from '../../packages/hub/src/machine/saving.ts'
+import * as roomFiles from '../../packages/hub/src/machine/room-files.ts'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
 
@@ -21,8 +21,8 @@ const saved: Saved = {
   ...{ entrants: [], sheets: [text('whole '), text('one '), text('two ')] },
 }
 
-function restore(desk: Desk, one: Saved = saved, as = AS): saving.Unfit | null {
-  const unfit = saving.restore(desk, one, as)
+function restore(desk: Desk, one: Saved = saved, as = AS): roomFiles.ImportRefusal | null {
+  const unfit = roomFiles.importRoom(desk, one, as)
   desk.write()
   return unfit
 }
@@ -30,7 +30,7 @@ function restore(desk: Desk, one: Saved = saved, as = AS): saving.Unfit | null {
 test('a room comes back from its file as the session that it was, and goes into the same file', () => {
   const desk = new Desk()
   expect(restore(desk)).toBe(null)
-  expect(saving.save(desk, AS)).toEqual(saved)
+  expect(roomFiles.exportRoom(desk, AS)).toEqual(saved)
   expect(readSaved(writeSaved(saved))).toEqual(saved)
   // Whoever opens it is primary of that session, in an epoch behind all of before.
   const stream = desk.open()
@@ -70,9 +70,9 @@ test('what is here already, is too large, or finds no room changes nothing', () 
 
 test('nothing is saved of a room that is not kept; nor of one that the disk will not read', () => {
   const desk = new Desk()
-  expect(saving.save(desk, AS)).toBe(null)
+  expect(roomFiles.exportRoom(desk, AS)).toBe(null)
   restore(desk)
-  expect(saving.save({ hub: desk.hub, out: { read: () => null } }, AS)).toBe(null)
+  expect(roomFiles.exportRoom({ hub: desk.hub, out: { read: () => null } }, AS)).toBe(null)
 })
 
 test.each([
@@ -94,7 +94,7 @@ test.each([
     }
     return desk.out.read(key)
   }
-  expect(saving.save({ hub: desk.hub, out: { read } }, AS)).toMatchObject({
+  expect(roomFiles.exportRoom({ hub: desk.hub, out: { read } }, AS)).toMatchObject({
     index: 4,
     sheets: others,
   })

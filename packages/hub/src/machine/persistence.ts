@@ -17,7 +17,7 @@
 import { INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../../../holdfast/src/machine.ts'
 import * as chunks from '../../../holdfast/src/wire/chunks.ts'
 import * as archive from './archive.ts'
-import type { Stand } from './archive.ts'
+import type { StoredRoom } from './archive.ts'
 import * as budgets from './budgets.ts'
 import type { Exceeded } from './budgets.ts'
 import {
@@ -34,7 +34,7 @@ import {
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Row } from './register.ts'
-import { dismiss } from './attaching.ts'
+import { detachAll } from './attachment.ts'
 import * as goodbyes from './goodbyes.ts'
 import {
   type At,
@@ -42,8 +42,8 @@ import {
   type Hub,
   type HubOut,
   type Opening,
-  say,
-  speaksIn,
+  send,
+  isAttachedTo,
   type Turn,
 } from './state.ts'
 
@@ -55,16 +55,16 @@ export const SWEEP_MS: Millis = 10_000
 type Keep = ToHub & { kind: 'keep' }
 
 /** A piece of a sheet. */
-export function keep(call: Call, message: Keep): void {
+export function receiveSheet(call: Call, message: Keep): void {
   const { hub, from } = call
-  const row = register.find(hub.directory, message.session)
+  const row = register.find(hub.registers, message.session)
   const isSound = message.time <= TIME_MAX && message.next <= INC_MAX
-  const leads = row?.entry.register.primary === from.inc && speaksIn(call, message.session)
-  if (!row || !isSound || !leads || archive.timeOf(row.entry) === 0) {
+  const leads = row?.entry.register.primary === from.inc && isAttachedTo(call, message.session)
+  if (!row || !isSound || !leads || archive.keepMsOf(row.entry) === 0) {
     hub.counters.forged++
     return
   }
-  row.opening = 0
+  row.opener = 0
   // Somebody else is about to lead: what comes from its predecessor is too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
@@ -82,24 +82,26 @@ export function keep(call: Call, message: Keep): void {
 function refuse({ hub, connection, out }: Call, message: Keep, met: Exceeded | string): void {
   const why = typeof met === 'string' ? met : budgets.reasonOf(hub.budgets, met)
   const { session, number, index, acks } = message
-  doubt(hub, session)
-  say(connection, { kind: 'kept', session, number, index, acks, why }, out)
+  markStoreFailed(hub, session)
+  send(connection, { kind: 'kept', session, number, index, acks, why }, out)
 }
 
 function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const { hub, connection, from, out } = call
   const { session, index, acks, next, time } = message
   const at = archive.wallOf(hub.archive, call.now)
-  const known = archive.standOf(hub.archive.rooms.get(session))
+  const known = archive.latestOf(hub.archive.rooms.get(session))
   const before = message.from === null ? null : known
   if (message.from !== null && !follows(before, message, from.inc)) {
     return refuse(call, message, NOT_NEXT)
   }
-  const sheets = new Map<number, Uint8Array | null>(archive.none(before ? 0 : (known?.sheets ?? 0)))
+  const sheets = new Map<number, Uint8Array | null>(
+    archive.removals(before ? 0 : (known?.sheets ?? 0)),
+  )
   // A word on how many are here is no sheet.
   const isSheet = !before || bytes.length > 0
   if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
-  const stand: Stand = {
+  const stored: StoredRoom = {
     session: sessionOf(row),
     by: from.inc,
     index,
@@ -112,22 +114,27 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
     bytes: (before?.bytes ?? 0) + bytes.length,
     imported: false,
   }
-  const met = unfit(hub, from.account.place, known, stand)
+  const met = unfit(hub, from.account.place, known, stored)
   if (met) return refuse(call, message, met)
   const waiter = { connection, number: message.number, index, acks }
-  const room = archive.change(hub.archive, row.entry, stand, sheets, waiter)
+  const room = archive.change(hub.archive, row.entry, stored, sheets, waiter)
   room.founder ||= from.account.place
   out.record(session)
 }
 
-function follows(stand: Stand | null, { from, index }: Keep, by: number): boolean {
-  if (!stand || stand.by !== by || stand.sheets >= SHEETS_MAX) return false
-  return from === stand.index && index >= stand.index
+function follows(stored: StoredRoom | null, { from, index }: Keep, by: number): boolean {
+  if (!stored || stored.by !== by || stored.sheets >= SHEETS_MAX) return false
+  return from === stored.index && index >= stored.index
 }
 
-function unfit(hub: Hub, place: string, known: Stand | null, stand: Stand): Exceeded | null {
+function unfit(
+  hub: Hub,
+  place: string,
+  known: StoredRoom | null,
+  stored: StoredRoom,
+): Exceeded | null {
   const { room, address, hub: all } = hub.budgets.limits
-  if (stand.bytes > room.kept) return budgets.refuse(hub.budgets, 'room', 'kept')
+  if (stored.bytes > room.kept) return budgets.refuse(hub.budgets, 'room', 'kept')
   if (known) return null
   const { rooms } = hub.archive
   if (rooms.size >= all.kept) return budgets.refuse(hub.budgets, 'hub', 'kept')
@@ -137,35 +144,40 @@ function unfit(hub: Hub, place: string, known: Stand | null, stand: Stand): Exce
 }
 
 // Play goes on without us from here: numbers are given that are in no sheet.
-function doubt({ directory }: Hub, session: string): void {
-  const row = register.find(directory, session)
-  if (row) row.refused = true
+function markStoreFailed({ registers }: Hub, session: string): void {
+  const row = register.find(registers, session)
+  if (row) row.storeFailed = true
 }
 
-function sessionOf(row: Row): Stand['session'] {
+function sessionOf(row: Row): StoredRoom['session'] {
   const { entry, members, recovers, hosts, entrants, invitations } = row
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
 /** The disk has the record of a session: whoever waits for its sheets hears it. */
-export function kept({ hub, out }: Turn, session: string): void {
-  const { waiters, more } = archive.kept(hub.archive, session)
+export function confirmWrite({ hub, out }: Turn, session: string): void {
+  const { waiters, more } = archive.confirmWrite(hub.archive, session)
   const saved = hub.archive.rooms.get(session)?.saved
-  const row = register.find(hub.directory, session)
+  const row = register.find(hub.registers, session)
   if (row) row.strict = saved?.acks === 'strict' ? saved.by : 0
-  tell(session, waiters, '', out)
+  answerWaiters(session, waiters, '', out)
   if (more) out.record(session)
 }
 
 /** The disk did not take it. */
-export function unkept({ hub, out }: Turn, session: string, why: string): void {
-  doubt(hub, session)
-  tell(session, archive.unkept(hub.archive, session), why, out)
+export function failWrite({ hub, out }: Turn, session: string, why: string): void {
+  markStoreFailed(hub, session)
+  answerWaiters(session, archive.failWrite(hub.archive, session), why, out)
 }
 
-function tell(session: string, waiters: readonly archive.Waiter[], why: string, out: HubOut): void {
+function answerWaiters(
+  session: string,
+  waiters: readonly archive.Waiter[],
+  why: string,
+  out: HubOut,
+): void {
   for (const { connection, ...sheet } of waiters) {
-    say(connection, { kind: 'kept', session, ...sheet, why }, out)
+    send(connection, { kind: 'kept', session, ...sheet, why }, out)
   }
 }
 
@@ -174,35 +186,35 @@ function tell(session: string, waiters: readonly archive.Waiter[], why: string, 
  * opened yet; or as what it is opened
  */
 export function openingOf({ hub, now }: At, place: register.Place): Opening | Millis | null {
-  const stand = archive.find(hub.archive, place)
-  if (!stand) return null
-  const { session, register: last } = stand.session.entry
-  const row = register.find(hub.directory, session)
-  const waits = row ? waitOf(hub, now, row, stand) : 0
+  const stored = archive.find(hub.archive, place)
+  if (!stored) return null
+  const { session, register: last } = stored.session.entry
+  const row = register.find(hub.registers, session)
+  const waits = row ? waitOf(hub, now, row, stored) : 0
   if (waits > 0) return waits
   const epoch = Math.max(last.epoch, row?.entry.register.epoch ?? 0) + 1
-  const isComplete = row ? !row.refused : (hub.archive.rooms.get(session)?.complete ?? false)
+  const isComplete = row ? !row.storeFailed : (hub.archive.rooms.get(session)?.complete ?? false)
   const { primary } = row?.entry.register ?? last
-  const gap = isComplete && hasAll(stand, primary) ? 0 : MEMBERS_MAX
-  return { stand, epoch, inc: stand.next + gap }
+  const gap = isComplete && knowsAllMembers(stored, primary) ? 0 : MEMBERS_MAX
+  return { stored, epoch, inc: stored.next + gap }
 }
 
 // Whether no member has a number that is not here: who is strict gives none.
-function hasAll({ by, acks }: Stand, primary: PeerId): boolean {
+function knowsAllMembers({ by, acks }: StoredRoom, primary: PeerId): boolean {
   // By 0 who opened the room has written nothing so far.
   return by === 0 || (acks === 'strict' && by === primary)
 }
 
 // Nobody serves the session, or is attached to it.
-function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Millis {
+function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom): Millis {
   const { primary } = row.entry.register
   // Who opened the room acknowledges nothing that is not here before it wrote (session/keeping.ts).
-  const isOpening = row.opening === primary
+  const isOpening = row.opener === primary
   const isStrict = isOpening || (acks === 'strict' && by === primary)
   if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
     // After a start of the hub, or where it refused a sheet, it does not know enough.
-    const silent = acks === 'relayed' && !row.refused ? register.RECOVER_MS : SILENT_MS
+    const silent = acks === 'relayed' && !row.storeFailed ? register.RECOVER_MS : SILENT_MS
     return Math.max(row.lastYes, hub.startedAt) + silent - now
   }
   // Who opens it may be on its way to us.
@@ -212,16 +224,16 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: Stand): Mi
 }
 
 /** Somebody opens the room again: as the session that it was, with a new epoch and primary. */
-export function open(turn: Turn, { stand, epoch, inc }: Opening, founder: register.Founder): Row {
+export function open(turn: Turn, { stored, epoch, inc }: Opening, founder: register.Founder): Row {
   const { hub, now, out } = turn
   const lead = { epoch, primary: inc, backup: 0 }
-  const entry = { ...stand.session.entry, register: lead, players: 1 }
-  dismiss(turn, entry.session)
-  const session = { ...stand.session, entry: { ...entry, standing: 'open' as const } }
-  const row = register.begin(hub.directory, now, session, founder, out)
-  row.opening = inc
+  const entry = { ...stored.session.entry, register: lead, players: 1 }
+  detachAll(turn, entry.session)
+  const session = { ...stored.session, entry: { ...entry, standing: 'open' as const } }
+  const row = register.begin(hub.registers, now, session, founder, out)
+  row.opener = inc
   const own = sessionOf(row)
-  archive.change(hub.archive, entry, { ...stand, session: own, by: 0, next: inc + 1, until: 0 })
+  archive.change(hub.archive, entry, { ...stored, session: own, by: 0, next: inc + 1, until: 0 })
   return row
 }
 
@@ -230,30 +242,30 @@ export function open(turn: Turn, { stand, epoch, inc }: Opening, founder: regist
  * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
  * @returns false if somebody has that name
  */
-export function layAside({ hub, out }: Turn, { stand }: Opening): boolean {
-  const { entry } = stand.session
+export function replaceRoom({ hub, out }: Turn, { stored }: Opening): boolean {
+  const { entry } = stored.session
   const { session } = entry
   const place = { ...entry, room: asideOf(entry) }
-  const isTaken = register.inRoom(hub.directory, place).length > 0
+  const isTaken = register.inRoom(hub.registers, place).length > 0
   if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
-  if (register.forget(hub.directory, session, out)) return true
-  const renamed = { ...stand.session, entry: place }
-  archive.change(hub.archive, entry, { ...stand, session: renamed })
+  if (register.endSession(hub.registers, session, out)) return true
+  const renamed = { ...stored.session, entry: place }
+  archive.change(hub.archive, entry, { ...stored, session: renamed })
   out.record(session)
   return true
 }
 
 /** The session of a room is over: from now on its time runs. */
-export function ended(turn: Turn, row: Row): void {
-  const stand = archive.standOf(turn.hub.archive.rooms.get(row.entry.session))
-  if (stand) over(turn, { ...stand, session: sessionOf(row) }, !row.refused)
+export function retain(turn: Turn, row: Row): void {
+  const stored = archive.latestOf(turn.hub.archive.rooms.get(row.entry.session))
+  if (stored) startRetention(turn, { ...stored, session: sessionOf(row) }, !row.storeFailed)
 }
 
-function over({ hub, now, out }: Turn, stand: Stand, complete: boolean): void {
-  const { entry } = stand.session
-  const until = archive.wallOf(hub.archive, now) + archive.timeOf(entry)
-  const session = { ...stand.session, members: [] }
-  archive.change(hub.archive, entry, { ...stand, session, until }).complete = complete
+function startRetention({ hub, now, out }: Turn, stored: StoredRoom, complete: boolean): void {
+  const { entry } = stored.session
+  const until = archive.wallOf(hub.archive, now) + archive.keepMsOf(entry)
+  const session = { ...stored.session, members: [] }
+  archive.change(hub.archive, entry, { ...stored, session, until }).complete = complete
   out.record(entry.session)
 }
 
@@ -266,11 +278,11 @@ export function sweep(turn: Turn): void {
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
   for (const [session, room] of hub.archive.rooms) {
-    const stand = archive.standOf(room)
-    if (!stand) continue
-    if (stand.until === 0) {
-      if (!register.find(hub.directory, session)) over(turn, stand, false)
-    } else if (stand.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
+    const stored = archive.latestOf(room)
+    if (!stored) continue
+    if (stored.until === 0) {
+      if (!register.find(hub.registers, session)) startRetention(turn, stored, false)
+    } else if (stored.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
   }
 }
 
@@ -282,11 +294,11 @@ export function drop({ hub, out }: Turn, session: string): boolean {
 }
 
 /** What who opens a room is told. Session time has gone on since the last sheet. */
-export function toldOf(
+export function openedOf(
   { hub, now }: At,
-  { stand, inc }: Opening,
+  { stored, inc }: Opening,
 ): (FromHub & { kind: 'added' })['opened'] {
-  const { time, at, sheets, imported } = stand
+  const { time, at, sheets, imported } = stored
   return { inc, time: time + Math.max(0, archive.wallOf(hub.archive, now) - at), sheets, imported }
 }
 
