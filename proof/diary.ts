@@ -1,7 +1,7 @@
 /** What is known of a seeded run while it goes on, and what is written down of it. */
 
 import type { Millis, PeerId } from '../packages/holdfast/src/machine.ts'
-import type { Role } from '../packages/holdfast/src/session/table.ts'
+import type { Role } from '../packages/holdfast/src/session/role-table.ts'
 import type { Life } from './lives.ts'
 import type { Drawing } from './seeds.ts'
 import type { SessionBug } from './twists.ts'

@@ -66,7 +66,7 @@ function owesNothing(life: Life): boolean {
   if (!isIn(life)) return true
   const { server } = life.session!.member!.session
   if (!('lead' in server)) return true
-  const { on, kept, loose, flying } = server.lead.keeping
+  const { on, kept, unlogged: loose, inFlight: flying } = server.lead.persistence
   return !on || (kept === commit.lengthOf(server.log) && !loose && !flying)
 }
 

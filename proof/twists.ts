@@ -151,32 +151,32 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
   // Each vote that comes counts, not each player.
   'votes-of-one-count': {
     make: (own, delta) => {
-      const before = own.conduct.votes
+      const before = own.moderation.votes
       durable.apply(own, delta)
-      if (delta.kind === 'vote') own.conduct.votes = [...before, delta]
+      if (delta.kind === 'vote') own.moderation.votes = [...before, delta]
     },
   },
-  'votes-of-who-is-out': { hasVoice: () => true },
+  'votes-of-who-is-out': { mayVote: () => true },
   // Who says no number is somebody new, whatever its key.
   'player-by-its-word': {
     comesBackAs: (own, wish) => wish.resume && RULES.comesBackAs(own, wish),
   },
   // Whoever comes back gets in at once, beside a row that waits for the register.
   'beside-its-row': { mayReturn: () => true },
-  'recalls-its-own': { recalls: ({ server }) => server.durable.conduct },
+  'recalls-its-own': { recalls: ({ server }) => server.durable.moderation },
   'recalls-the-newest': {
     recalls: (_session, answers) => {
-      const all = [...answers.values()].map(({ conduct }) => conduct)
+      const all = [...answers.values()].map(({ moderation }) => moderation)
       return all.reduce((best, one) => (one.cv > best.cv ? one : best))
     },
   },
   'recalls-of-anybody': {
     recalls: (session, answers) => RULES.recalls({ ...session, hosts: false }, answers),
   },
-  'no-lease': { mayTell: () => true },
+  'no-lease': { mayPublish: () => true },
   // A promise that was made once is taken for one that is kept.
   'promise-for-ever': {
-    mayTell: (lease, now, others) => {
+    mayPublish: (lease, now, others) => {
       if (!lease.counts || now < lease.until) return true
       if (!lease.known || lease.removed.size > 0) return false
       return [...others].every((inc) => lease.promises.has(inc))

@@ -19,8 +19,8 @@ import {
   read,
   SHEET_VERSIONS,
   versionsOf,
-  writeWhole,
-} from '../packages/holdfast/src/session/sheets.ts'
+  writeSnapshotSegment,
+} from '../packages/holdfast/src/session/segments.ts'
 import * as durable from '../packages/holdfast/src/replication/durable.ts'
 import { decode, encode } from '../packages/holdfast/src/wire/layout.ts'
 import { encodeVersions } from '../packages/holdfast/src/wire/versions.ts'
@@ -96,7 +96,7 @@ describe('a later build', () => {
     const settings = { terms: '', topology: 'star', playersMax: 4 } as const
     const snapshot = durable.snapshot(durable.create(), [])
     const own = { settings, lineage: [], sheets: 1, schema: 1, types: '', index: 0, snapshot }
-    const bytes = writeWhole(own)
+    const bytes = writeSnapshotSegment(own)
     const at = bytes.indexOf(SHEET_VERSIONS.highest, 9)
     expect([at, versionsOf(bytes)]).toEqual([9, SHEET_VERSIONS.highest])
     bytes[at] = later(SHEET_VERSIONS.highest)

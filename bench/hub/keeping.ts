@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { addresses } from '../../test/attack/attacks.ts'
 import { blank, Stranger } from '../../test/attack/stranger.ts'
-import { ENTRIES_MIN } from '../../packages/holdfast/src/session/keeping.ts'
+import { ENTRIES_MIN } from '../../packages/holdfast/src/session/persistence.ts'
 import { found, heard } from './holding.ts'
 import { endRoom } from './registering.ts'
 import type { Did } from './words.ts'

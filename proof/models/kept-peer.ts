@@ -1,5 +1,5 @@
 /**
- * The members' side in the model of kept rooms: session/keeping.ts and session/sheets.ts as they
+ * The members' side in the model of kept rooms: session/{persistence,segments}.ts as they
  * are, over as much of a session as they read. An operation is one entry of the log, and the parts
  * are the list of all operations.
  */
@@ -10,17 +10,17 @@ import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import {
   deltaLayout,
   type Member,
-  type Point,
-  type Start,
+  type PersistedPoint,
+  type LeaderStart,
 } from '../../packages/holdfast/src/replication/layouts.ts'
 import * as commit from '../../packages/holdfast/src/replication/log.ts'
-import * as keeping from '../../packages/holdfast/src/session/keeping.ts'
+import * as persistence from '../../packages/holdfast/src/session/persistence.ts'
 import * as lineage from '../../packages/holdfast/src/session/lineage.ts'
 import * as whole from '../../packages/holdfast/src/session/session.ts'
 import { RULES } from '../../packages/holdfast/src/session/session.ts'
-import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
+import * as segments from '../../packages/holdfast/src/session/segments.ts'
 import type { Session, SessionOut } from '../../packages/holdfast/src/session/state.ts'
-import type { Role } from '../../packages/holdfast/src/session/table.ts'
+import type { Role } from '../../packages/holdfast/src/session/role-table.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { KEY_BYTES } from '../../packages/holdfast/src/ports.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
@@ -44,13 +44,13 @@ export interface Peer {
   epoch: number
   /** When it last said that it lives. */
   yesAt: Millis
-  /** As far as session/keeping.ts reads it; null unless it leads. */
+  /** As far as session/persistence.ts reads it; null unless it leads. */
   session: Session | null
   /** What it has recorded, and how much of it is acknowledged. */
   ops: number[]
   acked: number
   /** The newest that it knows to be on disk, and the operations up to there: as in its token. */
-  known: { point: Point; ops: readonly number[] } | null
+  known: { point: PersistedPoint; ops: readonly number[] } | null
   /** Who was let in, and is told once so much is acknowledged. */
   coming: { inc: PeerId; at: number } | null
   up: ToHub[]
@@ -102,7 +102,7 @@ export function roleOf({ session }: Peer): Role {
 
 /** A primary ends: what it owes is written, and it is gone for good. */
 export function farewell(peer: Peer): void {
-  whole.goes({ session: peer.session!, now: 0, out: outOf(peer) })
+  whole.shutDown({ session: peer.session!, now: 0, out: outOf(peer) })
   whole.farewell(peer.session!, outOf(peer))
   Object.assign(peer, { phase: 'dead', session: null })
 }
@@ -110,7 +110,7 @@ export function farewell(peer: Peer): void {
 /** What a process has read. */
 export interface FromDisk {
   ops: readonly number[]
-  lineage: readonly Start[]
+  lineage: readonly LeaderStart[]
   sheets: number
 }
 
@@ -123,7 +123,7 @@ export function lead(
   const { ops } = from
   const log = commit.create(ops.length)
   const state = { ...durable.create(), nextInc: next }
-  // Of the session there is what keeping.ts reads.
+  // Of the session there is what persistence.ts reads.
   const session = {
     ...{ id, me: inc, leaving: false, terms: TERMS, keptTypes: '', keeps: true, recovers: true },
     ...{ hub: { up: true }, topology: 'star', playersMax: 8 },
@@ -142,8 +142,11 @@ export function lead(
     },
   } as unknown as Session & { server: { role: 'alone' } }
   lineage.begin(session, epoch, ops.length, { sheets: from.sheets, imported: false })
-  const { keeping: begun } = keeping.leads(session, 0, 0, [], { founds: true, free: ops.length })
-  Object.assign(session.server.lead, { keeping: begun })
+  const { persistence: begun } = persistence.beginLead(session, 0, 0, [], {
+    founds: true,
+    free: ops.length,
+  })
+  Object.assign(session.server.lead, { persistence: begun })
   Object.assign(peer, {
     phase: 'leads',
     session,
@@ -171,22 +174,22 @@ export function record(peer: Peer, op: number): void {
   const changes = [{ part: PART, bytes: Uint8Array.of(op) }]
   const delta = { kind: 'operation', player: PLAYER, seq: op, outcome: NOBODY, changes } as const
   const length = peer.ops.length
-  keeping.note(session.server.lead, 0, encode(deltaLayout, delta), { length, acts: true })
+  persistence.noteEntry(session.server.lead, 0, encode(deltaLayout, delta), { length, acts: true })
 }
 
 /** When something is to be written; later than 0 if only for want of an answer. */
 export function due({ session }: Peer): Millis {
-  return session ? keeping.deadline(session) : Infinity
+  return session ? persistence.deadline(session) : Infinity
 }
 
 /** Writes what is due. */
 export function write(peer: Peer): void {
-  keeping.flush({ session: peer.session!, now: Math.max(0, due(peer)), out: outOf(peer) })
+  persistence.flush({ session: peer.session!, now: Math.max(0, due(peer)), out: outOf(peer) })
 }
 
 /** Writes what is owed, and leaves. */
 export function leave(peer: Peer): void {
-  keeping.leave({ session: peer.session!, now: 0, out: outOf(peer) })
+  persistence.writeAll({ session: peer.session!, now: 0, out: outOf(peer) })
 }
 
 function outOf(peer: Peer): SessionOut {
@@ -206,7 +209,7 @@ function outOf(peer: Peer): SessionOut {
 
 /** The hub says what it keeps. */
 export function answered(peer: Peer, message: FromHub & { kind: 'kept' }): void {
-  keeping.answered({ session: peer.session!, now: 0, out: outOf(peer) }, message)
+  persistence.onKept({ session: peer.session!, now: 0, out: outOf(peer) }, message)
   learn(peer, peer.session!.point)
 }
 
@@ -214,24 +217,24 @@ export function answered(peer: Peer, message: FromHub & { kind: 'kept' }): void 
 export function presume(peer: Peer): void {
   const { id, lineage: line, server } = peer.session as Session & { server: { role: 'alone' } }
   const { mark, epoch } = line.at(-1)!
-  learn(peer, { session: id, mark, epoch, ...server.lead.keeping.asked })
+  learn(peer, { session: id, mark, epoch, ...server.lead.persistence.asked })
 }
 
 /** A bug: the hub is taken to believe what was said to it, before it has that on disk. */
 export function believe({ session }: Peer): void {
   const { server } = session as Session & { server: { role: 'alone' } }
-  const { keeping: own } = server.lead
-  own.believed = own.said ?? own.believed
+  const { persistence: own } = server.lead
+  own.believedAcks = own.sentAcks ?? own.believedAcks
 }
 
-function learn(peer: Peer, point: Point | null): void {
+function learn(peer: Peer, point: PersistedPoint | null): void {
   if (point) peer.known = { point, ops: peer.ops.slice(0, point.index) }
 }
 
 /** The stream to the hub is attached, or gone. */
 export function attached({ session }: Peer, isUp: boolean): void {
-  if (session && isUp) keeping.attached(session)
-  else if (session) keeping.detached(session)
+  if (session && isUp) persistence.onAttached(session)
+  else if (session) persistence.onDetached(session)
 }
 
 /** Somebody is let in beside the primary, by that operation. */
@@ -269,7 +272,7 @@ export function here({ session }: Peer): number {
 
 /** How much may be acknowledged; Infinity if others have it. */
 export function limitOf({ session }: Peer): number {
-  return keeping.limitOf(session!)
+  return persistence.limitOf(session!)
 }
 
 /** The operations in the sheets of a room; or why they are no room. */
@@ -280,7 +283,7 @@ export function opsIn(all: readonly Uint8Array[]): readonly number[] | string {
 
 /** The sheets of a room; or why they are none. */
 export function readSheets(all: readonly Uint8Array[]): FromDisk | string {
-  const found = sheets.read(all.map((bytes) => ({ bytes, index: null })))
+  const found = segments.read(all.map((bytes) => ({ bytes, index: null })))
   if (!found) return `${all.length} sheets are no room`
   const ops = [...found.parts, ...found.changes].flatMap(({ bytes }) => [...bytes])
   const { lineage: line, sheets: count } = found
@@ -291,5 +294,5 @@ export function readSheets(all: readonly Uint8Array[]): FromDisk | string {
 /** Why the hub does not keep it; '' if it does. */
 export function whyOf({ session }: Peer): string {
   const { server } = session as Session & { server: { role: 'alone' } }
-  return server.lead.keeping.why
+  return server.lead.persistence.why
 }

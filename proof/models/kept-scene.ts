@@ -94,9 +94,9 @@ function ofPeer(peer: Peer, { connections }: Hub): unknown {
 
 function ofLead({ server, lineage }: Session): unknown {
   if (!('lead' in server)) return null
-  const { keeping } = server.lead
+  const { persistence } = server.lead
   const { role, published } = server
-  return [role, published.size, server.durable.nextInc, Object.values(keeping), lineage]
+  return [role, published.size, server.durable.nextInc, Object.values(persistence), lineage]
 }
 
 type By = ReadonlyMap<number, number>

@@ -15,9 +15,9 @@ import {
 import { BACK_MS } from '../../packages/hub/src/machine/persistence.ts'
 import { ASK_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import type * as chunks from '../../packages/holdfast/src/wire/chunks.ts'
-import type { Start } from '../../packages/holdfast/src/replication/layouts.ts'
+import type { LeaderStart } from '../../packages/holdfast/src/replication/layouts.ts'
 import { lacks as lacksOf } from '../../packages/holdfast/src/session/lineage.ts'
-import { PROMISED_MAX_MS } from '../../packages/holdfast/src/session/keeping.ts'
+import { PROMISED_MAX_MS } from '../../packages/holdfast/src/session/persistence.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { forced, forgetful, thrifty } from './kept-bugs.ts'
 import * as hub from './kept-hub.ts'
@@ -449,7 +449,7 @@ function judge(
 
 // Whoever knew what was on disk looks whether it is there: if it is not, that is told, and where no
 // older copy was put there, nothing is.
-function compare({ plant }: KeptScope, scene: KeptScene, lineage: readonly Start[]): void {
+function compare({ plant }: KeptScope, scene: KeptScene, lineage: readonly LeaderStart[]): void {
   const { notes, peers: all, told } = scene
   const lacks = plant === 'epoch-and-index' ? byEpochAndIndex : lacksOf
   for (const { known } of all) {

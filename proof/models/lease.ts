@@ -16,7 +16,7 @@ import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import { type Lease, LEASE_MS } from '../../packages/holdfast/src/session/lease.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
-import { mayTell } from '../../packages/holdfast/src/session/output.ts'
+import { mayPublish } from '../../packages/holdfast/src/session/output.ts'
 import { remove } from '../../packages/holdfast/src/session/membership.ts'
 import * as recovery from '../../packages/holdfast/src/session/recovery.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
@@ -125,7 +125,7 @@ function registerOf(scene: LeaseScene): register.Row['entry']['register'] {
 }
 
 function told({ sessions, now }: LeaseScene): boolean {
-  return mayTell(sessions[0]!, now)
+  return mayPublish(sessions[0]!, now)
 }
 
 // The first of the sessions leads from beginning to end: it hears of nobody who recovers.
@@ -138,7 +138,7 @@ function safe(scene: LeaseScene): true | string {
   const { primary, epoch } = registerOf(scene)
   for (const session of scene.sessions) {
     const { me, server: own } = session
-    if (me === primary || own.role !== 'alone' || !mayTell(session, scene.now)) continue
+    if (me === primary || own.role !== 'alone' || !mayPublish(session, scene.now)) continue
     return `epoch ${epoch} is ${primary}'s, and ${me} tells what it commits at ${scene.now} ms`
   }
   return true
@@ -308,7 +308,7 @@ function askPromises(scene: LeaseScene): void {
   scene.left.rounds--
   const primary = sessionOf(scene, 0)
   leaseOf(primary).askAt = scene.now
-  server.lookAtLease({ session: primary, now: scene.now, out: outOf(scene, 1) })
+  server.checkLease({ session: primary, now: scene.now, out: outOf(scene, 1) })
 }
 
 function seek(scene: LeaseScene, at: number): void {
@@ -333,7 +333,7 @@ function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
 function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: FromHub): void {
   const { now } = scene
   const before: string = session.server.role
-  machine.hubSaid({ session, now, out: outOf(scene, session.me) }, said)
+  machine.receiveFromHub({ session, now, out: outOf(scene, session.me) }, said)
   if (plant === 'leads-from-now' && before === 'taking' && serves(session)) {
     leaseOf(session).until = now + LEASE_MS
   }

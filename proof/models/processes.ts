@@ -16,9 +16,9 @@ import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
   type Join,
   type PeerMessage,
-  CONDUCT_PART,
-  conductLayout,
-  type ConductWish,
+  MODERATION_PART,
+  moderationLayout,
+  type ModerationRequest,
   SESSION_VERSION,
 } from '../../packages/holdfast/src/session/messages.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
@@ -60,7 +60,7 @@ export type Input =
   /** `key`: it asks by the key of the process with that number, if not by its own. */
   | { kind: 'join'; asker: number; key?: number }
   /** A member asks about others: to put one out, to let one in again, or its vote. */
-  | { kind: 'conduct'; by: PeerId; seq: number; wish: ConductWish }
+  | { kind: 'conduct'; by: PeerId; seq: number; wish: ModerationRequest }
   /** The members are looked over. */
   | { kind: 'round' }
   | { kind: 'hand-over' }
@@ -93,8 +93,8 @@ export const NO_PARTS: Parts = {
   published: () => [],
   restore: () => true,
   reopen: () => true,
-  loose: () => [],
-  looseChanges: () => [],
+  unlogged: () => [],
+  unloggedChanges: () => [],
   keeps: () => false,
   show: (_part, news) => news,
   news: () => {},
@@ -161,9 +161,9 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'receive':
       return machine.receive({ session: own, now: 0, out }, input.from, input.message)
     case 'register':
-      return machine.hubSaid({ session: own, now: 0, out }, said(input.register))
+      return machine.receiveFromHub({ session: own, now: 0, out }, said(input.register))
     case 'refused':
-      return machine.hubSaid({ session: own, now: 0, out }, said(input.register, input))
+      return machine.receiveFromHub({ session: own, now: 0, out }, said(input.register, input))
     case 'repeat':
       return repeat({ session: own, now: 0, out })
     case 'operation': {
@@ -174,17 +174,17 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'suspect':
       return roles.suspect({ session: own, now: 0, out }, input.peer)
     case 'heard':
-      return roles.heardPrimary({ session: own, now: 0, out })
+      return roles.withdrawSuspicion({ session: own, now: 0, out })
     case 'vetoed':
-      return machine.hubSaid({ session: own, now: 0, out }, alive(own))
+      return machine.receiveFromHub({ session: own, now: 0, out }, alive(own))
     case 'offer':
       return roles.offer({ session: own, now: 0, out }, input.peer)
     case 'remove':
       return membership.remove({ session: own, now: 0, out }, input.peer, 'timeout')
     case 'relinked':
-      return machine.linked({ session: own, now: 0, out }, input.peer, false)
+      return machine.onLinked({ session: own, now: 0, out }, input.peer, false)
     case 'hub':
-      return input.up ? machine.hubUp({ session: own, now: 0, out }) : machine.hubDown(own, out)
+      return input.up ? machine.onHubUp({ session: own, now: 0, out }) : machine.onHubDown(own, out)
     case 'join':
       return void membership.join({ session: own, now: 0, out }, input.asker, wishOf(input))
     case 'conduct':
@@ -204,7 +204,7 @@ function conductOf({
   seq,
   wish,
 }: Input & { kind: 'conduct' }): PeerMessage & { kind: 'operation' } {
-  return { kind: 'operation', seq, part: CONDUCT_PART, body: encode(conductLayout, wish) }
+  return { kind: 'operation', seq, part: MODERATION_PART, body: encode(moderationLayout, wish) }
 }
 
 function repeat(turn: Turn): void {
@@ -315,7 +315,7 @@ function normalise(process: Process): void {
   const own = process.session
   const { server, client } = own
   own.requests = 0
-  own.watches.clear()
+  own.detectors.clear()
   client.register = { epoch: 0, primary: 0, backup: 0 }
   client.againAt = Infinity
   client.askAt = 0

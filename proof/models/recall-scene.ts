@@ -64,11 +64,11 @@ function partsOf({ server, client, requests }: Session): unknown {
   const view = [epoch, mv, cv, primary, members.map(({ inc }) => inc).join(), banned.length]
   const { durable } = server
   const here = [...durable.members.keys()].join()
-  const out = durable.conduct.expelled.map(({ player }) => player).join()
-  const own = [server.role, server.epoch, here, durable.conduct.cv, out, requests]
+  const out = durable.moderation.expelled.map(({ player }) => player).join()
+  const own = [server.role, server.epoch, here, durable.moderation.cv, out, requests]
   if (server.role !== 'gathering') return [view, client.register.epoch, own]
-  const answers = [...server.answers].map(([inc, { conduct }]) => {
-    return `${inc} ${conduct.cv} ${conduct.expelled.map(({ player }) => player).join()}`
+  const answers = [...server.answers].map(([inc, { moderation }]) => {
+    return `${inc} ${moderation.cv} ${moderation.expelled.map(({ player }) => player).join()}`
   })
   return [view, client.register.epoch, own, answers.toSorted().join(';'), server.witness]
 }

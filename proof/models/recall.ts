@@ -15,8 +15,8 @@ import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Expulsion } from '../../packages/holdfast/src/replication/layouts.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
-  CONDUCT_PART,
-  conductLayout,
+  MODERATION_PART,
+  moderationLayout,
   type PeerMessage,
 } from '../../packages/holdfast/src/session/messages.ts'
 import { operate } from '../../packages/holdfast/src/session/operations.ts'
@@ -99,7 +99,7 @@ function leading({ sessions }: RecallScene): Session | null {
 }
 
 function isOut({ server }: Session): boolean {
-  return server.durable.conduct.expelled.some(({ player }) => player === OUT)
+  return server.durable.moderation.expelled.some(({ player }) => player === OUT)
 }
 
 // As somebody goes on: what the honest ones who go on had heard as they were asked.
@@ -129,7 +129,7 @@ function kept(scene: RecallScene): true | string {
 function isTrue(scene: RecallScene): true | string {
   const leader = leading(scene)
   if (!leader) return true
-  const { cv, expelled } = leader.server.durable.conduct
+  const { cv, expelled } = leader.server.durable.moderation
   const known = scene.notes.known
   if (cv === known && expelled.length === (known === BANNED ? 1 : 0)) return true
   return `recall.true: ${known} was heard, and ${cv} is gone on with, ${expelled.length} out`
@@ -287,8 +287,8 @@ function decide({ words }: RecallScope, scene: RecallScene): void {
   scene.left.words--
   const ban = { kind: 'expel', player: OUT, ban: true, why: '' } as const
   const wish = seq === 1 ? ban : ({ kind: 'pardon', player: OUT } as const)
-  const body = encode(conductLayout, wish)
-  const asked = { kind: 'operation', seq, part: CONDUCT_PART, body } as const
+  const body = encode(moderationLayout, wish)
+  const asked = { kind: 'operation', seq, part: MODERATION_PART, body } as const
   operate({ session: working(scene, PRIMARY), now: 0, out: outOf(scene, PRIMARY) }, PRIMARY, asked)
 }
 
@@ -371,7 +371,7 @@ function told(scene: RecallScene, inc: PeerId): void {
     ok: true,
     leader: null,
   } as const
-  machine.hubSaid(
+  machine.receiveFromHub(
     { session, now: scene.now, out: outOf(scene, inc) },
     { ...said, register: known! },
   )
@@ -406,7 +406,7 @@ function join(scene: RecallScene, inc: PeerId): void {
 function show({ directory, sessions, heard, notes }: RecallScene): string {
   const { epoch, primary } = register.find(directory, SESSION_ID)!.entry.register
   const all = sessions.map(({ me, server, client }) => {
-    const out = server.durable.conduct.expelled.map(({ player }) => player)
+    const out = server.durable.moderation.expelled.map(({ player }) => player)
     return `${me} ${server.role} heard ${heard[me - 1]} view ${client.view.cv} out [${out.join()}]`
   })
   return `register (${epoch}, ${primary})${notes.dead ? ', 1 dead' : ''}; ${all.join(' | ')}`

@@ -10,7 +10,7 @@
 
 import { type Millis, type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import * as admission from '../../packages/hub/src/machine/admission.ts'
-import type { ToHub, Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { ToHub, ChangeReason } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Registers, Row } from '../../packages/hub/src/machine/register.ts'
 import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
@@ -227,7 +227,7 @@ function* changes(
 
 function changed(
   scope: RightsScope,
-  why: Why,
+  why: ChangeReason,
   inc: PeerId,
   [primary, backup]: readonly [PeerId, PeerId],
 ): Action<RightsScene> {

@@ -15,7 +15,7 @@ import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import type { Settings, View } from '../../packages/holdfast/src/session/messages.ts'
-import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
+import * as segments from '../../packages/holdfast/src/session/segments.ts'
 import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCiphers } from '../../packages/sim/src/toy-ciphers.ts'
@@ -229,7 +229,7 @@ function write(scope: RoomKeyScope, scene: RoomKeyScene): void {
   const run = believing(scope, runOf(primary, belief), belief.settings.terms)
   const bytes = storedRoom.seal(run, wholeOf(ops, belief.settings), ops.length, 'whole')
   scene.disk = [bytes]
-  const isOpen = sheets.read([{ bytes, index: null }]) !== null
+  const isOpen = segments.read([{ bytes, index: null }]) !== null
   if (isOpen && ops.some((op) => op < FOREIGN)) {
     notes.leaked = `key.sealed: ${primary} writes [${ops.join()}] in the open`
   }
@@ -239,7 +239,7 @@ function wholeOf(ops: readonly number[], settings: Settings): Uint8Array {
   const parts = [{ part: PART, bytes: Uint8Array.from(ops) }]
   const snapshot = durable.snapshot(durable.create(), parts)
   const head = { settings, lineage: [], sheets: 1, schema: fingerprint(''), types: '' }
-  return sheets.writeWhole({ ...head, index: ops.length, snapshot })
+  return segments.writeSnapshotSegment({ ...head, index: ops.length, snapshot })
 }
 
 // What a hub can make without the key.

@@ -9,8 +9,8 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { ConductWish } from '../../packages/holdfast/src/session/messages.ts'
-import { watched } from '../../packages/holdfast/src/session/server.ts'
+import type { ModerationRequest } from '../../packages/holdfast/src/session/messages.ts'
+import { watchedPeer } from '../../packages/holdfast/src/session/server.ts'
 import { sameBytes } from '../../packages/holdfast/src/wire/digest.ts'
 import { keyOf } from './processes.ts'
 import { askerOf, doing, spending } from './session-scene.ts'
@@ -61,7 +61,7 @@ type Left = ReturnType<typeof leftOf>
 // The ban is the first operation of whoever asks for it, and the pardon the second.
 function* asked(tables: Tables, left: Left, me: PeerId, kick: Kick, i: number): Iterable<Step> {
   const { by, who: player } = kick
-  const step = (budget: 'kicks' | 'pardons', seq: number, wish: ConductWish): Step | null => {
+  const step = (budget: 'kicks' | 'pardons', seq: number, wish: ModerationRequest): Step | null => {
     const isFresh = left[budget] > 0
     if (!isFresh && left.resends === 0) return null
     const what = budget === 'kicks' ? 'put' : 'pardon'
@@ -80,7 +80,7 @@ function* asked(tables: Tables, left: Left, me: PeerId, kick: Kick, i: number): 
 export function* finding(tables: Tables, scene: Scene, i: number): Iterable<Step> {
   const { kick, vote } = tables.scope
   if (!kick && !vote) return
-  const peer = watched(faceOf(tables, scene, i).session)
+  const peer = watchedPeer(faceOf(tables, scene, i).session)
   const at = peer === 0 ? -1 : placeOf(tables, scene, peer)
   if (at < 0 || isUp(tables, scene, at)) return
   yield {
@@ -181,7 +181,7 @@ function pardoned(tables: Tables, scene: Scene, { by, who }: Kick): true | strin
   for (const inc of [primary, backup]) {
     const at = inc === 0 ? -1 : placeOf(tables, scene, inc)
     if (at < 0 || !isUp(tables, scene, at)) continue
-    const { expelled } = faceOf(tables, scene, at).session.server.durable.conduct
+    const { expelled } = faceOf(tables, scene, at).session.server.durable.moderation
     if (!expelled.some(({ player }) => player === who)) continue
     return `pardon.kept: ${by} was told that ${who} may come, and ${inc} has it as banned`
   }

@@ -184,8 +184,8 @@ function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][numbe
     case 'view':
       return { kind: 'news', number: interned.numberOf(news, told) }
     case 'done': {
-      const conduct = conductNews(scope, told)
-      if (conduct) return { kind: 'news', number: interned.numberOf(news, conduct) }
+      const moderation = moderationNews(scope, told)
+      if (moderation) return { kind: 'news', number: interned.numberOf(news, moderation) }
       const id = operationOf(scope, told.to, told.seq)
       const done = { kind: 'done', id, place: told.outcome, epoch } as const
       return { kind: 'news', number: interned.numberOf(news, done) }
@@ -194,7 +194,7 @@ function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][numbe
 }
 
 // What was answered about who is put out; null of an operation of a part.
-function conductNews(
+function moderationNews(
   { kick, vote }: Scope,
   { to, seq, outcome }: Told & { kind: 'done' },
 ): News | null {

@@ -8,7 +8,7 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { ConductWish } from '../../packages/holdfast/src/session/messages.ts'
+import type { ModerationRequest } from '../../packages/holdfast/src/session/messages.ts'
 import { sameBytes } from '../../packages/holdfast/src/wire/digest.ts'
 import { type Input, keyOf } from './processes.ts'
 import { spending } from './session-scene.ts'
@@ -64,7 +64,7 @@ export function* lies(tables: Tables, scene: Scene, i: number): Iterable<Step> {
   }
 }
 
-function wishesOf({ against, liar }: Votes): ConductWish[] {
+function wishesOf({ against, liar }: Votes): ModerationRequest[] {
   return [
     { kind: 'vote', player: against, stands: true },
     { kind: 'expel', player: against, ban: true, why: '' },
@@ -79,7 +79,7 @@ export function fair(tables: Tables, scene: Scene, vote: Votes): true | string {
   const count = cast + (vote.liar && !kick ? 1 : 0)
   for (let i = 0; i < tables.members && count < NEEDED; i++) {
     const { me, session } = faceOf(tables, scene, i)
-    const { expelled } = session.server.durable.conduct
+    const { expelled } = session.server.durable.moderation
     if (!isUp(tables, scene, i) || !expelled.some(({ player }) => player === vote.against)) continue
     return `${me} has put ${vote.against} out, against whom ${count} may have voted`
   }
@@ -90,7 +90,7 @@ export function fair(tables: Tables, scene: Scene, vote: Votes): true | string {
 export function isHeard(tables: Tables, scene: Scene, { liar }: Votes): boolean {
   if (tables.scope.kick) return leftOf(tables, scene).lies < tables.scope.lies!
   for (let i = 0; i < tables.members; i++) {
-    const { votes } = faceOf(tables, scene, i).session.server.durable.conduct
+    const { votes } = faceOf(tables, scene, i).session.server.durable.moderation
     if (votes.some(({ by }) => by === liar)) return true
   }
   return false

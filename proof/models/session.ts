@@ -12,7 +12,7 @@
  * that would send it there is one of those that must not be able to do harm.
  */
 
-import { watched } from '../../packages/holdfast/src/session/server.ts'
+import { watchedPeer } from '../../packages/holdfast/src/session/server.ts'
 import type { ServerAs } from '../../packages/holdfast/src/session/state.ts'
 import { labelOf, type Model } from '../../packages/sim/src/checker/checker.ts'
 import * as interned from './interned.ts'
@@ -224,7 +224,7 @@ function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Step> {
     yield* ofPrimary(tables, face, left, i)
     yield* kicks.roundOf(tables, face, scene, i)
   }
-  const peer = watched(session)
+  const peer = watchedPeer(session)
   if (left.suspicions > 0 && peer !== 0) {
     const suspects = spending(tables, i, 'suspicions', { kind: 'suspect', peer })
     yield { label: `${who} suspects ${peer}`, ...suspects }

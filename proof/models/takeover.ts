@@ -231,7 +231,7 @@ function close(scope: TakeoverScope, scene: TakeoverScene): void {
   const { directory, now } = scene
   register.setPresent(directory, now, SESSION_ID, PRIMARY, false)
   challenge.setPresent(directory, now, SESSION_ID, PRIMARY, false, toPrimary(scene))
-  machine.hubDown(scene.sessions[0], outOf(scene, 0))
+  machine.onHubDown(scene.sessions[0], outOf(scene, 0))
   grantDue(scope, scene)
 }
 
@@ -239,7 +239,7 @@ function hear({ plant }: TakeoverScope, scene: TakeoverScene, at: number): void 
   const said = scene.down[at]!.shift()!
   const session = scene.sessions[at]!
   const before: string = session.server.role
-  machine.hubSaid({ session, now: scene.now, out: outOf(scene, at) }, said)
+  machine.receiveFromHub({ session, now: scene.now, out: outOf(scene, at) }, said)
   const isLed = before === 'taking' && serves(session)
   if (plant === 'lease-from-grant' && isLed) {
     leadOf(session).lease.until = scene.now + LEASE_MS

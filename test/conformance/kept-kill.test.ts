@@ -52,9 +52,9 @@ const PLANTS: readonly (readonly [what: string, plant: Plant])[] = [
   [
     'a player who acknowledges before the hub has it',
     {
-      module: 'packages/holdfast/src/session/keeping.ts',
-      from: 'return isStrict(session, keeping) ? Math.max(keeping.kept, keeping.free) : Infinity',
-      to: 'return Infinity',
+      module: 'packages/holdfast/src/session/persistence.ts',
+      from: 'return isStrict(session, persistence)',
+      to: 'return false',
     },
   ],
   [

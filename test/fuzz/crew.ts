@@ -381,7 +381,7 @@ function tableOf(one: Fuzzed, player: number): number {
 
 function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): void {
   const { peers, seal: own, loopback, touched } = one.runner.member
-  const { watches, server } = one.session
+  const { detectors: watches, server } = one.session
   claim(peers.size <= 4, `peers ${peers.size}`)
   claim(own!.keys.size <= 12, `keys ${own!.keys.size}`)
   claim(own!.jobs.size === 0, `jobs ${own!.jobs.size}`)

@@ -34,14 +34,14 @@ import {
   LINEAGE_MAX,
   type Member,
   PLAYERS_KEPT_MAX,
-  type Start,
+  type LeaderStart,
   VOTES_MAX,
 } from '../../packages/holdfast/src/replication/layouts.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
-  CONDUCT_PART,
-  conductLayout,
+  MODERATION_PART,
+  moderationLayout,
   type Join,
   joinedLayout,
   type PeerMessage,
@@ -215,7 +215,7 @@ function judged(made: Crowd): Pick<View, 'cv' | 'banned' | 'votes'> {
   }
 }
 
-function startOf(made: Crowd): Start {
+function startOf(made: Crowd): LeaderStart {
   const of = { epoch: number(made), index: number(made), sheets: number(made) }
   return { ...of, mark: NONE, imported: chance(made.chaos, 0.5) }
 }
@@ -341,8 +341,8 @@ function ask(made: Crowd): void {
     { kind: 'expel', player, ban: chance(made.chaos, 0.5), why: 'x'.repeat(200) },
     { kind: 'pardon', player },
   ] as const)
-  const body = chance(made.chaos, 0.5) ? encode(conductLayout, wish) : BODY
-  const part = pick(made.chaos, [CONDUCT_PART, 5])
+  const body = chance(made.chaos, 0.5) ? encode(moderationLayout, wish) : BODY
+  const part = pick(made.chaos, [MODERATION_PART, 5])
   operate({ session: own, now: made.now, out: made.outs.get(at)! }, by.inc, {
     kind: 'operation',
     seq,
@@ -375,7 +375,7 @@ function decide(made: Crowd): void {
 }
 
 function hear(made: Crowd, who: PeerId, message: FromHub): void {
-  machine.hubSaid(
+  machine.receiveFromHub(
     { session: made.sessions.get(who)!, now: made.now, out: made.outs.get(who)! },
     message,
   )
@@ -414,15 +414,15 @@ function befall(made: Crowd): void {
   const { chaos, now } = made
   const peer = pick(chaos, [1, 2, 3, 4, 256])
   const acts: (() => void)[] = [
-    () => machine.linked({ session: own, now, out }, peer, false),
-    () => machine.entered({ session: own, now, out }, peer, false),
-    () => machine.heard({ session: own, now, out }, peer),
+    () => machine.onLinked({ session: own, now, out }, peer, false),
+    () => machine.onEntered({ session: own, now, out }, peer, false),
+    () => machine.markAlive({ session: own, now, out }, peer),
     () =>
-      machine.closed({ session: own, now, out }, peer, pick(chaos, ['left', 'failed'] as const)),
-    () => machine.stalled({ session: own, now, out }, 900),
+      machine.onClosed({ session: own, now, out }, peer, pick(chaos, ['left', 'failed'] as const)),
+    () => machine.onStalled({ session: own, now, out }, 900),
     () => void machine.handOver({ session: own, now, out }, chance(chaos, 0.5)),
-    () => machine.hubDown(own, out),
-    () => machine.hubUp({ session: own, now, out }),
+    () => machine.onHubDown(own, out),
+    () => machine.onHubUp({ session: own, now, out }),
     () => {
       if (own.client.pending.length < 60) submit({ session: own, now, out }, 5, BODY)
     },

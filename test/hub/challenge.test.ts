@@ -7,7 +7,7 @@ import type {
   FromHub,
   Register,
   ToHub,
-  Why,
+  ChangeReason,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { ASK_MS } from '../../packages/hub/src/machine/register.ts'
 import { frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
@@ -50,7 +50,7 @@ class Room {
 
   change(
     inc: number,
-    wish: { expect: number; primary: number; backup: number; why: Why },
+    wish: { expect: number; primary: number; backup: number; why: ChangeReason },
   ): FromHub[] {
     const request = ++this.#requests
     const own = { session: this.id, inc, proof: proof(inc) }

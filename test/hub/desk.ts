@@ -7,7 +7,7 @@ import type { Hub, HubOut } from '../../packages/hub/src/machine/hub.ts'
 import {
   type FromHub,
   fromHub,
-  grantOf,
+  leaderCertificateOf,
   HUB_VERSION,
   type Leader,
   type Listed,
@@ -32,7 +32,10 @@ export const HUB_KEY: Uint8Array = toyCurves.signer(SEED)
 /** What the hub tells of who leads. */
 export function leaderOf(session: string, epoch: number, id: number): Leader {
   const link = linkOf(id)
-  return { link, grant: toyCurves.sign(SEED, grantOf({ session, epoch, primary: id, link })) }
+  return {
+    link,
+    grant: toyCurves.sign(SEED, leaderCertificateOf({ session, epoch, primary: id, link })),
+  }
 }
 
 /** The secret of a process of the tests. */

@@ -1,7 +1,7 @@
 // Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
-import type { Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { ChangeReason } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { add, ASK_MS, confirmWrite, recordOf } from '../../packages/hub/src/machine/register.ts'
 import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
 
@@ -11,7 +11,7 @@ const RECOVER_MS = 15_000
 function change(
   session: string,
   inc: number,
-  wish: { expect: number; primary: number; backup: number; why: Why },
+  wish: { expect: number; primary: number; backup: number; why: ChangeReason },
   id: number = inc,
 ): {
   kind: 'change'

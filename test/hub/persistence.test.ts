@@ -3,7 +3,7 @@
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
 import {
-  type Acks,
+  type AckPolicy,
   NOT_NEXT,
   SHEET_PIECE_MAX,
   TIME_MAX,
@@ -16,7 +16,7 @@ const BACK_MS = 3_000
 const RECOVER_MS = 15_000
 const SILENT_MS = 60_000
 
-const kept = (index: number, acks: Acks = 'strict', why = ''): object => {
+const kept = (index: number, acks: AckPolicy = 'strict', why = ''): object => {
   return { kind: 'kept', index, acks, why }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { expect } from 'vitest'
-import type { Why } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { ChangeReason } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 import { Script } from '../transcript.ts'
 import { Desk, listed, proof, OPEN } from './desk.ts'
@@ -17,7 +17,7 @@ export interface Wish {
   expect: number
   primary: string
   backup: string
-  why: Why
+  why: ChangeReason
 }
 
 /** See above. */

@@ -29,7 +29,7 @@ import {
 import {
   type FromHub,
   fromHub,
-  grantOf,
+  leaderCertificateOf,
   HUB_VERSION,
   type Leader,
   toHub,
@@ -109,7 +109,7 @@ export class Hand {
   /** What the hub says of who leads. */
   leaderAs(inc: PeerId, epoch: number, keyOf: PeerId = inc): Leader {
     const link = this.pointOf(keyOf)
-    const message = grantOf({ session: SESSION, epoch, primary: inc, link })
+    const message = leaderCertificateOf({ session: SESSION, epoch, primary: inc, link })
     return { link, grant: toyCurves.sign(HUB_SEED, message) }
   }
 

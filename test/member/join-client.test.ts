@@ -199,7 +199,7 @@ describe('on its way in a process', () => {
       1,
       1,
     ])
-    expect(session.grant?.epoch).toBe(1)
+    expect(session.leaderCertificate?.epoch).toBe(1)
     expect(session.server.durable.members.get(1)).toMatchObject({
       ...{ inc: 1, player: 1, name: 'p', kind: 'node', addresses: ['udp:192.0.2.1:9'] },
       link: bare.run.member.linkKey.point,

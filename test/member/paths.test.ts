@@ -67,7 +67,7 @@ describe('the way through the hub', () => {
     links.tryRelay(hand.run, 1)
     expect(peer).toMatchObject({ path: 'relay:1', pathAt: 80, relayUntil: 80 + RELAY_KEPT_MS })
     expect([hand.run.member.reconcileDue, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
-    expect(hand.run.member.session.watches.get(1)!.relayed).toBe(true)
+    expect(hand.run.member.session.detectors.get(1)!.relayed).toBe(true)
     // A direct packet does not change that while the relay works.
     paths.onPacket(hand.run, peer, 'sim:1')
     expect(peer.path).toBe('relay:1')
@@ -88,7 +88,7 @@ describe('the way through the hub', () => {
       expect(peer.path).toBe(path)
       const isTaken = path === 'sim:1'
       expect([hand.run.member.reconcileDue, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
-      expect(hand.run.member.session.watches.get(1)!.relayed).toBe(!isTaken)
+      expect(hand.run.member.session.detectors.get(1)!.relayed).toBe(!isTaken)
       if (isTaken) expect(peer.pathAt).toBe(now)
     }
   })
@@ -257,10 +257,10 @@ describe('a link that is looked over', () => {
     const { hand, peer } = linked()
     peer.link!.rtt.smoothed = 30
     links.sweep(hand.run)
-    expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(30)
+    expect(hand.run.member.session.detectors.get(1)!.rttMs).toBe(30)
     peer.link!.rtt.smoothed = NaN
     links.sweep(hand.run)
-    expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(0)
+    expect(hand.run.member.session.detectors.get(1)!.rttMs).toBe(0)
   })
   test('a peer without a link is left alone (PR-2)', () => {
     const hand = new Hand(2, 2, 'star')

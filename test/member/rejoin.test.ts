@@ -138,11 +138,11 @@ describe('a word of the hub', () => {
     const hand = new Hand(2, 3, 'star')
     const { session } = hand.run.member
     hand.run.member.askAt = 5
-    session.watches.set(3, { ...session.watches.get(1)!, gone: false })
+    session.detectors.set(3, { ...session.detectors.get(1)!, gone: false })
     const register = { epoch: 1, primary: 1, backup: 0 }
     const leader = hand.leaderAs(1, 1, 3)
     hand.hears({ kind: 'attached', request: 2, session: 's', register, leader, present: [1, 2] })
-    expect([hand.run.member.askAt, session.watches.get(3)!.gone]).toEqual([Infinity, true])
+    expect([hand.run.member.askAt, session.detectors.get(3)!.gone]).toEqual([Infinity, true])
     expect(hand.run.member.named).toEqual({ inc: 1, key: nameOf(leader.link) })
   })
   test('that it is gone ends what was asked, and is told to who was attached alone (PR-2)', () => {

@@ -9,7 +9,10 @@ import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
 import { settingsOf } from '../../packages/holdfast/src/session/output.ts'
-import { entriesLayout, writeWhole } from '../../packages/holdfast/src/session/sheets.ts'
+import {
+  entriesSegmentLayout,
+  writeSnapshotSegment,
+} from '../../packages/holdfast/src/session/segments.ts'
 import { toyCiphers } from '../../packages/sim/src/toy-ciphers.ts'
 import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
@@ -31,14 +34,19 @@ const whole = (run: Runtime): Uint8Array => {
   const schema = fingerprint('')
   const snapshot = durable.snapshot(durable.create(), [])
   const own = { settings: settingsOf(run.member.session), lineage: [], sheets: 1 }
-  return seal(run, writeWhole({ ...own, schema, types: '', index: 0, snapshot }), 0, 'whole')
+  return seal(
+    run,
+    writeSnapshotSegment({ ...own, schema, types: '', index: 0, snapshot }),
+    0,
+    'whole',
+  )
 }
 
 // Objects are in no log: the index stays.
 const loose = (run: Runtime, value: number): Uint8Array => {
   const changes = [{ part: 4, bytes: Uint8Array.of(value) }]
   const entry = encode(deltaLayout, { kind: 'loose', changes })
-  return seal(run, encode(entriesLayout, { entries: [entry] }), 0, 'entries')
+  return seal(run, encode(entriesSegmentLayout, { entries: [entry] }), 0, 'entries')
 }
 
 /** What somebody reads of these sheets: the changes behind the whole, or null. */

@@ -137,7 +137,7 @@ describe('a link that stands', () => {
       expect([told, hand.run.member.reconcileDue]).toEqual([['linked 1 at 90'], true])
       expect([...hand.run.member.touched]).toEqual([1])
       expect(hand.run.member.dueAt).toBeLessThan(Infinity)
-      expect(hand.run.member.session.watches.get(1)).toMatchObject({ begun: 90, relayed: false })
+      expect(hand.run.member.session.detectors.get(1)).toMatchObject({ begun: 90, relayed: false })
     }
   })
   test('takes the place of the one that there was, which is told (PR-2)', () => {
@@ -146,7 +146,7 @@ describe('a link that stands', () => {
     expect(hand.run.member.peers.get(1)).not.toBe(peer)
     expect(hand.peer(1)).toMatchObject({ initiator: false, path: 'relay:1', key: peer.key })
     expect(told).toEqual(['unlinked 1 at 90', 'linked 1 at 90'])
-    expect(hand.run.member.session.watches.get(1)).toMatchObject({ relayed: true })
+    expect(hand.run.member.session.detectors.get(1)).toMatchObject({ relayed: true })
   })
   test('with a member that we did not ask is one with a member that we have from then on (PR-2)', () => {
     const { hand, told } = scene()
@@ -386,7 +386,7 @@ describe('by the clock links', () => {
 })
 
 describe('a packet that came', () => {
-  const since = ({ run }: Hand): number => run.member.session.watches.get(1)!.since
+  const since = ({ run }: Hand): number => run.member.session.detectors.get(1)!.since
   test('says that its sender lives, if it is one of a link (PR-2)', () => {
     const { hand, peer } = scene()
     hand.now = 140

@@ -5,7 +5,7 @@ import { resumeClock, read, restore } from '../../packages/holdfast/src/member/s
 import type { IncomingRoom, Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
-import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
+import type { StoredState } from '../../packages/holdfast/src/session/segments.ts'
 
 test.each([
   ['of that session, whose clock is ahead, does not go back', 's', 90_000],
@@ -28,7 +28,7 @@ test.each([
   }
   const out = { parts: { reopen: () => true } }
   const run = { member: { session: { player: us } }, out } as unknown as Runtime
-  restore(run, { state, parts: [], changes: [] } as unknown as Read)
+  restore(run, { state, parts: [], changes: [] } as unknown as StoredState)
   expect([state.players.size, state.players.has(1)]).toEqual([left, us === 1])
   const key = new Uint8Array(32)
   const named = { inc: us, player: us, name: '', kind: 'node' as const, addresses: [] }

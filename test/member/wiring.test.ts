@@ -396,10 +396,10 @@ describe('by the clock a member', () => {
   test('takes a stall of its own off the clocks, if it is one (PR-2)', () => {
     const { run } = new Hand(2, 2, 'star')
     const since = (late: number): number => {
-      const watch = { ...run.member.session.watches.get(1)!, since: 10, lastHeard: 10 }
-      run.member.session.watches.set(1, watch)
+      const watch = { ...run.member.session.detectors.get(1)!, since: 10, lastReceivedAt: 10 }
+      run.member.session.detectors.set(1, watch)
       member.wake(run, 500, 500 - late)
-      return run.member.session.watches.get(1)!.since
+      return run.member.session.detectors.get(1)!.since
     }
     expect([since(25), since(26)]).toEqual([10, 36])
   })
@@ -468,6 +468,8 @@ test('what a primary tells of the state goes to members that it has published (P
   const bare = primary()
   const heard: unknown[] = []
   bare.run.out.send = (to, message) => void heard.push([to, message.kind])
-  bare.do((run) => operations.stand({ session: run.member.session, now: 0, out: run.out }, 2))
+  bare.do((run) =>
+    operations.completeSnapshot({ session: run.member.session, now: 0, out: run.out }, 2),
+  )
   expect(heard).toEqual([[2, 'standing']])
 })

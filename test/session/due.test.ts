@@ -1,7 +1,7 @@
 // Goal: what is due by the clock is done then, and not before; and when that is, is said.
 // Method: the shipped server object in each role, woken by hand at instants that are arguments.
 import { describe, expect, test } from 'vitest'
-import { create } from '../../packages/holdfast/src/replication/conduct.ts'
+import { create } from '../../packages/holdfast/src/replication/moderation.ts'
 import * as server from '../../packages/holdfast/src/session/server.ts'
 import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
@@ -19,7 +19,7 @@ function wake(own: Session, now: number, heard: Heard = listening()): Heard {
 /** All others were heard at that instant. */
 function hear(own: Session, now: number): void {
   for (const inc of own.server.published.keys()) {
-    if (inc !== own.me) own.watches.set(inc, heardAt(now))
+    if (inc !== own.me) own.detectors.set(inc, heardAt(now))
   }
 }
 
@@ -35,7 +35,7 @@ describe('what else is due by the clock', () => {
   })
   test('T30: who recovers goes on without those who do not answer (PR-2)', () => {
     const own = primaryOf(3).session
-    const answers = new Map([[1, { index: 0, settled: 0, conduct: create() }]])
+    const answers = new Map([[1, { index: 0, settled: 0, moderation: create() }]])
     const gathering = { role: 'gathering', until: 400, answers, witness: 0, copy: null, gone: [] }
     Object.assign(own.server, gathering)
     wake(own, 399)
@@ -53,12 +53,12 @@ describe('when a primary is due', () => {
     expect(server.deadline(own)).toBe(700)
     Object.assign(at, { handoverUntil: 600 })
     expect(server.deadline(own)).toBe(600)
-    own.watches.set(2, heardAt(0))
-    Object.assign(own.watches.get(2)!, { since: -500 })
+    own.detectors.set(2, heardAt(0))
+    Object.assign(own.detectors.get(2)!, { since: -500 })
     expect(server.deadline(own)).toBe(500)
-    expect(server.watched(own)).toBe(2)
+    expect(server.watchedPeer(own)).toBe(2)
     expect(server.patience(own)).toBe(1_000)
-    own.watches.delete(2)
+    own.detectors.delete(2)
     expect(calmly(() => server.patience(own))).toBe(null)
     expect(calmly(() => server.deadline(own))).toBe(600)
   })
@@ -75,7 +75,7 @@ describe('when a primary is due', () => {
     const { out } = listening()
     leadOf(own).roundAt = 700
     calmly(() => server.wake({ session: own, now: 0, out }))
-    own.watches.set(2, heardAt(-2_000))
+    own.detectors.set(2, heardAt(-2_000))
     for (const now of [0, 1]) calmly(() => server.wake({ session: own, now, out }))
     expect(own.server.role).toBe('dropping')
     expect(server.deadline(own)).toBe(251)
@@ -83,7 +83,7 @@ describe('when a primary is due', () => {
     expect(server.deadline(own)).toBe(700)
     // It asks again as it is due, and not before.
     own.hub.up = true
-    own.watches.get(2)!.since = -9_000
+    own.detectors.get(2)!.since = -9_000
     expect(server.deadline(own)).toBe(251)
     expect(wake(own, 250).asked).toEqual([])
     expect(wake(own, 251).asked).toMatchObject([{ kind: 'change', why: 'drop', expect: 2 }])
@@ -98,14 +98,14 @@ describe('when a primary is due', () => {
     expect(server.deadline(own)).toBe(300 + server.LAGGING_MS)
     own.hub.up = false
     expect(wake(own, 9_000).asked).toEqual([])
-    expect(server.watched(own)).toBe(0)
+    expect(server.watchedPeer(own)).toBe(0)
     expect(server.deadline(own)).toBe(Infinity)
   })
   test('T39: a backup watches its primary, and asks for its role when it is silent (PR-2)', () => {
     const { own } = memberOf(2)
     Object.assign(own.server, { role: 'backup', primary: 1, ackedAt: 0, epoch: 2 })
-    expect(server.watched(own)).toBe(1)
-    own.watches.set(1, heardAt(0))
+    expect(server.watchedPeer(own)).toBe(1)
+    own.detectors.set(1, heardAt(0))
     expect(server.deadline(own)).toBe(1_000)
     expect(wake(own, 999).asked).toEqual([])
     wake(own, 1_000)

@@ -8,7 +8,7 @@ import * as client from '../../packages/holdfast/src/session/client.ts'
 import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
-import { mayLead, wantsGrant } from '../../packages/holdfast/src/session/trust.ts'
+import { mayLead, needsCertificate } from '../../packages/holdfast/src/session/trust.ts'
 import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
@@ -69,10 +69,10 @@ describe('a view', () => {
   })
   test('forgets how those were heard who are not in it, and nobody else (PR-2)', () => {
     const { own, view } = memberOf(3)
-    for (const inc of [1, 2]) own.watches.set(inc, heardAt(0))
+    for (const inc of [1, 2]) own.detectors.set(inc, heardAt(0))
     const members = view.members.filter(({ inc }) => inc !== 2)
     client.follow({ session: own, now: 0, out: listening().out }, { ...view, mv: 4, members }, null)
-    expect([...own.watches.keys()]).toEqual([1])
+    expect([...own.detectors.keys()]).toEqual([1])
   })
   test('S-5: keeps so many players known who went, and not one more (PR-2)', () => {
     const { own, view } = memberOf(3)
@@ -96,7 +96,7 @@ describe('a view', () => {
     mine.published.coming = [{ part: 5, bytes: new Uint8Array(1) }]
     mine.pending.push({ seq: 1, part: 5, body: new Uint8Array(1), since: 0 })
     own.leaving = true
-    own.watches.set(2, { ...heardAt(0), samples: 40 })
+    own.detectors.set(2, { ...heardAt(0), samples: 40 })
     const { out, sent } = listening()
     client.takeView({ session: own, now: 100, out }, 2, {
       ...view,
@@ -108,10 +108,10 @@ describe('a view', () => {
       [2, 'leave'],
       [2, 'operation'],
     ])
-    const askAt = 100 + client.TELL_AGAIN_MS
+    const askAt = 100 + client.ASK_SNAPSHOT_AGAIN_MS
     expect(mine.published).toMatchObject({ waiting: true, coming: [], askAt })
     expect([mine.resyncAt, mine.handedAt]).toEqual([Infinity, -Infinity])
-    expect(own.watches.get(2)).toEqual(watch.create(100, false))
+    expect(own.detectors.get(2)).toEqual(watch.create(100, false))
   })
   test('of the same primary changes none of that, nor does the first that there is (PR-2)', () => {
     const { own, view } = memberOf(3)
@@ -198,7 +198,7 @@ describe('news', () => {
   test('T44: behind a new link wait for the snapshot, which comes as a whole (PR-2)', () => {
     const { own, heard, told, give } = member()
     client.awaitSnapshot(own, 10)
-    expect(own.client.published.askAt).toBe(10 + client.TELL_AGAIN_MS)
+    expect(own.client.published.askAt).toBe(10 + client.ASK_SNAPSHOT_AGAIN_MS)
     give(news)
     give({ ...news, index: 0, part: 6 })
     give({ ...news, index: 0, part: 7 })
@@ -245,7 +245,7 @@ describe('a promise', () => {
 
 describe('a member that lost its primary', () => {
   const lost = (own: Session): void => {
-    own.watches.set(1, heardAt(0))
+    own.detectors.set(1, heardAt(0))
     own.client.register = register(2, 1, 2)
     own.client.askAt = 0
   }
@@ -279,7 +279,7 @@ describe('a member that lost its primary', () => {
       [false, false],
     ] as const) {
       const { own } = memberOf(3)
-      own.watches.set(1, heardAt(100, relayed))
+      own.detectors.set(1, heardAt(100, relayed))
       own.hub.up = up
       wake(own, 101)
       expect(own.client.lost).toBe(relayed && !up)
@@ -288,9 +288,9 @@ describe('a member that lost its primary', () => {
   test('has lost nobody where it follows nobody, or watches nobody, or serves (PR-2)', () => {
     const nobody = fresh(2, null).session
     nobody.me = 3
-    nobody.watches.set(0, heardAt(0))
+    nobody.detectors.set(0, heardAt(0))
     const unwatched = memberOf(3).own
-    unwatched.watches.clear()
+    unwatched.detectors.clear()
     const serves = primaryOf(2).session
     serves.client.view = { ...serves.client.view, primary: 1 }
     for (const own of [nobody, unwatched, serves]) {
@@ -328,14 +328,14 @@ describe('a member that lost its primary', () => {
     const abandoned = (make: (own: Session) => void, ms = client.GIVE_UP_MS): boolean => {
       const { own } = memberOf(3)
       lost(own)
-      for (const inc of [1, 2]) own.watches.set(inc, { ...heardAt(0), gone: true })
+      for (const inc of [1, 2]) own.detectors.set(inc, { ...heardAt(0), gone: true })
       own.client.lost = true
       own.client.lostAt = 1_000
       make(own)
       return kinds(wake(own, 1_000 + ms)).includes('abandoned')
     }
     const gone = (inc: number, is: boolean) => (own: Session) => {
-      own.watches.get(inc)!.gone = is
+      own.detectors.get(inc)!.gone = is
     }
     expect(abandoned(() => {})).toBe(true)
     expect(abandoned(() => {}, client.GIVE_UP_MS - 1)).toBe(false)
@@ -344,11 +344,11 @@ describe('a member that lost its primary', () => {
     expect(abandoned(gone(1, false))).toBe(false)
     expect(abandoned(gone(2, false))).toBe(false)
     expect(abandoned((own) => void (own.client.register = register(2, 1)))).toBe(true)
-    expect(abandoned((own) => void own.watches.delete(2))).toBe(true)
+    expect(abandoned((own) => void own.detectors.delete(2))).toBe(true)
     expect(abandoned((own) => void (own.client.register = register(2, 3, 2)))).toBe(false)
     const alone = (own: Session): void => {
       own.client.register = register(2, 1)
-      own.watches.get(2)!.gone = false
+      own.detectors.get(2)!.gone = false
     }
     expect(abandoned(alone)).toBe(true)
   })
@@ -357,18 +357,18 @@ describe('a member that lost its primary', () => {
 describe('what a member asks for again', () => {
   test('T44: is a snapshot that did not come within three seconds (PR-2)', () => {
     const { own } = memberOf(3)
-    own.watches.set(1, heardAt(0))
+    own.detectors.set(1, heardAt(0))
     client.awaitSnapshot(own, 0)
-    expect(client.deadline(own)).toBe(client.TELL_AGAIN_MS)
-    own.watches.get(1)!.since = 9_000
-    expect(wake(own, client.TELL_AGAIN_MS - 1).sent).toEqual([])
-    expect(wake(own, client.TELL_AGAIN_MS).sent).toEqual([[1, 'resync']])
-    expect(own.client.published.askAt).toBe(2 * client.TELL_AGAIN_MS)
+    expect(client.deadline(own)).toBe(client.ASK_SNAPSHOT_AGAIN_MS)
+    own.detectors.get(1)!.since = 9_000
+    expect(wake(own, client.ASK_SNAPSHOT_AGAIN_MS - 1).sent).toEqual([])
+    expect(wake(own, client.ASK_SNAPSHOT_AGAIN_MS).sent).toEqual([[1, 'resync']])
+    expect(own.client.published.askAt).toBe(2 * client.ASK_SNAPSHOT_AGAIN_MS)
   })
   test('T42: is the view of a primary that the register names, each second (PR-2)', () => {
     const { own } = memberOf(3)
-    own.watches.set(1, heardAt(9_000))
-    machine.hubSaid({ session: own, now: 100, out: listening().out }, saidOf(3, 2))
+    own.detectors.set(1, heardAt(9_000))
+    machine.receiveFromHub({ session: own, now: 100, out: listening().out }, saidOf(3, 2))
     const at = 100 + RESYNC_MS
     expect(client.deadline(own)).toBe(at)
     expect(wake(own, at - 1).sent).toEqual([])
@@ -383,20 +383,23 @@ describe('what a member asks for again', () => {
       [1, 2],
     ] as const) {
       const { own } = memberOf(3)
-      machine.hubSaid({ session: own, now: 100, out: listening().out }, saidOf(epoch, primary))
+      machine.receiveFromHub(
+        { session: own, now: 100, out: listening().out },
+        saidOf(epoch, primary),
+      )
       expect([epoch, primary, own.client.resyncAt]).toEqual([epoch, primary, Infinity])
     }
     // Of what the hub says the newest counts, whatever came last.
     const { own } = memberOf(3)
     for (const epoch of [5, 4, 5]) {
-      machine.hubSaid(
+      machine.receiveFromHub(
         { session: own, now: 100, out: listening().out },
         saidOf(epoch, epoch === 4 ? 7 : 2),
       )
       own.client.resyncAt = Math.min(own.client.resyncAt, 350)
     }
     expect(own.client.register).toEqual(register(5, 2))
-    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(5, 2))
+    machine.receiveFromHub({ session: own, now: 900, out: listening().out }, saidOf(5, 2))
     expect(own.client.resyncAt).toBe(300)
   })
 })
@@ -419,9 +422,9 @@ describe('who may lead', () => {
   ])('T42: by a signature alone: %s (PR-2)', (_what, other, from, wanted) => {
     const { own, view } = memberOf(3)
     const news = { ...view, epoch: 3, primary: 2, grant: new Uint8Array(64) }
-    expect(wantsGrant(own, from, { ...news, ...other })).toBe(wanted)
+    expect(needsCertificate(own, from, { ...news, ...other })).toBe(wanted)
     // Whom the register names needs none.
     own.client.register = register(3, 2)
-    expect(wantsGrant(own, from, { ...news, ...other })).toBe(false)
+    expect(needsCertificate(own, from, { ...news, ...other })).toBe(false)
   })
 })

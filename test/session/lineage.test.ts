@@ -2,7 +2,7 @@
 // or was forgotten, is not taken for lost.
 // Method: lineages by hand.
 import { describe, expect, test } from 'vitest'
-import { LINEAGE_MAX, type Start } from '../../packages/holdfast/src/replication/layouts.ts'
+import { LINEAGE_MAX, type LeaderStart } from '../../packages/holdfast/src/replication/layouts.ts'
 import { lacks } from '../../packages/holdfast/src/session/lineage.ts'
 
 const markOf = (name: string): Uint8Array => {
@@ -10,7 +10,12 @@ const markOf = (name: string): Uint8Array => {
   mark.set(new TextEncoder().encode(name))
   return mark
 }
-const start = (name: string, epoch: number, index: number, more: Partial<Start> = {}): Start => {
+const start = (
+  name: string,
+  epoch: number,
+  index: number,
+  more: Partial<LeaderStart> = {},
+): LeaderStart => {
   return { epoch, index, mark: markOf(name), sheets: 0, imported: false, ...more }
 }
 const point = (name: string, epoch: number, index: number, sheets = 1) => {

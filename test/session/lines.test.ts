@@ -6,7 +6,7 @@ import * as client from '../../packages/holdfast/src/session/client.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { type PeerMessage, testimonyLayout } from '../../packages/holdfast/src/session/messages.ts'
 import * as operations from '../../packages/holdfast/src/session/operations.ts'
-import { testified } from '../../packages/holdfast/src/session/recovery.ts'
+import { onTestimony } from '../../packages/holdfast/src/session/recovery.ts'
 import { takeSnapshot } from '../../packages/holdfast/src/session/replicate.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
@@ -120,7 +120,7 @@ describe('a role that is handed over', () => {
     const register = { epoch: 3, primary: 2, backup: 0 }
     const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 0, session: 's', ...more } as const
-    machine.hubSaid({ session: own, now: 4_000, out }, said)
+    machine.receiveFromHub({ session: own, now: 4_000, out }, said)
     expect(own.server.role).toBe('alone')
     expect(leadOf(own).lease.until).toBe(1_000 + LEASE_MS)
   })
@@ -204,7 +204,7 @@ describe('numbers of operations', () => {
     const { server } = one.session
     const { player } = server.durable.members.get(3)!
     gathers(one, 1)
-    testified(
+    onTestimony(
       { session: one.session, now: 0, out: listening().out },
       1,
       testimony(one, [{ player, seq: 3 }]),
@@ -219,7 +219,7 @@ describe('numbers of operations', () => {
     const copies: PartState[][] = []
     const restore = (parts: PartState[]): boolean => copies.push(parts) > 1
     const picky = { ...out, parts: { ...out.parts, restore } }
-    testified({ session: one.session, now: 0, out: picky }, 3, testimony(one, []))
+    onTestimony({ session: one.session, now: 0, out: picky }, 3, testimony(one, []))
     expect(copies).toHaveLength(2)
     expect(one.session.server.role).toBe('alone')
     expect([...one.session.server.durable.members.keys()]).not.toContain(3)
@@ -228,14 +228,14 @@ describe('numbers of operations', () => {
 
 /** The same member gathers what 1 and 3 were told, and has asked one of them for its copy. */
 function gathers({ session }: One, witness: number): void {
-  const { epoch, durable: kept, log, publishedMv, published, conduct } = session.server
+  const { epoch, durable: kept, log, publishedMv, published, moderation } = session.server
   const answers = new Map([
-    [1, { index: 4, settled: 0, conduct }],
-    [3, { index: witness === 3 ? 9 : 2, settled: 6, conduct }],
+    [1, { index: 4, settled: 0, moderation }],
+    [3, { index: witness === 3 ? 9 : 2, settled: 6, moderation }],
   ])
   const own = { stored: null, awaits: false, copy: null, gone: [] }
   const gathering = { until: 5_000, answers, witness, ...own }
-  const common = { epoch, durable: kept, log, publishedMv, published, conduct }
+  const common = { epoch, durable: kept, log, publishedMv, published, moderation }
   session.server = { ...common, role: 'gathering', lead: leadOf(session), ...gathering }
 }
 

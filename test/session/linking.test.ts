@@ -6,14 +6,14 @@ import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.
 import { fresh, NO_PARTS } from '../../proof/models/processes.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
 import type { PeerMessage } from '../../packages/holdfast/src/session/messages.ts'
-import { hold, mayTell, releaseHeld } from '../../packages/holdfast/src/session/output.ts'
+import { hold, mayPublish, releaseHeld } from '../../packages/holdfast/src/session/output.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import { RULES } from '../../packages/holdfast/src/session/session.ts'
 import { handOver } from '../../packages/holdfast/src/session/roles.ts'
 import {
   leadOf,
   type Session,
-  watchVouched,
+  restartVouched,
   NO_VIEW,
 } from '../../packages/holdfast/src/session/state.ts'
 import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
@@ -33,23 +33,23 @@ const waits = (own: Session): void => {
 }
 
 function hubSays(own: Session, message: FromHub, now = 0, heard = listening()): Heard {
-  calmly(() => machine.hubSaid({ session: own, now, out: heard.out }, message))
+  calmly(() => machine.receiveFromHub({ session: own, now, out: heard.out }, message))
   return heard
 }
 
 describe('a link', () => {
   function linked(own: Session, peer: number, relayed = false): Heard {
     const heard = listening()
-    calmly(() => machine.linked({ session: own, now: 50, out: heard.out }, peer, relayed))
+    calmly(() => machine.onLinked({ session: own, now: 50, out: heard.out }, peer, relayed))
     return heard
   }
   test('T12: is watched from now on, and what the hub said of its peer still holds (PR-2)', () => {
     const { own } = memberOf(3)
-    own.watches.set(2, { ...heardAt(0), samples: 99, vouched: true })
+    own.detectors.set(2, { ...heardAt(0), samples: 99, vouched: true })
     linked(own, 2, true)
-    expect(own.watches.get(2)).toEqual({ ...watch.create(50, true), vouched: true })
+    expect(own.detectors.get(2)).toEqual({ ...watch.create(50, true), vouched: true })
     linked(own, 1)
-    expect(own.watches.get(1)).toEqual(watch.create(50, false))
+    expect(own.detectors.get(1)).toEqual(watch.create(50, false))
   })
   test('T44: to our primary, or whom the register names, is asked for all we lack (PR-2)', () => {
     const asks = (peer: number, epoch: number, primary: number): boolean => {
@@ -80,15 +80,15 @@ describe('a link', () => {
   test('T14: that began with a JOIN is not asked for anything, for all of it comes (PR-2)', () => {
     const entered = (own: Session): Heard => {
       const heard = listening()
-      own.watches.set(2, { ...heardAt(0), vouched: true })
-      calmly(() => machine.entered({ session: own, now: 50, out: heard.out }, 2, true))
-      expect(own.watches.get(2)).toEqual(watch.create(50, true))
+      own.detectors.set(2, { ...heardAt(0), vouched: true })
+      calmly(() => machine.onEntered({ session: own, now: 50, out: heard.out }, 2, true))
+      expect(own.detectors.get(2)).toEqual(watch.create(50, true))
       return heard
     }
     const { own } = memberOf(3)
     own.client.published.coming = [{ part: 5, bytes: BODY }]
     expect(entered(own).sent).toEqual([])
-    const askAt = 50 + client.TELL_AGAIN_MS
+    const askAt = 50 + client.ASK_SNAPSHOT_AGAIN_MS
     expect(own.client.published).toMatchObject({ waiting: true, coming: [], askAt })
     expect(own.client.againAt).toBe(Infinity)
     waits(own)
@@ -100,18 +100,18 @@ describe('a link', () => {
   })
   test('has a path and a round trip, of which nothing is known without a link (PR-2)', () => {
     const { own } = memberOf(3)
-    own.watches.set(2, heardAt(0, true))
+    own.detectors.set(2, heardAt(0, true))
     for (const peer of [2, 9]) {
-      calmly(() => machine.rerouted(own, peer, false))
-      calmly(() => machine.measured(own, 0, peer, 40, 0))
+      calmly(() => machine.onRerouted(own, peer, false))
+      calmly(() => machine.onMeasured(own, 0, peer, 40, 0))
     }
-    expect(own.watches.get(2)).toMatchObject({ relayed: false, rttMs: 40 })
-    expect([...own.watches.keys()]).toEqual([1, 2])
+    expect(own.detectors.get(2)).toMatchObject({ relayed: false, rttMs: 40 })
+    expect([...own.detectors.keys()]).toEqual([1, 2])
   })
   test('T32: that its peer closed ends its membership, at a primary (PR-2)', () => {
     const closes = (own: Session, peer: number): unknown[] => {
       const { out, messages } = listening()
-      calmly(() => machine.closed({ session: own, now: 0, out }, peer, 'failed'))
+      calmly(() => machine.onClosed({ session: own, now: 0, out }, peer, 'failed'))
       const why = messages.find(({ kind }) => kind === 'change')
       return [own.server.role, why?.kind === 'change' ? [why.remove, why.why] : null]
     }
@@ -168,34 +168,41 @@ describe('the hub', () => {
   test('says of this session alone what its register is, and who signed for it (PR-2)', () => {
     const { own } = memberOf(3)
     hubSays(own, { ...saidOf(5, 9), session: 'other', leader })
-    expect([own.client.register.epoch, own.grant]).toEqual([0, null])
+    expect([own.client.register.epoch, own.leaderCertificate]).toEqual([0, null])
     hubSays(own, { ...saidOf(5, 9), leader })
-    expect([own.client.register.epoch, own.grant]).toEqual([5, { epoch: 5, bytes: grant }])
+    expect([own.client.register.epoch, own.leaderCertificate]).toEqual([
+      5,
+      { epoch: 5, bytes: grant },
+    ])
     hubSays(own, saidOf(6, 9))
-    expect(own.grant).toEqual({ epoch: 5, bytes: grant })
+    expect(own.leaderCertificate).toEqual({ epoch: 5, bytes: grant })
   })
   test('PEER_GONE: says who is attached, and who came or went (PR-2)', () => {
     const { own } = memberOf(3)
-    for (const inc of [1, 2]) own.watches.set(inc, heardAt(0))
-    const gone = (): boolean[] => [1, 2].map((inc) => own.watches.get(inc)!.gone)
+    for (const inc of [1, 2]) own.detectors.set(inc, heardAt(0))
+    const gone = (): boolean[] => [1, 2].map((inc) => own.detectors.get(inc)!.gone)
     const register = { epoch: 4, primary: 2, backup: 0 }
     const attached = { request: 0, session: 's', register, present: [2], leader }
     hubSays(own, { kind: 'attached', ...attached })
-    expect([gone(), own.client.register, own.grant?.epoch]).toEqual([[true, false], register, 4])
+    expect([gone(), own.client.register, own.leaderCertificate?.epoch]).toEqual([
+      [true, false],
+      register,
+      4,
+    ])
     const present = { kind: 'present', session: 's' } as const
     hubSays(own, { ...present, inc: 1, here: true })
     hubSays(own, { ...present, inc: 2, here: false })
     hubSays(own, { ...present, inc: 9, here: false })
     expect(gone()).toEqual([false, true])
-    expect(own.watches.has(9)).toBe(false)
+    expect(own.detectors.has(9)).toBe(false)
   })
   test('that is back is told the members, asked what is open, and asked for the register (PR-2)', () => {
     const up = (own: Session): unknown[] => {
       const { out, asked } = listening()
-      machine.hubDown(own, out)
+      machine.onHubDown(own, out)
       expect(own.hub.up).toBe(false)
       own.client.askAt = 9_000
-      calmly(() => machine.hubUp({ session: own, now: 70, out }))
+      calmly(() => machine.onHubUp({ session: own, now: 70, out }))
       expect([own.hub, own.client.askAt]).toEqual([{ up: true, since: 70 }, 70])
       return asked.map(({ kind }) => kind)
     }
@@ -231,20 +238,20 @@ describe('the hub', () => {
     const vetoed = (role: string, session = 's', request = 4): unknown[] => {
       const attempt = { request: 4, againAt: 0 }
       Object.assign(own.server, { role, primary: 1, ackedAt: 0, attempt })
-      own.watches.set(1, { ...heardAt(0), samples: 99 })
+      own.detectors.set(1, { ...heardAt(0), samples: 99 })
       const { events } = hubSays(own, { kind: 'alive', request, session }, 30)
-      return [own.server.role, own.watches.get(1)!.vouched, events.map(({ kind }) => kind)]
+      return [own.server.role, own.detectors.get(1)!.vouched, events.map(({ kind }) => kind)]
     }
     expect(vetoed('taking')).toEqual(['backup', true, ['role', 'unheard']])
-    expect(own.watches.get(1)).toEqual({ ...watch.create(30, false), vouched: true })
+    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, false), vouched: true })
     expect(vetoed('taking', 'other')).toEqual(['taking', false, []])
     expect(vetoed('backup')).toEqual(['backup', false, []])
     // Of an older request it only puts the next one off.
     expect(vetoed('taking', 's', 3)).toEqual(['taking', false, []])
     expect(own.server).toMatchObject({ attempt: { againAt: 1_030 } })
-    own.watches.clear()
-    watchVouched(own, 30, 1)
-    expect(own.watches.get(1)).toEqual({ ...watch.create(30, true), vouched: true })
+    own.detectors.clear()
+    restartVouched(own, 30, 1)
+    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, true), vouched: true })
   })
 })
 
@@ -264,7 +271,9 @@ describe('who asks for all of it anew', () => {
     expect(asks(own, 2, REFRESH_MS).sent).toHaveLength(1)
     expect(leadOf(own).refreshed.get(2)).toEqual({ since: REFRESH_MS, count: 1 })
     // Of a member that was removed nothing is kept.
-    calmly(() => machine.closed({ session: own, now: REFRESH_MS, out: listening().out }, 2, 'left'))
+    calmly(() =>
+      machine.onClosed({ session: own, now: REFRESH_MS, out: listening().out }, 2, 'left'),
+    )
     expect([...leadOf(own).refreshed.keys()]).toEqual([3])
     expect([...leadOf(own).lease.removed.keys()]).toEqual([2])
   })
@@ -290,12 +299,12 @@ describe('what is held', () => {
   test('T43: leaves by the lease, to the millisecond, or by promises of all others (PR-2)', () => {
     const own = primaryOf(3).session
     const { lease } = leadOf(own)
-    expect(mayTell(own, 99_999)).toBe(true)
+    expect(mayPublish(own, 99_999)).toBe(true)
     Object.assign(lease, { counts: true, until: 500, known: true })
-    expect([mayTell(own, 499), mayTell(own, 500)]).toEqual([true, false])
+    expect([mayPublish(own, 499), mayPublish(own, 500)]).toEqual([true, false])
     for (const inc of [2, 3]) lease.promises.set(inc, 900)
-    expect([mayTell(own, 899), mayTell(own, 900)]).toEqual([true, false])
-    expect(calmly(() => mayTell(memberOf(3).own, 99_999))).toBe(true)
+    expect([mayPublish(own, 899), mayPublish(own, 900)]).toEqual([true, false])
+    expect(calmly(() => mayPublish(memberOf(3).own, 99_999))).toBe(true)
   })
   test('T78: is what it was, and leaves in its order as soon as it may (PR-2)', () => {
     const own = primaryOf(3).session
@@ -360,12 +369,12 @@ describe('by the clock', () => {
   })
   test('a stall of our own is taken off all clocks, and may cost the role (PR-2)', () => {
     const own = backedUpOf(3).session
-    for (const inc of [2, 3]) own.watches.set(inc, heardAt(0))
+    for (const inc of [2, 3]) own.detectors.set(inc, heardAt(0))
     const at = 30_000
     for (const now of [at, at + 2_000]) {
-      calmly(() => machine.stalled({ session: own, now, out: listening().out }, 300))
+      calmly(() => machine.onStalled({ session: own, now, out: listening().out }, 300))
     }
-    expect([...own.watches.values()].map(({ since }) => since)).toEqual([600, 600])
+    expect([...own.detectors.values()].map(({ since }) => since)).toEqual([600, 600])
     expect(own.server).toMatchObject({ handoverUntil: at + 2_000 + HANDOVER_MS })
   })
 })

@@ -419,8 +419,8 @@ describe('what one member is sent of the state', () => {
     }
     const sink = { ...out, parts: { ...NO_PARTS, show } }
     own.server.log.acked = own.server.log.base + own.server.log.entries.length
-    operations.inform({ session: own, now: 0, out: sink }, 5, 3, BODY)
-    operations.stand({ session: own, now: 0, out: sink }, 3)
+    operations.sendPartSnapshot({ session: own, now: 0, out: sink }, 5, 3, BODY)
+    operations.completeSnapshot({ session: own, now: 0, out: sink }, 3)
     expect(shown).toEqual([[5, BODY, 3]])
     const index = own.server.log.base + own.server.log.entries.length
     const seqs = [0, 0, 4].map((seq, at) => ({ player: at + 1, seq }))
@@ -432,8 +432,8 @@ describe('what one member is sent of the state', () => {
   test('is nothing from who does not serve (PR-2)', () => {
     const { own } = memberOf(3)
     const { out, sent } = listening()
-    calmly(() => operations.inform({ session: own, now: 0, out }, 5, 1, BODY))
-    calmly(() => operations.stand({ session: own, now: 0, out }, 1))
+    calmly(() => operations.sendPartSnapshot({ session: own, now: 0, out }, 5, 1, BODY))
+    calmly(() => operations.completeSnapshot({ session: own, now: 0, out }, 1))
     expect(sent).toEqual([])
   })
   test('of a session with a backup waits for its ack (PR-2)', () => {

@@ -54,16 +54,16 @@ describe('a new link', () => {
   test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
     const { own } = third()
     own.client.published.waiting = false
-    machine.linked({ session: own, now: 5, out: heard.out }, 2, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 2, false)
     expect([heard.sent, own.client.published.waiting]).toEqual([[], false])
-    machine.linked({ session: own, now: 5, out: heard.out }, 1, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, false)
     expect([heard.sent, own.client.published.waiting]).toEqual([[[1, 'resync']], true])
   })
   test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
     const { own } = third()
     own.client.pending.push({ seq: 1, part: 5, body, since: 0 })
     own.client.againAt = 900
-    machine.linked({ session: own, now: 5, out: heard.out }, 1, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, false)
     expect(machine.deadline(own)).toBe(5)
     machine.wake({ session: own, now: 5, out: heard.out })
     expect(heard.sent).toEqual([
@@ -165,8 +165,8 @@ describe('roles', () => {
   test('T37: nobody is its own backup, however well it hears itself (PR-2)', () => {
     const own = primary().session
     for (const inc of [1, 2]) {
-      own.watches.set(inc, watch.create(0, false))
-      machine.heard({ session: own, now: 100, out: listening().out }, inc)
+      own.detectors.set(inc, watch.create(0, false))
+      machine.markAlive({ session: own, now: 100, out: listening().out }, inc)
     }
     const chosen = [0, 1, 2].map((pointer) => {
       own.server.durable.pointer = pointer
@@ -249,7 +249,7 @@ describe('roles', () => {
     const register = { epoch: 3, primary: 3, backup: 0 }
     const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 1, session: 's', ...more } as const
-    machine.hubSaid({ session: own, now: at, out }, said)
+    machine.receiveFromHub({ session: own, now: at, out }, said)
     expect(own.server.role).toBe('alone')
     machine.wake({ session: own, now: at + ATTEMPT_MS, out })
     expect(changes()).toHaveLength(1)
@@ -267,7 +267,7 @@ describe('roles', () => {
     const at = client.LOST_MS + SEEK_MS
     machine.wake({ session: own, now: at, out })
     const register = { epoch: 3, primary: 3, backup: 0 }
-    machine.hubSaid(
+    machine.receiveFromHub(
       { session: own, now: at, out },
       { kind: 'register', request: 1, session: 's', ok: true, register, leader: null },
     )

@@ -26,7 +26,7 @@ type Third = ReturnType<typeof third>
 
 function says({ own, out }: Third, now: number, message: object): void {
   const whole = { session: 's', ...message } as FromHub
-  calmly(() => machine.hubSaid({ session: own, now, out }, whole))
+  calmly(() => machine.receiveFromHub({ session: own, now, out }, whole))
 }
 
 const gone = (inc: number): object => ({ kind: 'present', inc, here: false })
@@ -72,13 +72,13 @@ describe('a member of which the hub has no stream', () => {
   test('is not away while it is heard on a path of its own (N-16)', () => {
     const scene = third()
     const seen = heardAt(0)
-    scene.own.watches.set(2, seen)
+    scene.own.detectors.set(2, seen)
     says(scene, 100, gone(2))
-    seen.lastHeard = 101
+    seen.lastReceivedAt = 101
     wake(scene, 600)
     expect([scene.told, machine.deadline(scene.own)]).toEqual([[], 600 + AWAY_MS])
     seen.relayed = true
-    seen.lastHeard = 601
+    seen.lastReceivedAt = 601
     wake(scene, 600 + AWAY_MS)
     expect(scene.told).toEqual([[2]])
   })
@@ -107,15 +107,15 @@ describe('a member of which the hub has no stream', () => {
     wake(scene, 700)
     says(scene, 800, { kind: 'attached', request: 0, register, leader: null, present: [3, 1] })
     expect(scene.told).toEqual([[1, 2], [2]])
-    calmly(() => machine.hubDown(scene.own, scene.out))
-    calmly(() => machine.hubDown(scene.own, scene.out))
+    calmly(() => machine.onHubDown(scene.own, scene.out))
+    calmly(() => machine.onHubDown(scene.own, scene.out))
     expect(scene.told).toEqual([[1, 2], [2], []])
   })
 })
 
 describe('a process that says that it ends', () => {
   const closes = (own: Session, peer: number, now = 50): void => {
-    calmly(() => machine.closed({ session: own, now, out: listening().out }, peer, 'left'))
+    calmly(() => machine.onClosed({ session: own, now, out: listening().out }, peer, 'left'))
   }
 
   test('is one whose player may be back, for all who are told so (N-16)', () => {
@@ -161,7 +161,7 @@ describe('a process that says that it ends', () => {
 
   test('is removed by whoever serves then, though it said so to another (N-16)', () => {
     const own = primaryOf(3).session
-    for (const inc of [2, 3]) own.watches.set(inc, heardAt(0))
+    for (const inc of [2, 3]) own.detectors.set(inc, heardAt(0))
     own.client.ended.add(3)
     leadOf(own).roundAt = 0
     calmly(() => machine.wake({ session: own, now: 1, out: listening().out }))
@@ -171,7 +171,7 @@ describe('a process that says that it ends', () => {
   test('does not ask to leave, for it may be loaded anew (N-16)', () => {
     const { own } = memberOf(3)
     const { out, sent } = listening()
-    machine.goes({ session: own, now: 0, out })
+    machine.shutDown({ session: own, now: 0, out })
     expect([sent, own.leaving]).toEqual([[], true])
   })
 })

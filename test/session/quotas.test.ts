@@ -74,7 +74,7 @@ class Table {
     for (const until = this.now + ms; this.now < until;) {
       this.now += STEP
       for (const peer of [GRACE, LINUS])
-        machine.heard({ session: this.own, now: this.now, out: this.#out }, peer)
+        machine.markAlive({ session: this.own, now: this.now, out: this.#out }, peer)
       if (machine.deadline(this.own) <= this.now)
         machine.wake({ session: this.own, now: this.now, out: this.#out })
       each()

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf } from '../../proof/models/processes.ts'
 import * as client from '../../packages/holdfast/src/session/client.ts'
-import type { Judged } from '../../packages/holdfast/src/session/messages.ts'
+import type { ModerationView } from '../../packages/holdfast/src/session/messages.ts'
 import * as recovery from '../../packages/holdfast/src/session/recovery.ts'
 import { CV_MAX } from '../../packages/holdfast/src/session/recovery.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
@@ -18,7 +18,7 @@ const SEEK_MS = 8_000
 const AT = SEEK_MS + 100
 
 /** Those players are banned, after so many changes. */
-function judged(cv: number, ...players: number[]): Judged {
+function judged(cv: number, ...players: number[]): ModerationView {
   const banned = players.map((player) => {
     return { player, inc: player, name: 'p', key: keyOf(player - 1), ban: true, why: '' }
   })
@@ -26,7 +26,7 @@ function judged(cv: number, ...players: number[]): Judged {
 }
 
 /** Member 3 of five recovers a session whose 1 and 2 are gone. */
-function gathering(own: Judged, make: (session: Session) => void = () => {}): Session {
+function gathering(own: ModerationView, make: (session: Session) => void = () => {}): Session {
   const { own: session } = memberOf(3, 5)
   session.recovers = true
   Object.assign(session.client, { lost: true, lostAt: 0 })
@@ -34,12 +34,12 @@ function gathering(own: Judged, make: (session: Session) => void = () => {}): Se
   session.client.register = { epoch: 2, primary: 1, backup: 2 }
   make(session)
   recovery.seek({ session, now: SEEK_MS, out: listening().out })
-  machine.hubSaid({ session, now: AT, out: listening().out }, saidOf(3, 3, 0, 1))
+  machine.receiveFromHub({ session, now: AT, out: listening().out }, saidOf(3, 3, 0, 1))
   return session
 }
 
 /** It goes on with those answers. @returns who is banned then, in all that it has and says */
-function goesOn(session: Session, ...answers: [from: number, said: Judged][]): number[] {
+function goesOn(session: Session, ...answers: [from: number, said: ModerationView][]): number[] {
   const { out, messages } = listening()
   for (const [from, said] of answers) {
     const message = { kind: 'witness', epoch: 3, index: 0, settled: 0, ...said } as const
@@ -47,7 +47,7 @@ function goesOn(session: Session, ...answers: [from: number, said: Judged][]): n
   }
   recovery.wake({ session, now: AT + GATHER_MS, out })
   expect(session.server.role).toBe('alone')
-  const out1 = session.server.durable.conduct.expelled.map(({ player }) => player)
+  const out1 = session.server.durable.moderation.expelled.map(({ player }) => player)
   const views = messages.filter((message) => message.kind === 'view')
   expect(views.at(-1)!.view.banned.map(({ player }) => player)).toEqual(out1)
   return out1

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { INC_MAX, MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { NO_PARTS } from '../../proof/models/processes.ts'
-import { create } from '../../packages/holdfast/src/replication/conduct.ts'
+import { create } from '../../packages/holdfast/src/replication/moderation.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import type { PartState } from '../../packages/holdfast/src/replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../../packages/holdfast/src/replication/layouts.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../packages/holdfast/src/session/messages.ts'
 import * as recovery from '../../packages/holdfast/src/session/recovery.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
-import type { Read } from '../../packages/holdfast/src/session/sheets.ts'
+import type { StoredState } from '../../packages/holdfast/src/session/segments.ts'
 import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { decode, encode, type ValueOf } from '../../packages/holdfast/src/wire/layout.ts'
 import { calmly } from '../calmly.ts'
@@ -56,7 +56,9 @@ function gathering(
   const own = lost(count)
   make(own)
   seek(own)
-  calmly(() => machine.hubSaid({ session: own, now: AT, out: heard.out }, saidOf(3, 3, 0, 1)))
+  calmly(() =>
+    machine.receiveFromHub({ session: own, now: AT, out: heard.out }, saidOf(3, 3, 0, 1)),
+  )
   return own
 }
 
@@ -87,7 +89,10 @@ describe('a member that lost its primary', () => {
     expect([own.server.role, own.client.seekAt]).toEqual(['recovering', SEEK_MS + SEEK_AGAIN_MS])
     const no = { ...saidOf(2, 1, 2), ok: false }
     for (const request of [2, 1]) {
-      machine.hubSaid({ session: own, now: SEEK_MS, out: listening().out }, { ...no, request })
+      machine.receiveFromHub(
+        { session: own, now: SEEK_MS, out: listening().out },
+        { ...no, request },
+      )
       expect(own.server.role).toBe(request === 1 ? 'idle' : 'recovering')
     }
     expect(seek(own, SEEK_MS + SEEK_AGAIN_MS - 1).asked).toEqual([])
@@ -95,7 +100,10 @@ describe('a member that lost its primary', () => {
     // To who asks for nothing a no is nothing.
     const idle = lost()
     calmly(() =>
-      machine.hubSaid({ session: idle, now: 0, out: listening().out }, { ...no, request: 0 }),
+      machine.receiveFromHub(
+        { session: idle, now: 0, out: listening().out },
+        { ...no, request: 0 },
+      ),
     )
     expect(idle.server.role).toBe('idle')
   })
@@ -186,7 +194,7 @@ describe('who recovers', () => {
     const own = gathering()
     const asked = (peer: number): unknown[] => {
       const { out, messages } = listening()
-      calmly(() => machine.linked({ session: own, now: AT, out }, peer, false))
+      calmly(() => machine.onLinked({ session: own, now: AT, out }, peer, false))
       return messages.filter(({ kind }) => kind === 'inquire')
     }
     expect(asked(4)).toEqual([{ kind: 'inquire', epoch: 3, whole: false }])
@@ -290,7 +298,7 @@ describe('the copy that a session goes on with', () => {
       return [3, 4, 5].map((player) => own.server.durable.players.get(player)!.lastSeq)
     }
     if (own.server.role === 'gathering')
-      own.server.answers.set(4, { index: 7, settled: 3, conduct: create() })
+      own.server.answers.set(4, { index: 7, settled: 3, moderation: create() })
     const heard = listening()
     const seqs = [3, 5, 99].map((player) => ({ player, seq: 2 }))
     hear(own, 4, testimony({ index: 12, seqs }), heard.out)
@@ -380,7 +388,7 @@ describe('what the hub has of a kept session', () => {
     return { own, heard, out }
   }
 
-  function read(length: number): Read {
+  function read(length: number): StoredState {
     const state = durable.create()
     const row = { player: 4, key: KEY, lastSeq: 12, outcomes: [{ seq: 12, outcome: KEY }] }
     Object.assign(state, { nextInc: 4_000, players: new Map([[4, row]]) })
@@ -395,13 +403,13 @@ describe('what the hub has of a kept session', () => {
     calmly(() => recovery.wake({ session: own, now: AT + GATHER_MS, out }))
     expect((own.server as { witness?: number }).witness).toBe(4)
     // It is too late.
-    calmly(() => recovery.stored({ session: own, now: AT + GATHER_MS, out }, null))
+    calmly(() => recovery.onStored({ session: own, now: AT + GATHER_MS, out }, null))
     expect(own.server.role).toBe('gathering')
   })
 
   test('is what it goes on from, with all outcomes, if nobody saw more (N-8)', () => {
     const { own, out } = kept()
-    calmly(() => recovery.stored({ session: own, now: AT, out }, read(9)))
+    calmly(() => recovery.onStored({ session: own, now: AT, out }, read(9)))
     expect(own.server.role).toBe('alone')
     const { durable: state } = own.server
     expect(state.players.get(4)).toMatchObject({ lastSeq: 12, outcomes: [{ seq: 12 }] })
@@ -409,13 +417,13 @@ describe('what the hub has of a kept session', () => {
     expect([...state.members.keys()]).toEqual([3, 4, 5])
   })
 
-  test.each<[string, () => Read | null, Partial<typeof NO_PARTS>]>([
+  test.each<[string, () => StoredState | null, Partial<typeof NO_PARTS>]>([
     ['somebody saw more', () => read(8), {}],
     ['there is none, or none that can be read', () => null, {}],
     ['a part does not take it', () => read(9), { reopen: () => false }],
   ])('is left where %s: the most advanced is asked (N-8)', (_why, found, parts) => {
     const { own, out } = kept(parts)
-    calmly(() => recovery.stored({ session: own, now: AT, out }, found()))
+    calmly(() => recovery.onStored({ session: own, now: AT, out }, found()))
     expect((own.server as { witness?: number }).witness).toBe(4)
   })
 })

@@ -237,8 +237,8 @@ function withWatches(session: Session, silent: number[]): Session {
   for (const inc of session.server.published.keys()) {
     if (inc === session.me) continue
     const seen = watch.create(0, true)
-    watch.heard(seen, silent.includes(inc) ? 0 : 5_000)
-    session.watches.set(inc, seen)
+    watch.markAlive(seen, silent.includes(inc) ? 0 : 5_000)
+    session.detectors.set(inc, seen)
   }
   return session
 }
@@ -266,7 +266,7 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
     { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members },
     null,
   )
-  machine.linked({ session: own, now: 0, out }, 1, false)
+  machine.onLinked({ session: own, now: 0, out }, 1, false)
   own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
   const later = { epoch: 3, mv: 4, primary: 2, backup: 0 }
   const next = { ...NO_VIEW, ...later, members: members.slice(1) }
@@ -302,6 +302,6 @@ test('T31: who is silent for ten seconds is removed; what was done for it is kep
 
 test('a member whose path is closed is removed at once', () => {
   const primary = withWatches(new Crew(3).session(1), [])
-  machine.closed({ session: primary, now: 5_000, out: listening().out }, 3, 'failed')
+  machine.onClosed({ session: primary, now: 5_000, out: listening().out }, 3, 'failed')
   expect([...primary.server.published.keys()]).toEqual([1, 2])
 })

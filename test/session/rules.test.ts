@@ -153,13 +153,13 @@ describe('membership', () => {
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
     )
-    session.watches.set(1, watch.create(0, false))
+    session.detectors.set(1, watch.create(0, false))
     const lost = (now: number): boolean => {
       client.wake({ session, now, out })
       return session.client.lost
     }
     expect([lost(2_999), lost(3_000)]).toEqual([false, true])
-    machine.heard({ session, now: 3_100, out }, 1)
+    machine.markAlive({ session, now: 3_100, out }, 1)
     expect(lost(3_101)).toBe(false)
   })
 
@@ -219,7 +219,7 @@ describe('membership', () => {
     primary.give({ kind: 'remove', peer: 3 })
     const { session } = primary.process
     const keeps = (now: number): boolean => {
-      for (const inc of [2, 3]) session.watches.set(inc, watch.create(now, false))
+      for (const inc of [2, 3]) session.detectors.set(inc, watch.create(now, false))
       server.wake({ session, now, out })
       return session.server.durable.players.has(3)
     }
@@ -328,7 +328,7 @@ describe('deadlines', () => {
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
     )
-    machine.hubSaid({ session, now: 0, out }, register(2, 7))
+    machine.receiveFromHub({ session, now: 0, out }, register(2, 7))
     expect(machine.wanted(session)).toEqual([1, 7])
   })
 })

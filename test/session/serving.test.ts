@@ -6,7 +6,7 @@ import { NO_PARTS } from '../../proof/models/processes.ts'
 import type { Member } from '../../packages/holdfast/src/replication/layouts.ts'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import * as server from '../../packages/holdfast/src/session/server.ts'
-import { isGone } from '../../packages/holdfast/src/session/session.ts'
+import { hasLeft } from '../../packages/holdfast/src/session/session.ts'
 import { leadOf, type Session } from '../../packages/holdfast/src/session/state.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf } from './scene.ts'
@@ -26,7 +26,7 @@ function wake(own: Session, now: number, heard: Heard = listening()): Heard {
 /** All others were heard at that instant. */
 function hear(own: Session, now: number, ...but: number[]): void {
   for (const inc of own.server.published.keys()) {
-    if (inc !== own.me && !but.includes(inc)) own.watches.set(inc, heardAt(now))
+    if (inc !== own.me && !but.includes(inc)) own.detectors.set(inc, heardAt(now))
   }
 }
 
@@ -45,9 +45,9 @@ describe('a member that is silent', () => {
     for (const [now, members] of [[ms, [1, 2, 3]] as const, [ms + 1, [1, 2]] as const]) {
       const own = primaryOf(3).session
       hear(own, now)
-      own.watches.set(3, { ...heardAt(0), ...how })
+      own.detectors.set(3, { ...heardAt(0), ...how })
       // What we hear of ourselves says nothing.
-      own.watches.set(1, heardAt(0))
+      own.detectors.set(1, heardAt(0))
       wake(own, now)
       expect(membersOf(own)).toEqual(members)
     }
@@ -56,7 +56,7 @@ describe('a member that is silent', () => {
     const own = primaryOf(3).session
     hear(own, 0, 3)
     wake(own, 500)
-    expect(own.watches.get(3)).toMatchObject({ since: 500, relayed: true, samples: 0 })
+    expect(own.detectors.get(3)).toMatchObject({ since: 500, relayed: true, samples: 0 })
     const at = 500 + server.REMOVE_MS
     hear(own, at, 3)
     wake(own, at)
@@ -69,7 +69,7 @@ describe('a member that is silent', () => {
     const own = primaryOf(3).session
     wake(own, 1_000)
     expect(leadOf(own).roundAt).toBe(1_000 + server.ROUND_MS)
-    own.watches.set(3, { ...heardAt(-99_999) })
+    own.detectors.set(3, { ...heardAt(-99_999) })
     wake(own, 1_000 + server.ROUND_MS - 1)
     expect(membersOf(own)).toEqual([1, 2, 3])
     wake(own, 1_000 + server.ROUND_MS)
@@ -163,19 +163,19 @@ describe('who is asked to stand by', () => {
     const made = own()
     kinds(made, 'browser', 'browser', 'guest', 'node')
     expect(server.nextCandidate(made, 0)).toBe(4)
-    made.watches.delete(4)
+    made.detectors.delete(4)
     expect(server.nextCandidate(made, 0)).toBe(2)
     made.hosts = true
     expect(server.nextCandidate(made, 0)).toBe(0)
   })
   test.each<[string, (made: Session) => void]>([
-    ['has no link', (made) => void made.watches.delete(2)],
-    ['was not heard yet', (made) => void (made.watches.get(2)!.samples = 0)],
-    ['is silent', (made) => void (made.watches.get(2)!.since = -server.LAGGING_MS)],
+    ['has no link', (made) => void made.detectors.delete(2)],
+    ['was not heard yet', (made) => void (made.detectors.get(2)!.samples = 0)],
+    ['is silent', (made) => void (made.detectors.get(2)!.since = -server.LAGGING_MS)],
     ['is on its way out', (made) => void made.server.durable.members.delete(2)],
     [
       'is out of the reach of the hub, and of us',
-      (made) => void Object.assign(made.watches.get(2)!, { gone: true, relayed: true }),
+      (made) => void Object.assign(made.detectors.get(2)!, { gone: true, relayed: true }),
     ],
     ['did not answer', (made) => void leadOf(made).passedOver.set(2, 1)],
   ])('T37: is nobody who %s (PR-2)', (_what, make) => {
@@ -187,7 +187,7 @@ describe('who is asked to stand by', () => {
   test('T37: may be whoever was passed over until now, or was heard less than a second ago (PR-2)', () => {
     const made = own()
     leadOf(made).passedOver.set(2, 0)
-    made.watches.get(2)!.since = 1 - server.LAGGING_MS
+    made.detectors.get(2)!.since = 1 - server.LAGGING_MS
     expect(server.nextCandidate(made, 0)).toBe(2)
   })
   test('is not the backup that there is, and who does not serve asks nobody (PR-2)', () => {
@@ -243,11 +243,11 @@ describe('a backup that is slow', () => {
     const own = backedUpOf(count).session
     own.server.log.unackedSince = 0
     hear(own, 0)
-    own.watches.get(2)!.rttMs = rttMs
+    own.detectors.get(2)!.rttMs = rttMs
     return own
   }
   function round(own: Session, now: number, heard = listening()): Heard {
-    for (const seen of own.watches.values()) seen.since = now
+    for (const seen of own.detectors.values()) seen.since = now
     leadOf(own).roundAt = now
     return wake(own, now, heard)
   }
@@ -294,7 +294,7 @@ describe('a loop that stands still', () => {
     leadOf(own).since = 0
     leadOf(own).slow = slow
     for (const now of instants)
-      calmly(() => server.stalled({ session: own, now, out: listening().out }, ms))
+      calmly(() => server.onStalled({ session: own, now, out: listening().out }, ms))
     return 'handoverUntil' in own.server && own.server.handoverUntil !== null
   }
   const AT = server.KEEP_ROLE_MS
@@ -316,7 +316,7 @@ describe('a loop that stands still', () => {
   test('of who does not serve moves nothing (PR-2)', () => {
     const { own } = memberOf(3)
     for (const now of [AT, AT + FOR]) {
-      calmly(() => server.stalled({ session: own, now, out: listening().out }, 9_999))
+      calmly(() => server.onStalled({ session: own, now, out: listening().out }, 9_999))
     }
     expect(own.server.role).toBe('idle')
   })
@@ -329,11 +329,11 @@ describe('at the hub', () => {
     const [, , third] = [...one.server.published.values()]
     one.server.published.set(4, { ...third!, inc: 4 })
     const { out, asked: said } = listening()
-    server.yes({ session: one, now: 5, out }, asked)
+    server.answerYes({ session: one, now: 5, out }, asked)
     expect(said).toEqual([{ kind: 'yes', session: 's', epoch: 2, nonce: 7, players: 3 }])
     expect(leadOf(one).lease.sent.get(7)).toBe(5)
     const none = listening()
-    calmly(() => server.yes({ session: memberOf(3).own, now: 5, out: none.out }, asked))
+    calmly(() => server.answerYes({ session: memberOf(3).own, now: 5, out: none.out }, asked))
     expect(none.asked).toEqual([])
   })
   test('T43: what it heard lengthens the lease, and what was held for it leaves (PR-2)', () => {
@@ -346,7 +346,7 @@ describe('at the hub', () => {
       effect: { kind: 'send', to: 2, message: { kind: 'confirm', epoch: 1 } },
     })
     const { out, sent } = listening()
-    server.yes({ session: own, now: 100, out }, asked)
+    server.answerYes({ session: own, now: 100, out }, asked)
     expect(lease.until).toBe(90 + LEASE_MS)
     expect(sent).toEqual([[2, 'confirm']])
   })
@@ -356,7 +356,7 @@ describe('at the hub', () => {
     const heard = listening()
     const look = (now: number): unknown[] => {
       heard.sent.length = 0
-      server.lookAtLease({ session: own, now, out: heard.out })
+      server.checkLease({ session: own, now, out: heard.out })
       return heard.sent
     }
     expect(look(UNEASY_MS - 1)).toEqual([])
@@ -370,9 +370,9 @@ describe('at the hub', () => {
     look(LEASE_MS + 1)
     expect(heard.events).toEqual([{ kind: 'leased', leased: false }])
     for (const inc of [2, 3]) {
-      server.promised({ session: own, now: LEASE_MS + 1, out: heard.out }, inc, LEASE_MS)
+      server.onPromise({ session: own, now: LEASE_MS + 1, out: heard.out }, inc, LEASE_MS)
       // Of whom it is no member a promise is nothing.
-      server.promised({ session: own, now: LEASE_MS + 1, out: heard.out }, inc + 5, LEASE_MS)
+      server.onPromise({ session: own, now: LEASE_MS + 1, out: heard.out }, inc + 5, LEASE_MS)
     }
     leadOf(own).lease.known = true
     look(LEASE_MS + 2)
@@ -391,10 +391,10 @@ describe('at the hub', () => {
       effect: { kind: 'send', to: 2, message: { kind: 'confirm', epoch: 1 } },
     })
     const { out, sent } = listening()
-    server.promised({ session: own, now: 100, out }, 2, 50)
+    server.onPromise({ session: own, now: 100, out }, 2, 50)
     expect(sent).toEqual([[2, 'confirm']])
-    calmly(() => server.promised({ session: memberOf(3).own, now: 100, out }, 2, 50))
-    calmly(() => server.lookAtLease({ session: memberOf(3).own, now: 100, out }))
+    calmly(() => server.onPromise({ session: memberOf(3).own, now: 100, out }, 2, 50))
+    calmly(() => server.checkLease({ session: memberOf(3).own, now: 100, out }))
   })
   test.each<[Member['kind'], boolean]>([
     ['guest', true],
@@ -417,24 +417,24 @@ describe('at the hub', () => {
     const { out, asked: said } = listening()
     for (const now of [100, 349, 350, 599]) server.end({ session: own, now, out })
     expect(said).toHaveLength(2)
-    expect(isGone(own)).toBe(false)
+    expect(hasLeft(own)).toBe(false)
     const [first = 0, last = 0] = said.map((one) => ('request' in one ? one.request : 0))
     // The answer to the first request may come after the second was sent.
     expect(last).toBe(first)
-    server.changed(own, first + 1)
-    expect(isGone(own)).toBe(false)
-    server.changed(own, first)
-    expect(isGone(own)).toBe(true)
+    server.onChanged(own, first + 1)
+    expect(hasLeft(own)).toBe(false)
+    server.onChanged(own, first)
+    expect(hasLeft(own)).toBe(true)
     server.end({ session: own, now: 5_000, out })
     expect(said).toHaveLength(2)
   })
   test('T20: who does not serve is gone once it is in no view', () => {
     const { own } = memberOf(3)
     own.leaving = true
-    calmly(() => server.changed(own, 1))
-    expect(isGone(own)).toBe(false)
+    calmly(() => server.onChanged(own, 1))
+    expect(hasLeft(own)).toBe(false)
     own.client.view = { ...own.client.view, members: [] }
-    expect(isGone(own)).toBe(true)
+    expect(hasLeft(own)).toBe(true)
   })
   test('T20: who has a backup, or does not serve, ends nothing (PR-2)', () => {
     for (const own of [backedUpOf(2).session, memberOf(3).own]) {

@@ -22,7 +22,11 @@ import {
   type Joined,
   type PeerMessage,
 } from '../../packages/holdfast/src/session/messages.ts'
-import { renumber, stand, submit } from '../../packages/holdfast/src/session/operations.ts'
+import {
+  renumber,
+  completeSnapshot,
+  submit,
+} from '../../packages/holdfast/src/session/operations.ts'
 import { settledOf } from '../../packages/holdfast/src/session/recovery.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
@@ -137,7 +141,10 @@ export class Stage {
       for (const pair of this.#linked) {
         const [one, other] = pair.split(' ').map(Number) as [PeerId, PeerId]
         const name = this.#nameOf(one)
-        machine.heard({ session: this.session(name), now: this.now, out: this.#outOf(name) }, other)
+        machine.markAlive(
+          { session: this.session(name), now: this.now, out: this.#outOf(name) },
+          other,
+        )
       }
       register.wake(this.#directory, this.now, this.#toPrimary)
       for (const [name, own] of this.#alive)
@@ -170,8 +177,8 @@ export class Stage {
         if (other === '' || this.#linked.has(`${own.me} ${peer}`)) continue
         this.#linked.add(`${own.me} ${peer}`).add(`${peer} ${own.me}`)
         this.#tell(name, `links with ${peer}`)
-        machine.linked({ session: own, now: this.now, out: this.#outOf(name) }, peer, false)
-        machine.linked(
+        machine.onLinked({ session: own, now: this.now, out: this.#outOf(name) }, peer, false)
+        machine.onLinked(
           { session: this.session(other), now: this.now, out: this.#outOf(other) },
           own.me,
           false,
@@ -239,7 +246,7 @@ export class Stage {
     else if (event.kind !== 'view' && event.kind !== 'welcome') this.#tell(name, '', event)
     if (event.kind !== 'welcome') return
     for (const to of event.to)
-      stand({ session: this.session(name), now: this.now, out: this.#outOf(name) }, to)
+      completeSnapshot({ session: this.session(name), now: this.now, out: this.#outOf(name) }, to)
   }
 
   #hear(from: PeerId, message: ToHub): void {
@@ -287,7 +294,7 @@ export class Stage {
     this.#air.push(() => {
       const name = this.#nameOf(to)
       if (name === '') return
-      machine.hubSaid(
+      machine.receiveFromHub(
         { session: this.session(name), now: this.now, out: this.#outOf(name) },
         message,
       )

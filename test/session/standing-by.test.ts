@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { EPOCH_MAX } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { fresh, NO_PARTS } from '../../proof/models/processes.ts'
 import { type Delta, deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
-import { retry, grantFor, viewOf } from '../../packages/holdfast/src/session/output.ts'
+import { retry, certificateFor, viewOf } from '../../packages/holdfast/src/session/output.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
 import { handOver, proceed } from '../../packages/holdfast/src/session/roles.ts'
 import { remove } from '../../packages/holdfast/src/session/membership.ts'
@@ -77,11 +77,11 @@ describe('a snapshot', () => {
 
   test('T38: that is whole is acked with the length of its log, and its sender watched anew (PR-2)', () => {
     const { own, role, sent } = after([{}], (made) => {
-      made.watches.set(1, { ...heardAt(0), samples: 99 })
+      made.detectors.set(1, { ...heardAt(0), samples: 99 })
     })
     expect([role, sent]).toEqual(['sync', [{ kind: 'acknowledge', epoch: 1, length }]])
     expect(own.server).toMatchObject({ primary: 1, ackedAt: 70, epoch: 1, incoming: null })
-    expect(own.watches.get(1)).toEqual(watch.create(70, false))
+    expect(own.detectors.get(1)).toEqual(watch.create(70, false))
   })
   test('T38: comes in pieces, all of one copy (PR-2)', () => {
     expect(after([half]).role).toBe('idle')
@@ -167,9 +167,9 @@ describe('an entry of the log', () => {
   test('T38: of a later epoch, or a word of it, tells who was asked that it stands by (PR-2)', () => {
     const roleAfter = (message: (own: Session) => PeerMessage): unknown[] => {
       const own = standby(false).session
-      own.watches.set(1, { ...heardAt(0), samples: 99 })
+      own.detectors.set(1, { ...heardAt(0), samples: 99 })
       hear(own, message(own), 1, 30)
-      return [own.server.role, own.server.epoch, own.watches.get(1)!.samples]
+      return [own.server.role, own.server.epoch, own.detectors.get(1)!.samples]
     }
     expect(roleAfter((own) => at(own, { epoch: 1 }))).toEqual(['sync', 1, 99])
     expect(roleAfter((own) => at(own, { epoch: 2 }))).toEqual(['backup', 2, 0])
@@ -210,7 +210,7 @@ describe('the log of a primary', () => {
     one.give(ackOf(2, one.length - 1))
     const kinds = (peer: number, own = one.session): [number, string][] => {
       const { out, sent } = listening()
-      calmly(() => machine.linked({ session: own, now: 0, out }, peer, false))
+      calmly(() => machine.onLinked({ session: own, now: 0, out }, peer, false))
       return sent
     }
     expect(kinds(2)).toEqual([
@@ -274,16 +274,16 @@ describe('a hand-over', () => {
     expect(heard.asked).toMatchObject([{ why: 'handover', expect: 2, primary: 2, backup: 0 }])
     const bytes = new Uint8Array(64).fill(3)
     const leader = { link: new Uint8Array(32), grant: bytes }
-    machine.hubSaid({ session: own, now: 400, out: heard.out }, { ...saidOf(3, 2), leader })
+    machine.receiveFromHub({ session: own, now: 400, out: heard.out }, { ...saidOf(3, 2), leader })
     expect(heard.messages.at(-1)).toEqual({ kind: 'stepDown', epoch: 3, grant: bytes })
     expect([own.server.role, own.client.handedAt]).toEqual(['idle', 400])
-    expect([grantFor(own, 3), grantFor(own, 2)]).toEqual([bytes, null])
+    expect([certificateFor(own, 3), certificateFor(own, 2)]).toEqual([bytes, null])
   })
   test('T4: to another epoch than the next is none: somebody else leads (PR-2)', () => {
     const own = backedUpOf(3).session
     const { out, sent } = listening()
     handOver({ session: own, now: 0, out }, true)
-    machine.hubSaid({ session: own, now: 400, out }, saidOf(4, 2))
+    machine.receiveFromHub({ session: own, now: 400, out }, saidOf(4, 2))
     expect([own.server.role, sent]).toEqual(['idle', []])
   })
   test('T4: is taken by the backup of who says so, in the epoch that comes next (PR-2)', () => {
@@ -291,7 +291,7 @@ describe('a hand-over', () => {
       const own = make().session
       const bytes = new Uint8Array(64)
       hear(own, { kind: 'stepDown', epoch, grant: bytes }, from)
-      return [own.server.role, own.grant]
+      return [own.server.role, own.leaderCertificate]
     }
     const grant = { epoch: 3, bytes: new Uint8Array(64) }
     expect(takes(1, 3)).toEqual(['alone', grant])
@@ -305,7 +305,7 @@ describe('a hand-over', () => {
     expect(takes(1, 3, () => standby(false))).toEqual(['sync', null])
     const bare = standby().session
     hear(bare, { kind: 'stepDown', epoch: 3, grant: null })
-    expect([bare.server.role, bare.grant]).toEqual(['alone', null])
+    expect([bare.server.role, bare.leaderCertificate]).toEqual(['alone', null])
   })
 })
 
@@ -317,7 +317,7 @@ describe('who leads from now on', () => {
     make(own)
     calmly(() => roles.suspect({ session: own, now: 500, out: listening().out }, 1))
     const heard = listening()
-    calmly(() => machine.hubSaid({ session: own, now: 900, out: heard.out }, saidOf(3, 2)))
+    calmly(() => machine.receiveFromHub({ session: own, now: 900, out: heard.out }, saidOf(3, 2)))
     return { own, heard }
   }
   test('T41: removes who led, tells all and the hub, and sends them what they lack (PR-2)', () => {
@@ -340,7 +340,7 @@ describe('who leads from now on', () => {
     const own = standby().session
     own.recovers = true
     hear(own, { kind: 'confirm', epoch: 2 }, 1, 300)
-    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(3, 2))
+    machine.receiveFromHub({ session: own, now: 900, out: listening().out }, saidOf(3, 2))
     expect(leadOf(own).lease.until).toBe(300 + LEASE_MS)
     expect([...own.server.durable.members.keys()]).toEqual([1, 2, 3])
   })
@@ -361,7 +361,7 @@ describe('who leads from now on', () => {
   test('T81: who is deposed is told so if it served, and is nobody afterwards (PR-2)', () => {
     const deposed = (own: Session): string[] => {
       const { out, events } = listening()
-      calmly(() => machine.hubSaid({ session: own, now: 0, out }, saidOf(9, 7)))
+      calmly(() => machine.receiveFromHub({ session: own, now: 0, out }, saidOf(9, 7)))
       return [own.server.role, ...events.map(({ kind }) => kind)]
     }
     expect(deposed(backedUpOf(3).session)).toEqual(['idle', 'role', 'removed'])
@@ -375,7 +375,7 @@ describe('who leads from now on', () => {
     for (const epoch of [1, 2]) {
       const own = standby().session
       calmly(() =>
-        machine.hubSaid({ session: own, now: 0, out: listening().out }, saidOf(epoch, 7)),
+        machine.receiveFromHub({ session: own, now: 0, out: listening().out }, saidOf(epoch, 7)),
       )
       expect(own.server.role).toBe('backup')
     }
@@ -383,9 +383,9 @@ describe('who leads from now on', () => {
   test('T36: it may be named again while it asks, and then stands by (PR-2)', () => {
     const own = standby().session
     calmly(() => roles.suspect({ session: own, now: 500, out: listening().out }, 1))
-    machine.hubSaid({ session: own, now: 900, out: listening().out }, saidOf(3, 1, 2))
+    machine.receiveFromHub({ session: own, now: 900, out: listening().out }, saidOf(3, 1, 2))
     expect(own.server).toMatchObject({ role: 'backup', epoch: 3 })
-    machine.hubSaid({ session: own, now: 950, out: listening().out }, saidOf(4, 1, 2))
+    machine.receiveFromHub({ session: own, now: 950, out: listening().out }, saidOf(4, 1, 2))
     expect(own.server).toMatchObject({ role: 'backup', epoch: 4 })
   })
 })
@@ -408,15 +408,15 @@ describe('a suspicion', () => {
     const heard = (up: boolean, peer = 1): string => {
       const own = standby().session
       own.hub.up = up
-      for (const inc of [1, 3]) own.watches.set(inc, heardAt(0))
+      for (const inc of [1, 3]) own.detectors.set(inc, heardAt(0))
       roleAfter(own, 1)
-      calmly(() => machine.heard({ session: own, now: 9, out: listening().out }, peer))
+      calmly(() => machine.markAlive({ session: own, now: 9, out: listening().out }, peer))
       return own.server.role
     }
     expect([heard(false), heard(true), heard(false, 3)]).toEqual(['backup', 'taking', 'taking'])
     const idle = memberOf(3).own
-    calmly(() => roles.heardPrimary({ session: idle, now: 0, out: listening().out }))
-    calmly(() => machine.heard({ session: idle, now: 0, out: listening().out }, 77))
+    calmly(() => roles.withdrawSuspicion({ session: idle, now: 0, out: listening().out }))
+    calmly(() => machine.markAlive({ session: idle, now: 0, out: listening().out }, 77))
     expect(idle.server.role).toBe('idle')
   })
   test('T77: is asked for again each quarter of a second, where there is a hub (PR-2)', () => {
@@ -450,7 +450,7 @@ describe('a backup that is dropped', () => {
     remove({ session: own, now: 0, out }, 2, 'timeout')
     expect(own.server).toMatchObject({ removeAfterDrop: 'left' })
     const heard = listening()
-    machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(3, 1))
+    machine.receiveFromHub({ session: own, now: 50, out: heard.out }, saidOf(3, 1))
     expect(heard.messages.find(({ kind }) => kind === 'change')).toMatchObject({
       remove: 2,
       why: 'left',
@@ -465,7 +465,7 @@ describe('a backup that is dropped', () => {
       roles.dropBackup({ session: own, now: 0, out }, is ? null : 'left')
       if (!is) own.server.durable.members.delete(2)
       const heard = listening()
-      calmly(() => machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(3, 1)))
+      calmly(() => machine.receiveFromHub({ session: own, now: 50, out: heard.out }, saidOf(3, 1)))
       expect(heard.sent.some(([, kind]) => kind === 'change')).toBe(false)
     }
     const alone = primaryOf(3).session
@@ -479,20 +479,20 @@ describe('a backup that is dropped', () => {
     one.give(ackOf(1, one.length))
     const own = one.session
     own.recovers = true
-    own.watches.set(2, { ...heardAt(0), samples: 9 })
+    own.detectors.set(2, { ...heardAt(0), samples: 9 })
     Object.assign(leadOf(own).lease, { counts: true, until: 5 })
     if ('attempt' in own.server) own.server.attempt.sentAt = 40
     remove({ session: own, now: 0, out: listening().out }, 2, 'left')
     const heard = listening()
-    machine.hubSaid({ session: own, now: 50, out: heard.out }, saidOf(2, 1, 2))
+    machine.receiveFromHub({ session: own, now: 50, out: heard.out }, saidOf(2, 1, 2))
     expect(own.server).toMatchObject({ role: 'dropping', removeAfterDrop: 'left' })
     expect(heard.asked.at(-1)).toMatchObject({ why: 'drop', expect: 2, primary: 1, backup: 0 })
     expect(leadOf(own).lease.until).toBe(40 + LEASE_MS)
-    expect(own.watches.get(2)).toEqual(watch.create(50, false))
+    expect(own.detectors.get(2)).toEqual(watch.create(50, false))
     expect(heard.messages.some((said) => said.kind === 'view' && said.view.backup === 2)).toBe(true)
     const until = leadOf(own).lease
     if ('attempt' in own.server) own.server.attempt.sentAt = 70
-    machine.hubSaid({ session: own, now: 90, out: heard.out }, saidOf(3, 1))
+    machine.receiveFromHub({ session: own, now: 90, out: heard.out }, saidOf(3, 1))
     expect(until.until).toBe(70 + LEASE_MS)
   })
   test('is named in the view for as long as the register names it (PR-2)', () => {

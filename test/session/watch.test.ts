@@ -11,7 +11,7 @@ const UP: HubContact = { up: true, since: 0 }
 /** Heard every `gap` ms until `until`. */
 function steady(gap: number, until: number, relayed = false): FailureDetector {
   const seen = watch.create(0, relayed)
-  for (let now = gap; now <= until; now += gap) watch.heard(seen, now)
+  for (let now = gap; now <= until; now += gap) watch.markAlive(seen, now)
   return seen
 }
 
@@ -33,9 +33,9 @@ describe('the failure detector', () => {
 
   test('the bound follows the longest gap met lately, and forgets it', () => {
     const seen = steady(10, 1_000)
-    watch.heard(seen, 1_060)
+    watch.markAlive(seen, 1_060)
     expect(watch.bound(seen)).toBeGreaterThan(100)
-    for (let now = 1_070; now < 40_000; now += 10) watch.heard(seen, now)
+    for (let now = 1_070; now < 40_000; now += 10) watch.markAlive(seen, now)
     expect(watch.bound(seen)).toBe(watch.BOUND_MIN_MS)
   })
 
@@ -47,7 +47,7 @@ describe('the failure detector', () => {
   test('an expired clock is looked at twice: what waits in the socket comes first', () => {
     const seen = steady(10, 2_000)
     expect(watch.suspects(seen, UP, 2_051)).toBe(false)
-    watch.heard(seen, 2_052)
+    watch.markAlive(seen, 2_052)
     expect(watch.suspects(seen, UP, 2_053)).toBe(false)
   })
 
@@ -65,7 +65,7 @@ describe('the failure detector', () => {
     const back: HubContact = { up: true, since: 60_000 }
     const at = suspectedAt(seen, 60_000, back)
     expect(at).toBeGreaterThanOrEqual(60_000 + watch.HUB_GRACE_MS)
-    watch.heard(seen, 60_500)
+    watch.markAlive(seen, 60_500)
     expect(suspectedAt(seen, 60_500, back)).toBeLessThan(62_000)
   })
 
@@ -79,7 +79,7 @@ describe('the bound of a peer', () => {
   function rhythm(gaps: readonly number[]): FailureDetector {
     const seen = watch.create(0, false)
     let now = 0
-    for (const gap of gaps) watch.heard(seen, (now += gap))
+    for (const gap of gaps) watch.markAlive(seen, (now += gap))
     return seen
   }
   test('adapts once twenty gaps were measured over two seconds, and not before (PR-2)', () => {
@@ -96,9 +96,9 @@ describe('the bound of a peer', () => {
   test('leaves out the first gap, keeps the longest, and lets it fade by half in four seconds (PR-2)', () => {
     const seen = rhythm([900, 100])
     expect(seen.gapMax).toBe(100)
-    watch.heard(seen, 1_020)
+    watch.markAlive(seen, 1_020)
     expect(seen.gapMax).toBeCloseTo(100 * 0.5 ** (20 / 4_000), 9)
-    watch.heard(seen, 1_320)
+    watch.markAlive(seen, 1_320)
     expect(seen.gapMax).toBe(300)
   })
   test('of a peer that the hub vouched for is the longest (PR-2)', () => {
@@ -111,16 +111,16 @@ describe('the bound of a peer', () => {
     const seen = rhythm([100, 100])
     seen.secondLook = 5
     watch.forgive(seen, 1_000, 300)
-    expect(seen).toMatchObject({ since: 500, lastHeard: 500, secondLook: Infinity })
+    expect(seen).toMatchObject({ since: 500, lastReceivedAt: 500, secondLook: Infinity })
     watch.forgive(seen, 1_000, 900)
-    expect(seen).toMatchObject({ since: 1_000, lastHeard: 1_000 })
+    expect(seen).toMatchObject({ since: 1_000, lastReceivedAt: 1_000 })
   })
   test('is looked at again once, and a word in between ends that (PR-2)', () => {
     const seen = watch.create(0, false)
     const at = watch.BOUND_MAX_MS
     expect(watch.suspects(seen, UP, at)).toBe(false)
     expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([at, at])
-    watch.heard(seen, at)
+    watch.markAlive(seen, at)
     expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([Infinity, 2 * at])
     expect(watch.suspects(seen, UP, 2 * at)).toBe(false)
     // Once silence proves nothing, the second look is off; later ones wait for both.

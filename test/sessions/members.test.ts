@@ -169,14 +169,14 @@ test('T45: of each member the server has identity, numbers, when it was heard, a
   const { w, all } = await crew(9, 3)
   const [ada, , linus] = all as [Session, Session, Session]
   await w.run(1_000)
-  const { server, watches } = ada.member!.session
+  const { server, detectors: watches } = ada.member!.session
   const { inc, player } = linus.me
   expect(server.durable.members.get(inc)).toMatchObject({ inc, player, name: 'Linus' })
   expect(server.durable.players.has(player)).toBe(true)
-  const heard = watches.get(inc)!.lastHeard
+  const heard = watches.get(inc)!.lastReceivedAt
   expect(linkOf(ada, linus)).toBeTruthy()
   await w.run(1_000)
-  expect(watches.get(inc)!.lastHeard).toBeGreaterThan(heard + 800)
+  expect(watches.get(inc)!.lastReceivedAt).toBeGreaterThan(heard + 800)
 })
 
 test('T44: who cannot reach the server, which nobody may replace, goes on trying until it can', async () => {

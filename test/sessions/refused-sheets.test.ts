@@ -25,7 +25,7 @@ async function changing(w: SessionWorld, ada: Session, fill: () => void): Promis
   fill()
   stroke.set({ x: 2 })
   const { server } = ada.member!.session
-  const isFlying = (): boolean => 'lead' in server && server.lead.keeping.flying
+  const isFlying = (): boolean => 'lead' in server && server.lead.persistence.inFlight
   expect(await w.runUntil(isFlying, 5_000)).toBe(true)
   stroke.set({ x: 3 })
 }

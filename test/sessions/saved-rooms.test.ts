@@ -13,7 +13,7 @@ import {
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from './acting.ts'
 import { snapshotLayout } from '../../packages/holdfast/src/replication/layouts.ts'
-import { wholeLayout } from '../../packages/holdfast/src/session/sheets.ts'
+import { snapshotSegmentLayout } from '../../packages/holdfast/src/session/segments.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const add = action('add', (table, [what]: [string]) => {
@@ -296,9 +296,11 @@ describe('what cannot be', () => {
     const w = world({ seed: 14, conditions: 'rtt=20' })
     const { file } = await played(w)
     const saved = readSaved(file) as Saved
-    const whole = decode(wholeLayout, saved.sheets[0]!)!
+    const whole = decode(snapshotSegmentLayout, saved.sheets[0]!)!
     const snapshot = { ...decode(snapshotLayout, whole.snapshot)!, nextInc: 2 ** 20 }
-    const sheets = [encode(wholeLayout, { ...whole, snapshot: encode(snapshotLayout, snapshot) })]
+    const sheets = [
+      encode(snapshotSegmentLayout, { ...whole, snapshot: encode(snapshotLayout, snapshot) }),
+    ]
     const from = writeSaved({ ...saved, sheets })
     await expect(act(w, joining(w, { room: 'copy', from }))).rejects.toMatchObject({
       code: 'store',

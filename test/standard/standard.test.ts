@@ -71,7 +71,7 @@ import * as archive from '../../packages/hub/src/machine/archive.ts'
 import * as saved from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import * as hubPersistence from '../../packages/hub/src/machine/persistence.ts'
 import * as roomKey from '../../packages/holdfast/src/member/room-key.ts'
-import * as sheets from '../../packages/holdfast/src/session/sheets.ts'
+import * as segments from '../../packages/holdfast/src/session/segments.ts'
 import * as session from '../../packages/holdfast/src/session/messages.ts'
 import * as slotsMessages from '../../packages/holdfast/src/slots/protocol/messages.ts'
 import * as slots from '../../packages/holdfast/src/slots/protocol/slots.ts'
@@ -95,8 +95,8 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Peer: session.peerLayout,
   Delta: replication.deltaLayout,
   Snapshot: replication.snapshotLayout,
-  Wish: session.conductLayout,
-  Conduct: session.conductOutcome,
+  Wish: session.moderationLayout,
+  Conduct: session.moderationOutcome,
   Testimony: session.testimonyLayout,
   Join: session.joinLayout,
   Joined: session.joinedLayout,
@@ -104,9 +104,9 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   FromHub: hubMessages.fromHub,
   Stored: records.stored,
   Archived: archive.archived,
-  Whole: sheets.wholeLayout,
-  OldWhole: sheets.oldWholeLayout,
-  Entries: sheets.entriesLayout,
+  Whole: segments.snapshotSegmentLayout,
+  OldWhole: segments.oldSnapshotSegmentLayout,
+  Entries: segments.entriesSegmentLayout,
   Sealed: roomKey.sealedLayout,
   SheetName: roomKey.sheetNameLayout,
   RoomProof: roomKey.roomProofLayout,
@@ -136,7 +136,7 @@ const LIMITS: Record<string, number> = {
   ...pick(hubMessages),
   ...pick(archive),
   ...pick(hubPersistence),
-  ...pick(sheets),
+  ...pick(segments),
   ...pick(saved),
   ...pick(ports),
   HALF_MS: streams.LIMITS.halfMs,

@@ -394,11 +394,11 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent(
     'session/output.ts releaseHeld',
-    'log.held.length === 0 || !mayTell(session, now)',
-    '!mayTell(session, now)',
+    'log.held.length === 0 || !mayPublish(session, now)',
+    '!mayPublish(session, now)',
     FASTER,
   ),
-  equivalent('session/output.ts mayTell', '!lease.counts || now < lease.until', 'false', FASTER),
+  equivalent('session/output.ts mayPublish', '!lease.counts || now < lease.until', 'false', FASTER),
   equivalent(
     'pieces/protocol/decide.ts refusalOf',
     '(op.mask & rules.secret) === 0',

@@ -42,7 +42,7 @@ export const FIXED: readonly Fixed[] = [
   ),
   fixed(
     'C8',
-    'session/roles.ts acknowledged',
+    'session/roles.ts onAcknowledge',
     'if (session.rules.mayAdd(message.length, length))',
     '',
   ),

@@ -104,7 +104,7 @@ export type Listed = ValueOf<typeof listed>
 
 const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
-export type Why = ValueOf<typeof why>
+export type ChangeReason = ValueOf<typeof why>
 
 /** Layout of how a primary of a kept room acknowledges. */
 export const acks = word(['free', 'strict', 'relayed'])
@@ -112,7 +112,7 @@ export const acks = word(['free', 'strict', 'relayed'])
  * How a primary of a kept room acknowledges: perhaps without the hub; nothing that the hub does not
  * have on disk; or what its backup has, which it reaches through the hub alone.
  */
-export type Acks = ValueOf<typeof acks>
+export type AckPolicy = ValueOf<typeof acks>
 
 /** Layout of a topology. */
 export const topology = word(['star', 'mesh'])
@@ -137,9 +137,9 @@ export const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
 
-const GRANT_LABEL = 'holdfast grant'
-const granted = record({
-  label: text(GRANT_LABEL.length),
+const CERTIFICATE_LABEL = 'holdfast grant'
+const leaderCertificate = record({
+  label: text(CERTIFICATE_LABEL.length),
   session,
   epoch: varint,
   primary: varint,
@@ -147,12 +147,14 @@ const granted = record({
 })
 
 /** The bytes that a hub signs: that a member leads a session since an epoch, known by that key. */
-export function grantOf(said: Omit<ValueOf<typeof granted>, 'label'>): Uint8Array {
-  return encode(granted, { label: GRANT_LABEL, ...said })
+export function leaderCertificateOf(
+  said: Omit<ValueOf<typeof leaderCertificate>, 'label'>,
+): Uint8Array {
+  return encode(leaderCertificate, { label: CERTIFICATE_LABEL, ...said })
 }
 
 const ADMISSION_LABEL = 'holdfast admission'
-const admitted = record({
+const admissionClaim = record({
   label: text(ADMISSION_LABEL.length),
   session,
   link: linkKey,
@@ -161,8 +163,8 @@ const admitted = record({
 })
 
 /** The bytes that a hub signs: what the player of that key may do, on links of that key. */
-export function admissionOf(said: Omit<ValueOf<typeof admitted>, 'label'>): Uint8Array {
-  return encode(admitted, { label: ADMISSION_LABEL, ...said })
+export function admissionOf(said: Omit<ValueOf<typeof admissionClaim>, 'label'>): Uint8Array {
+  return encode(admissionClaim, { label: ADMISSION_LABEL, ...said })
 }
 
 /** From a member to the hub. `request` comes back in the answer. */
@@ -292,7 +294,7 @@ export type FromHub = ValueOf<typeof fromHub>
 export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
 /**
  * After so long without YES_I_AM of a primary that may acknowledge without the hub its room may be
- * opened again. By their promises its members go on for less (session/keeping.ts).
+ * opened again. By their promises its members go on for less (session/persistence.ts).
  */
 export const SILENT_MS: Millis = 60_000
 /** Most sheets of a room; then its primary writes the whole state anew. */

@@ -2,7 +2,7 @@
 
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
-import { standing } from '../session/keeping.ts'
+import { standing } from '../session/persistence.ts'
 import { patience } from '../session/server.ts'
 import { serves, type Session } from '../session/state.ts'
 import type { Safety, SessionFigures, Status } from './events.ts'

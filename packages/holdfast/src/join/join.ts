@@ -2,7 +2,7 @@
 
 import { parse } from '../faults/conditions.ts'
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
-import { EXPELLERS, type Expellers } from '../session/expelling.ts'
+import { EXPELLERS, type Expellers } from '../session/moderation.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../hub-protocol/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'

@@ -4,12 +4,12 @@
 
 import { badValue, misfit } from '../machine.ts'
 import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
-import { mayExpel, votesNeeded } from '../session/expelling.ts'
+import { mayExpel, votesNeeded } from '../session/moderation.ts'
 import {
-  CONDUCT_PART,
-  type ConductWish,
-  conductLayout,
-  conductOutcome,
+  MODERATION_PART,
+  type ModerationRequest,
+  moderationLayout,
+  moderationOutcome,
 } from '../session/messages.ts'
 import { shown } from '../wire/fields/fields.ts'
 import { decode, encode } from '../wire/layout.ts'
@@ -77,11 +77,11 @@ export function ballotsIn(roster: Roster): readonly Ballot[] {
 /** Asks for one of these, and waits for what came of it. @throws HoldfastError `bad-value` */
 export function requestModeration(
   operations: PendingOperations,
-  request: ConductWish,
+  request: ModerationRequest,
 ): Promise<ConductOutcome> {
   return new Promise((resolve, reject) => {
-    operations.ask(CONDUCT_PART, {
-      body: () => encode(conductLayout, request),
+    operations.ask(MODERATION_PART, {
+      body: () => encode(moderationLayout, request),
       settle: (bytes) => resolve(outcomeOf(bytes)),
       lost: (why) => resolve(refused('lost', why)),
       reject,
@@ -92,7 +92,7 @@ export function requestModeration(
 // The outcomes of a recovered session are lost: the empty one means that it was done.
 function outcomeOf(bytes: Uint8Array): ConductOutcome {
   if (bytes.length === 0) return { ok: true, value: undefined }
-  const outcome = decode(conductOutcome, bytes)
+  const outcome = decode(moderationOutcome, bytes)
   if (outcome?.done) return { ok: true, value: undefined }
   return refused('refused', outcome?.why ?? 'whoever serves knows nothing of that')
 }

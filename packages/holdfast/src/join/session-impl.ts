@@ -27,7 +27,7 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { Reports } from '../api/reports.ts'
 import type { MemberLoop, MemberLoopOptions } from '../runtime/member-loop.ts'
-import type { ConductWish, Recovered, View } from '../session/messages.ts'
+import type { ModerationRequest, Recovered, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields/fields.ts'
 import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
@@ -412,7 +412,7 @@ export class SessionImpl implements InternalSession {
     }
   }
 
-  #moderate(wish: ConductWish): Promise<ConductOutcome> {
+  #moderate(wish: ModerationRequest): Promise<ConductOutcome> {
     this.#checkOpen(wish.kind)
     this.#roster.checkPlays(wish.kind)
     return moderation.requestModeration(this.#operations, wish)

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
-import type * as sheets from '../session/sheets.ts'
+import type * as segments from '../session/segments.ts'
 import { differenceOf } from '../wire/fields/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
 import type { Member } from './state.ts'
@@ -21,8 +21,8 @@ export interface Unfit {
  */
 export function adapted(
   { session, options, mounts }: Member,
-  found: sheets.Read,
-): sheets.Read | Unfit {
+  found: segments.StoredState,
+): segments.StoredState | Unfit {
   const { keptTypes } = session
   if (found.schema === fingerprint(keptTypes)) return found
   const unfit = (difference: string): Unfit => {
@@ -45,7 +45,11 @@ export function adapted(
   return adapted
 }
 
-function reread(found: sheets.Read, part: Part, lines: string): sheets.Read | string {
+function reread(
+  found: segments.StoredState,
+  part: Part,
+  lines: string,
+): segments.StoredState | string {
   const kept = found.parts.find((one) => one.part === part.channel)
   if (!kept) return found
   const isOwn = (one: { part: number }): boolean => one.part === part.channel

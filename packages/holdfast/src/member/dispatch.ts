@@ -6,13 +6,13 @@
 import type { PeerId, Millis } from '../machine.ts'
 import type { PartOut } from '../kind/protocol/part.ts'
 import { type PeerMessage, type View, peerLayout } from '../session/messages.ts'
-import { grantOf } from '../hub-protocol/messages.ts'
+import { leaderCertificateOf } from '../hub-protocol/messages.ts'
 import type { Arrival } from '../link/arrivals.ts'
 import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/operations.ts'
 import * as session from '../session/session.ts'
-import { wantsGrant } from '../session/trust.ts'
+import { needsCertificate } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   type CurveJob,
@@ -38,7 +38,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
   if (channel === SESSION_CHANNEL) {
     const message = decode(peerLayout, bytes.subarray(1))
     if (!message) member.counters.malformed++
-    else if (message.kind === 'view' && wantsGrant(member.session, from, message.view)) {
+    else if (message.kind === 'view' && needsCertificate(member.session, from, message.view)) {
       checkGrant(run, from, message.view)
     } else session.receive(run.turn, from, message)
     return
@@ -70,7 +70,7 @@ function checkGrant(run: Runtime, from: PeerId, view: View): void {
   const [peer, row] = [peers.get(from), view.members.find(({ inc }) => inc === from)]
   if (!peer || !hubKey || !row) return void run.member.counters.forged++
   const { epoch } = view
-  const message = grantOf({ session: own.id, epoch, primary: from, link: row.link })
+  const message = leaderCertificateOf({ session: own.id, epoch, primary: from, link: row.link })
   peer.held = []
   const question = { kind: 'verify', key: hubKey, message, signature: view.grant! } as const
   compute(run, { kind: 'grant', of: peer, view }, question)

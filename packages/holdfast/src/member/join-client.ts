@@ -31,12 +31,12 @@ import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import { type Joined, joinedLayout } from '../session/messages.ts'
 import { nameOf } from '../seal/seal.ts'
-import { type Member as SessionMember, RISEN_MAX } from '../replication/layouts.ts'
+import { type Member as SessionMember, COUNTER_MAX } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import * as lineage from '../session/lineage.ts'
 import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
-import type { Read } from '../session/sheets.ts'
+import type { StoredState } from '../session/segments.ts'
 import * as session from '../session/session.ts'
 import { mayServe, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/fields/difference.ts'
@@ -87,7 +87,7 @@ export function hubClosed(run: Runtime): void {
   const { member } = run
   const was = member.hub
   member.hub = 'closed'
-  session.hubDown(member.session, run.out)
+  session.onHubDown(member.session, run.out)
   member.askAt = Infinity
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
   member.opening = null
@@ -121,7 +121,7 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
     case 'present':
       // The hub knows from our primary that we are not a member any more.
       if (member.hub === 'attached' && isSelf(member.session, message)) return rejoin(run)
-      return session.hubSaid(run.turn, message)
+      return session.receiveFromHub(run.turn, message)
     case 'invited': {
       const { request, why } = message
       return run.ports.emit({ kind: 'invited', request, why: plain(why) })
@@ -130,9 +130,9 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
       return onRefused(run, plain(message.why))
     case 'register':
       if (message.session === member.session.id) setNamedPrimary(run, message)
-      return session.hubSaid(run.turn, message)
+      return session.receiveFromHub(run.turn, message)
     default:
-      session.hubSaid(run.turn, message)
+      session.receiveFromHub(run.turn, message)
   }
 }
 
@@ -278,7 +278,7 @@ function resumeRoom(
   run: Runtime,
   answer: Added,
   as: Omit<Opened, 'found'>,
-  found: Read | Unfit,
+  found: StoredState | Unfit,
 ): void {
   if (!('code' in found)) return becomePrimary(run, answer, { ...as, found })
   requests.sendToHub(run, storedRoom.endMessage(run, answer))
@@ -292,7 +292,7 @@ interface Opened {
   time: Millis
   /** By whoever runs the hub, or by our own hand. */
   imported: boolean
-  found: Read
+  found: StoredState
 }
 
 // We created the session, and are its primary, sole server and first client (T13).
@@ -301,7 +301,7 @@ function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | nu
   const { session: own, options } = member
   const { session: id, register } = entry
   own.id = id
-  session.keepGrant(own, { register, leader })
+  session.keepCertificate(own, { register, leader })
   own.me = register.primary
   own.player = kept ? storedRoom.playerOf(run, kept.found) : own.me
   const lastSeq = kept?.found.state.players.get(own.player)?.lastSeq ?? 0
@@ -341,7 +341,7 @@ export function onJoinAnswer(run: Runtime, peer: Peer, blob: Uint8Array): void {
   if (!answer || member.phase !== 'asking') return void member.counters.malformed++
   if (answer.kind === 'joined') {
     const { view, lastSeq } = answer
-    if (Math.max(view.mv, lastSeq) > RISEN_MAX) return void member.counters.malformed++
+    if (Math.max(view.mv, lastSeq) > COUNTER_MAX) return void member.counters.malformed++
     onJoined(run, answer)
     member.joinPeer = null
     peers.identify(run, peer, member.named!.inc)
@@ -406,8 +406,8 @@ function onAttached(run: Runtime, message: FromHub & { kind: 'attached' }): void
   member.askAt = Infinity
   setNamedPrimary(run, message)
   paths.leaveKnockPaths(run)
-  session.hubUp(run.turn)
-  session.hubSaid(run.turn, message)
+  session.onHubUp(run.turn)
+  session.receiveFromHub(run.turn, message)
   run.ports.emit({ kind: 'hub', up: true })
 }
 
@@ -437,9 +437,9 @@ function onRefused(run: Runtime, why: string): void {
   if (member.phase !== 'in' || member.hub !== 'open') return
   // A hub that was started a moment ago lacks the primary's list: while the primary is heard, on a
   // path of our own, we are a member, and attach again by ourselves.
-  const { client, watches, me } = member.session
+  const { client, detectors: watches, me } = member.session
   const { primary } = client.view
-  const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastHeard ?? -Infinity)
+  const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastReceivedAt ?? -Infinity)
   if (run.now - heardAt > HEARD_MS) rejoin(run)
 }
 

@@ -10,7 +10,7 @@ import { type Millis, RIGHTS } from '../machine.ts'
 import { isKnocking } from '../wire/relay.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { isReturning, join, otherVersion } from '../session/membership.ts'
-import { closed } from '../session/session.ts'
+import { onClosed } from '../session/session.ts'
 import {
   claimOf,
   type Join,
@@ -171,7 +171,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   if (pending.peer.link.closed !== null) {
     drop(run, pending)
     // It went while we let it in: a page that closes, or a join that is given up.
-    if (answered.kind === 'joined') closed(run.turn, answered.inc, 'left')
+    if (answered.kind === 'joined') onClosed(run.turn, answered.inc, 'left')
     return
   }
   const bytes = framePart(JOIN_CHANNEL, encode(joinedLayout, answered))

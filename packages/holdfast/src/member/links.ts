@@ -15,7 +15,7 @@ import { isRelayed, relayed } from '../wire/relay.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
-import { watched } from '../session/server.ts'
+import { watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
@@ -86,11 +86,11 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   if (peer.inc === 0) return dispatch.noteDeadline(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
   paths.onPacket(run, peer, from)
-  session.heard(run.turn, peer.inc)
+  session.markAlive(run.turn, peer.inc)
   member.touched.add(peer.inc)
   if (own.closed === null) return
   peers.forget(run, peer)
-  if (own.closed === CLOSE.leaving) session.closed(run.turn, peer.inc, 'left')
+  if (own.closed === CLOSE.leaving) session.onClosed(run.turn, peer.inc, 'left')
 }
 
 // Of who has no number nothing counts but the primary's answer to our JOIN. Returns what it took.
@@ -178,7 +178,7 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
   peer.pathAt = now
   peer.relayUntil = now + paths.RELAY_KEPT_MS
   member.reconcileDue = true
-  session.rerouted(member.session, inc, true)
+  session.onRerouted(member.session, inc, true)
   dispatch.probe(run, peer)
 }
 
@@ -229,7 +229,7 @@ function dismiss(run: Runtime, peer: Peer): void {
 function setHeartbeat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
   const { session: own } = run.member
-  const quick = watched(own) === peer.inc && !isRelayed(peer.path)
+  const quick = watchedPeer(own) === peer.inc && !isRelayed(peer.path)
   const { primary } = own.client.view
   const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
   const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : STANDBY_MS
@@ -277,7 +277,7 @@ export function measure(run: Runtime, inc: PeerId): void {
   const own = run.member.peers.get(inc)?.link
   if (!own) return
   const { rtt, outgoing } = own
-  session.measured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
+  session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
 }
 
 /** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */

@@ -57,7 +57,7 @@ import {
   CLOSE,
   mountOf,
 } from './state.ts'
-import { isTrueOf } from '../session/table.ts'
+import { isTrueOf } from '../session/role-table.ts'
 
 // A member whose state was changed by half (dispatch.ts), and cannot be trusted.
 //
@@ -176,8 +176,8 @@ function partsOf(run: Runtime): Parts {
         part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
     reopen: (parts, changes) => reopen(member, parts, changes),
-    loose: () => unlogged(member, ({ part, state }) => (part.whole ? [part.whole(state)] : [])),
-    looseChanges: () => unlogged(member, ({ part, state }) => part.changes?.(state) ?? []),
+    unlogged: () => unlogged(member, ({ part, state }) => (part.whole ? [part.whole(state)] : [])),
+    unloggedChanges: () => unlogged(member, ({ part, state }) => part.changes?.(state) ?? []),
     restore: (parts) => {
       const isWhole = replace(member, parts)
       if (!isWhole) member.counters.unrestored++
@@ -285,11 +285,11 @@ function welcome(run: Runtime, those: readonly PeerId[]): void {
   const { member } = run
   for (const { part, state } of member.mounts) {
     for (const bytes of part.welcome?.(state) ?? []) {
-      for (const to of those) operations.inform(run.turn, part.channel, to, bytes)
+      for (const to of those) operations.sendPartSnapshot(run.turn, part.channel, to, bytes)
     }
   }
   for (const to of those) {
-    operations.stand(run.turn, to)
+    operations.completeSnapshot(run.turn, to)
     links.measure(run, to)
   }
 }
@@ -434,7 +434,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   // What we asked of ourselves is recorded before the last sheet is written.
   deliverLoopback(run)
   const { session: own, phase } = member
-  const isWhole = phase === 'in' && session.goes(run.turn, aside)
+  const isWhole = phase === 'in' && session.shutDown(run.turn, aside)
   dispatch.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // Behind that, for the hub relays nothing of who has said goodbye.
@@ -452,7 +452,7 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   const { member } = run
   // What throws keeps nothing else from its turn.
   guard(run, 'the clock', () => {
-    if (now - dueAt > STALL_MS) session.stalled(run.turn, now - dueAt)
+    if (now - dueAt > STALL_MS) session.onStalled(run.turn, now - dueAt)
     joinClient.wake(run)
     if (now < member.sweepAt) return
     member.sweepAt = now + SWEEP_MS

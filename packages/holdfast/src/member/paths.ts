@@ -53,7 +53,7 @@ function reroute(run: Runtime, peer: Peer, path: string): boolean {
     link.measureAnew(peer.link)
     dispatch.probe(run, peer)
   }
-  session.rerouted(run.member.session, peer.inc, isRelayed(path))
+  session.onRerouted(run.member.session, peer.inc, isRelayed(path))
   return true
 }
 
@@ -70,7 +70,7 @@ export function refused(run: Runtime, address: string): void {
 function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck): void {
   peer.reachability = null
   if (peer.path === address) {
-    session.closed(run.turn, peer.inc, 'failed')
+    session.onClosed(run.turn, peer.inc, 'failed')
   }
 }
 

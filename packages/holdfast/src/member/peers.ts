@@ -73,7 +73,7 @@ export function shiftOf({ member, now }: Runtime): Millis {
 /** Its link stands: parts and session hear of it. */
 export function notifyLinked(run: Runtime, peer: Peer): void {
   notifyParts(run, peer)
-  session.linked(run.turn, peer.inc, isRelayed(peer.path))
+  session.onLinked(run.turn, peer.inc, isRelayed(peer.path))
 }
 
 function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
@@ -87,7 +87,7 @@ export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
   linkKeys.bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
   notifyParts(run, peer)
-  session.entered(run.turn, inc, isRelayed(peer.path))
+  session.onEntered(run.turn, inc, isRelayed(peer.path))
   paths.tryOthers(run, peer)
 }
 

@@ -6,8 +6,8 @@
 import { REASON_MAX } from '../hub-protocol/messages.ts'
 import { SAVED_MAX, type Saved, writeSaved } from '../hub-protocol/saved-room.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import * as keeping from '../session/keeping.ts'
-import { SNAPSHOT_PIECE_MAX, type View, type Said } from '../session/messages.ts'
+import * as persistence from '../session/persistence.ts'
+import { SNAPSHOT_PIECE_MAX, type View, type PeerMessageOf } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import * as chunks from '../wire/chunks.ts'
 import { plain } from '../wire/text/plain.ts'
@@ -54,8 +54,8 @@ function whyNot({ member: { session, options }, ports }: Runtime): Unsaved | nul
 
 function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
   const { session, options } = member
-  const sheet = keeping.save(session, out)
-  if (!sheet) return no('not-ready', 'the whole room is with the server and its backup')
+  const segment = persistence.save(session, out)
+  if (!segment) return no('not-ready', 'the whole room is with the server and its backup')
   const { id, terms, topology, playersMax, recovers } = session
   const { game, room, hosts } = options
   return {
@@ -63,9 +63,9 @@ function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
     epoch: session.server.epoch,
     next: session.server.durable.nextInc,
     time: Math.max(0, Math.round(time)),
-    index: sheet.index ?? 0,
+    index: segment.index ?? 0,
     entrants: [],
-    sheets: [sheet.bytes],
+    sheets: [segment.bytes],
   }
 }
 
@@ -134,7 +134,7 @@ function sendOn({ member, out, now }: Runtime, to: PeerId, made: Export): void {
 }
 
 /** A piece of the file that we asked for, or why there is none. */
-export function take(run: Runtime, message: Said<'room'>): void {
+export function take(run: Runtime, message: PeerMessageOf<'room'>): void {
   const { member, ports } = run
   const { file } = member
   if (message.request !== file?.request) return

@@ -16,7 +16,7 @@
 import { termsSay } from '../machine.ts'
 import { CIPHER_NONCE_BYTES, type Ciphers, KEY_BYTES, TAG_BYTES } from '../ports.ts'
 import { settingsLayout } from '../session/messages.ts'
-import { SHEET_BYTES_MAX } from '../session/sheets.ts'
+import { SHEET_BYTES_MAX } from '../session/segments.ts'
 import { SESSION_ID_MAX } from '../hub-protocol/messages.ts'
 import { blob, decode, encode, fixed, record, text, type ValueOf, varint } from '../wire/layout.ts'
 import { DIGEST_BYTES, sameBytes } from '../wire/digest.ts'

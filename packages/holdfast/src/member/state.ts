@@ -14,7 +14,7 @@ import type { Admission, FromHub, Topology } from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
 import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
-import type { MemberKind, Point } from '../replication/layouts.ts'
+import type { MemberKind, PersistedPoint } from '../replication/layouts.ts'
 import { RULES } from '../session/session.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
@@ -60,7 +60,7 @@ export interface MemberOptions {
   identity: Identity
   /** The former player, if the process comes back by a token; and what it knew to be stored. */
   resume: Resume | null
-  point: Point | null
+  point: PersistedPoint | null
 }
 
 /** Whether a process opens a session that nobody serves: if the hub admits it so. */
@@ -462,7 +462,7 @@ export function freshSession(
   now: Millis,
   options: MemberOptions,
   entropy: Entropy,
-  point: Point | null,
+  point: PersistedPoint | null,
 ): Session {
   const { playersMax, types, keptTypes, recovers, hosts, kind, watches } = options
   const secret = draw(entropy)

@@ -10,12 +10,12 @@ import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-p
 import * as rooms from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
 import * as chunks from '../wire/chunks.ts'
-import { putOut } from '../replication/conduct.ts'
+import { expulsionOf } from '../replication/moderation.ts'
 import { apply, type Durable } from '../replication/durable.ts'
 import { PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import * as recovery from '../session/recovery.ts'
-import * as sheets from '../session/sheets.ts'
-import { nextRequest, type SheetKind } from '../session/state.ts'
+import * as segments from '../session/segments.ts'
+import { nextRequest, type SegmentKind } from '../session/state.ts'
 import { digest, proofOf, sameBytes } from '../wire/digest.ts'
 import { negotiate, formatVersions } from '../wire/versions.ts'
 import { adapted, type Unfit } from './builds.ts'
@@ -49,7 +49,7 @@ export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): voi
   if (message.session !== id || message.sheets > rooms.SHEETS_MAX) {
     return void member.counters.malformed++
   }
-  if (message.sheets === 0) return recovery.stored(run.turn, null)
+  if (message.sheets === 0) return recovery.onStored(run.turn, null)
   member.stored = incomingRoom({ session: id, terms }, message.sheets)
 }
 
@@ -61,7 +61,7 @@ export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' })
   if (!take(run, stored, message)) return true
   member.stored = null
   const found = stored.session === member.session.id ? read(run, stored) : NONE_OF_OURS
-  recovery.stored(run.turn, 'code' in found ? null : found)
+  recovery.onStored(run.turn, 'code' in found ? null : found)
   return true
 }
 
@@ -107,14 +107,14 @@ const NOT_SEALED: Unfit = {
 export function read(
   run: Runtime,
   { session, terms, sheets: all }: IncomingRoom,
-): sheets.Read | Unfit {
+): segments.StoredState | Unfit {
   if (termsSay(terms, 'kept', 'hosts')) return AT_A_HOST
   const found = readAll(run, unsealed(run, session, terms, all))
   return 'code' in found ? found : (settle(run, found) ?? found)
 }
 
 /** Reads a saved room; or why it is none for us. Whether it is sealed it says itself. */
-export function load(run: Runtime, saved: Saved): sheets.Read | Unfit {
+export function load(run: Runtime, saved: Saved): segments.StoredState | Unfit {
   const { session, terms, sheets: all } = saved
   const isOpen = !isSealed(terms)
   return readAll(run, isOpen ? plainly(all) : unsealed(run, session, terms, all))
@@ -145,26 +145,29 @@ export function isThere({ game, room }: Pick<MemberOptions, 'game' | 'room'>): s
   return `${game}/${room} is there already: a saved room begins where nobody is and nothing is kept`
 }
 
-function readAll({ member }: Runtime, all: readonly sheets.Sheet[] | Unfit): sheets.Read | Unfit {
+function readAll(
+  { member }: Runtime,
+  all: readonly segments.Segment[] | Unfit,
+): segments.StoredState | Unfit {
   if ('code' in all) return all
-  const found = sheets.read(all)
+  const found = segments.read(all)
   if (!found) return ofOtherVersion(all[0]) ?? NONE_OF_OURS
   const ours = adapted(member, found)
   if ('code' in ours) return ours
-  const row = putOut(found.state.conduct, 0, member.options.identity.key)
+  const row = expulsionOf(found.state.moderation, 0, member.options.identity.key)
   if (row?.ban) return { code: 'banned', why: `this player was banned: ${row.why}` }
   return ours
 }
 
-function ofOtherVersion(whole: sheets.Sheet | undefined): Unfit | null {
-  const versions = whole ? sheets.versionsOf(whole.bytes) : null
-  if (versions === null || negotiate(sheets.SHEET_VERSIONS, versions) !== null) return null
-  const [theirs, ours] = [versions, sheets.SHEET_VERSIONS].map(formatVersions)
+function ofOtherVersion(whole: segments.Segment | undefined): Unfit | null {
+  const versions = whole ? segments.versionsOf(whole.bytes) : null
+  if (versions === null || negotiate(segments.SHEET_VERSIONS, versions) !== null) return null
+  const [theirs, ours] = [versions, segments.SHEET_VERSIONS].map(formatVersions)
   const why = `what is kept of this room is of ${theirs}, and this build reads ${ours}`
   return { code: 'version', why }
 }
 
-const plainly = (all: readonly Uint8Array[]): sheets.Sheet[] =>
+const plainly = (all: readonly Uint8Array[]): segments.Segment[] =>
   all.map((bytes) => ({ bytes, index: null }))
 
 // All sheets, in the order in which they were written. Who has a key takes what is sealed with it
@@ -174,10 +177,10 @@ function unsealed(
   session: string,
   terms: string,
   all: readonly Uint8Array[],
-): sheets.Sheet[] | Unfit {
+): segments.Segment[] | Unfit {
   const { roomKey } = member.options
   if (!roomKey) return isSealed(terms) ? NO_KEY : plainly(all)
-  const found: sheets.Sheet[] = []
+  const found: segments.Segment[] = []
   let before = NOTHING_BEFORE
   for (const bytes of all) {
     const opened = open(ciphers, roomKey, { session, before }, bytes)
@@ -192,7 +195,7 @@ function unsealed(
 
 // What the founder of the session set, where it is opened again with a key, is as the room has it.
 // Of 0.2 there is only the hub's word, which must name the key.
-function settle({ member, ports }: Runtime, { settings }: sheets.Read): Unfit | null {
+function settle({ member, ports }: Runtime, { settings }: segments.StoredState): Unfit | null {
   const { session, options } = member
   if (!options.roomKey) return null
   if (settings) Object.assign(session, settings)
@@ -206,7 +209,7 @@ export function seal(
   { member, ports }: Runtime,
   sheet: Uint8Array,
   index: number,
-  as: SheetKind,
+  as: SegmentKind,
 ): Uint8Array {
   const { id: session, terms } = member.session
   const { roomKey } = member.options
@@ -218,7 +221,7 @@ export function seal(
 }
 
 /** The player that we were, by our key; else a new one. */
-export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
+export function playerOf({ member }: Runtime, { state }: segments.StoredState): number {
   const { key } = member.options.identity
   const row = [...state.players.values()].find((one) => sameBytes(one.key, key))
   if (row) return row.player
@@ -228,7 +231,7 @@ export function playerOf({ member }: Runtime, { state }: sheets.Read): number {
 }
 
 /** The parts go on from what was kept. @returns the state without members; or null if none fits */
-export function restore(run: Runtime, found: sheets.Read): Durable | null {
+export function restore(run: Runtime, found: segments.StoredState): Durable | null {
   const { out, member } = run
   const { state, parts, changes } = found
   if (!out.parts.reopen(parts, changes)) return null

@@ -130,7 +130,7 @@ describe('the log', () => {
     expect(log).toMatchObject({ unackedSince: Infinity, acked: 6 })
     // An entry that only passes by is one that is known already.
     const other = commit.create<string>(5)
-    commit.pass(other)
+    commit.advance(other)
     expect([commit.lengthOf(other), other.acked, other.entries.length]).toEqual([6, 6, 0])
     commit.append(other, 50, new Uint8Array(1))
     expect(other.unackedSince).toBe(50)

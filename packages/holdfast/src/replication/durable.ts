@@ -5,14 +5,14 @@
  */
 
 import { mayPlay, type PeerId } from '../machine.ts'
-import * as conduct from './conduct.ts'
+import * as moderation from './moderation.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   type Delta,
   type Member,
   OUTCOMES_MAX,
   type Player,
-  RISEN_MAX,
+  COUNTER_MAX,
   snapshotLayout,
 } from './layouts.ts'
 
@@ -34,7 +34,7 @@ export function create() {
     /** In order of their numbers. */
     members: new Map<PeerId, Member>(),
     players: new Map<number, Player>(),
-    conduct: conduct.create(),
+    moderation: moderation.create(),
   }
 }
 
@@ -53,15 +53,15 @@ export function apply(durable: Durable, delta: Delta): void {
       return
     case 'forget':
       durable.players.delete(delta.player)
-      return conduct.forget(durable.conduct, delta.player)
+      return moderation.forget(durable.moderation, delta.player)
     case 'operation':
-      return done(durable, delta.player, delta.seq, delta.outcome)
+      return completeOperation(durable, delta.player, delta.seq, delta.outcome)
     case 'expel':
-      return conduct.expel(durable.conduct, delta)
+      return moderation.expel(durable.moderation, delta)
     case 'pardon':
-      return conduct.pardon(durable.conduct, delta.player)
+      return moderation.pardon(durable.moderation, delta.player)
     case 'vote':
-      return conduct.vote(durable.conduct, delta, delta.stands)
+      return moderation.vote(durable.moderation, delta, delta.stands)
     case 'loose':
       // It is of parts.
       return
@@ -94,7 +94,12 @@ function remove(durable: Durable, inc: PeerId): void {
 }
 
 // The number and the effect are one entry of the log, so no takeover can part them (T80).
-function done(durable: Durable, player: number, seq: number, outcome: Uint8Array): void {
+function completeOperation(
+  durable: Durable,
+  player: number,
+  seq: number,
+  outcome: Uint8Array,
+): void {
   const row = durable.players.get(player)
   if (!row) return
   row.lastSeq = seq
@@ -113,7 +118,7 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   const { members, players } = durable
   return encode(snapshotLayout, {
     ...durable,
-    ...durable.conduct,
+    ...durable.moderation,
     members: [...members.values()],
     players: [...players.values()],
     parts,
@@ -123,12 +128,12 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
 /** Reads such bytes; null if they are malformed. */
 export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
   const value = decode(snapshotLayout, bytes)
-  if (!value || Math.max(value.mv, value.nextInc) > RISEN_MAX) return null
+  if (!value || Math.max(value.mv, value.nextInc) > COUNTER_MAX) return null
   const { mv, nextInc, pointer, cv, expelled, votes, parts } = value
   const members = new Map(value.members.map((member) => [member.inc, member]))
   const players = new Map(value.players.map((player) => [player.player, player]))
   return {
-    durable: { mv, nextInc, pointer, members, players, conduct: { cv, expelled, votes } },
+    durable: { mv, nextInc, pointer, members, players, moderation: { cv, expelled, votes } },
     parts,
   }
 }

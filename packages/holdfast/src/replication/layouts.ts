@@ -38,7 +38,7 @@ export const OUTCOMES_MAX = 64
  * Nobody counts so far: who says more lies, and would leave us a number to which nothing can be
  * added.
  */
-export const RISEN_MAX: number = 2 ** 48
+export const COUNTER_MAX: number = 2 ** 48
 
 const hash = fixed(DIGEST_BYTES)
 const inc = varint
@@ -71,12 +71,12 @@ const change = record({ part: u8, bytes: blob(BODY_MAX) })
 export type Change = ValueOf<typeof change>
 
 /** Why a member left, in bytes. */
-export const goneLayout = word([
+export const leaveReasonLayout = word([
   ...(['left', 'timeout', 'failed', 'returned', 'replaced'] as const),
   ...(['kicked', 'banned'] as const),
 ])
 /** Why a member is no longer here. */
-export type Gone = ValueOf<typeof goneLayout>
+export type LeaveReason = ValueOf<typeof leaveReasonLayout>
 
 /** Most players that are remembered as put out. */
 export const EXPELLED_MAX = 32
@@ -110,7 +110,7 @@ export type Vote = ValueOf<typeof voteLayout>
 export const deltaLayout = message({
   /** `settled`: the player knows the outcomes of their operations up to that one. */
   add: [1, record({ member: memberLayout, settled: varint })],
-  remove: [2, record({ inc, why: goneLayout })],
+  remove: [2, record({ inc, why: leaveReasonLayout })],
   /** The last candidate for backup: the next is sought behind it. */
   pointer: [3, record({ inc })],
   forget: [4, record({ player: varint })],
@@ -150,12 +150,12 @@ export const startLayout = record({
   imported: flag,
 })
 /** Since when a member led, and from what it went on. */
-export type Start = ValueOf<typeof startLayout>
+export type LeaderStart = ValueOf<typeof startLayout>
 /** All who led, in bytes, oldest first. */
 export const lineageLayout = list(startLayout, LINEAGE_MAX)
 
 /** What is on the disk of the hub, for certain. */
-export interface Point {
+export interface PersistedPoint {
   readonly session: string
   /** Of its leader, and since which epoch that led. */
   readonly mark: Uint8Array

@@ -58,9 +58,9 @@ describe('the log', () => {
     })
     expect(since).toEqual([10, 10])
     commit.acknowledge(log, 30, 1)
-    expect([log.unackedSince, commit.lackingOf(log)]).toEqual([30, 1])
+    expect([log.unackedSince, commit.unackedCount(log)]).toEqual([30, 1])
     commit.acknowledge(log, 40, 2)
-    expect([log.unackedSince, commit.lackingOf(log)]).toEqual([Infinity, 0])
+    expect([log.unackedSince, commit.unackedCount(log)]).toEqual([Infinity, 0])
   })
 
   test('seeds 1 to 50: effects leave in the order they were held, each once', () => {

@@ -78,13 +78,13 @@ export function ackAll<Effect>(log: Log<Effect>): void {
 }
 
 /** As follower: an entry was applied here, which nobody will ask us for. */
-export function pass<Effect>(log: Log<Effect>): void {
+export function advance<Effect>(log: Log<Effect>): void {
   log.base++
   log.acked = log.base
 }
 
 /** How many entries the backup has not acked. */
-export function lackingOf<Effect>(log: Log<Effect>): number {
+export function unackedCount<Effect>(log: Log<Effect>): number {
   return lengthOf(log) - log.acked
 }
 

@@ -25,9 +25,9 @@ import {
 import { type Waiting, waitingOf } from '../member/join-requests.ts'
 import { markOf } from '../member/room-key.ts'
 import type { Alarm, Ciphers, DatagramEvents, Datagrams, Loop, Later } from '../ports.ts'
-import { ADDRESSES_MAX, type Point } from '../replication/layouts.ts'
+import { ADDRESSES_MAX, type PersistedPoint } from '../replication/layouts.ts'
 import { isRelayed } from '../wire/relay.ts'
-import { isGone } from '../session/session.ts'
+import { hasLeft } from '../session/session.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
 import { type ByteRates, Traffic } from './traffic.ts'
@@ -101,7 +101,7 @@ export interface Token {
   /** The key of the room; null for none. */
   roomKey: Uint8Array | null
   /** What was on the disk of the hub; null for nothing. */
-  point: Omit<Point, 'session'> | null
+  point: Omit<PersistedPoint, 'session'> | null
 }
 
 /** One running member. */
@@ -339,7 +339,7 @@ export class MemberLoop {
     if (phase !== 'in' && phase !== 'out') return false
     const { pending } = session.client
     return (
-      isGone(session) &&
+      hasLeft(session) &&
       pending.length === 0 &&
       session.server.log.held.length === 0 &&
       [...peers.values()].every(

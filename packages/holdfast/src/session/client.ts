@@ -8,14 +8,19 @@
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
-import type { View, Said } from './messages.ts'
-import { type Gone, type Member, PLAYERS_KEPT_MAX, RISEN_MAX } from '../replication/layouts.ts'
+import type { View, PeerMessageOf } from './messages.ts'
+import {
+  type LeaveReason,
+  type Member,
+  PLAYERS_KEPT_MAX,
+  COUNTER_MAX,
+} from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import * as presence from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
-import { serves, type Session, type SessionOut, type Turn, watchAnew } from './state.ts'
+import { serves, type Session, type SessionOut, type Turn, restartDetector } from './state.ts'
 import { mayLead } from './trust.ts'
 
 // More messages than the snapshot of any state needs: the largest table takes some 1,400.
@@ -30,7 +35,7 @@ export const GIVE_UP_MS: Millis = 30_000
 /** A member that left is remembered so long: the grace in which it may come back (S-5). */
 export const FORMER_MS: Millis = 60_000
 /** A member that asked for a snapshot and got none asks again after this. */
-export const TELL_AGAIN_MS: Millis = 3_000
+export const ASK_SNAPSHOT_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
@@ -44,7 +49,7 @@ export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean 
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
   if (view.primary !== from || !newer) return
-  if (view.epoch > EPOCH_MAX || view.mv > RISEN_MAX) return
+  if (view.epoch > EPOCH_MAX || view.mv > COUNTER_MAX) return
   if (!granted && !mayLead(session, from)) return
   // Who recovers the session may know less of who is out, and is about to ask us.
   const { cv, banned, votes } = known
@@ -52,7 +57,7 @@ export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean 
 }
 
 /** One member came or left. If a change is missing before this one, asks for the full view. */
-export function takeChange(turn: Turn, from: PeerId, change: Said<'change'>): void {
+export function takeChange(turn: Turn, from: PeerId, change: PeerMessageOf<'change'>): void {
   const { session, out } = turn
   const { view } = session.client
   if (from !== view.primary || change.epoch < view.epoch) return
@@ -67,7 +72,7 @@ export function takeChange(turn: Turn, from: PeerId, change: Said<'change'>): vo
 }
 
 /** Adopts a view: the primary's, the one that came with JOINED, or the founder's own. */
-export function follow(turn: Turn, view: View, why: Gone | null): void {
+export function follow(turn: Turn, view: View, why: LeaveReason | null): void {
   const { session, now, out } = turn
   const { client } = session
   const before = client.view
@@ -79,7 +84,7 @@ export function follow(turn: Turn, view: View, why: Gone | null): void {
   forgetOthers(session, out)
   rememberFormer(turn, before.members)
   if (view.primary !== before.primary) {
-    watchAnew(session, now, view.primary)
+    restartDetector(session, now, view.primary)
     client.handedAt = -Infinity
     // A new primary sends a snapshot of what we may lack; updates before it could leave a gap.
     if (before.primary !== 0) awaitSnapshot(session, now)
@@ -111,7 +116,7 @@ function rememberFormer(turn: Turn, before: readonly Member[]): void {
 function forgetOthers(session: Session, out: SessionOut): void {
   const { absent, view } = session.client
   const isOut = (peer: PeerId): boolean => !view.members.some(({ inc }) => inc === peer)
-  for (const peer of session.watches.keys()) if (isOut(peer)) session.watches.delete(peer)
+  for (const peer of session.detectors.keys()) if (isOut(peer)) session.detectors.delete(peer)
   presence.forget(session, [...absent.keys()].filter(isOut), out)
 }
 
@@ -125,7 +130,7 @@ export function endedPlayers({ client: { former } }: Session): Map<number, Milli
  * News of one operation, or (index 0) a part of a snapshot, which is applied once STANDING names
  * its instant. Behind a new link the first news may leave a gap, and are dropped until then.
  */
-export function takeNews(turn: Turn, from: PeerId, message: Said<'news'>): void {
+export function takeNews(turn: Turn, from: PeerId, message: PeerMessageOf<'news'>): void {
   const { session, now, out } = turn
   const { view, published } = session.client
   if (from !== view.primary) return
@@ -133,10 +138,10 @@ export function takeNews(turn: Turn, from: PeerId, message: Said<'news'>): void 
   if (index === 0) {
     if (published.coming.length < COMING_MAX) published.coming.push({ part, bytes })
     // More is on its way: asked again, the primary would begin from the first.
-    if (published.waiting) published.askAt = Math.max(published.askAt, now + TELL_AGAIN_MS)
+    if (published.waiting) published.askAt = Math.max(published.askAt, now + ASK_SNAPSHOT_AGAIN_MS)
     return
   }
-  if (published.waiting || Math.max(index, player, seq) > RISEN_MAX) return
+  if (published.waiting || Math.max(index, player, seq) > COUNTER_MAX) return
   published.index = Math.max(published.index, index)
   published.seqs.set(player, Math.max(published.seqs.get(player) ?? 0, seq))
   if (published.seqs.size > PLAYERS_KEPT_MAX) forgetOne(session)
@@ -151,12 +156,16 @@ function forgetOne({ client: { view, published } }: Session): void {
 }
 
 /** The snapshot is complete: all parts are brought up to date. */
-export function takeStanding(turn: Turn, from: PeerId, { index, seqs }: Said<'standing'>): void {
+export function takeStanding(
+  turn: Turn,
+  from: PeerId,
+  { index, seqs }: PeerMessageOf<'standing'>,
+): void {
   const { session, out } = turn
   const { client } = session
-  if (from !== client.view.primary || index > RISEN_MAX) return
+  if (from !== client.view.primary || index > COUNTER_MAX) return
   for (const { part, bytes } of client.published.coming) out.parts.news(part, from, bytes)
-  const counted = seqs.filter(({ seq }) => seq <= RISEN_MAX)
+  const counted = seqs.filter(({ seq }) => seq <= COUNTER_MAX)
   const upTo = new Map(counted.map(({ player, seq }) => [player, seq]))
   client.published = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
   out.emit({ kind: 'caught-up' })
@@ -210,7 +219,7 @@ export function askForSnapshot(turn: Turn, from: PeerId): void {
 export function awaitSnapshot({ client: { published } }: Session, now: Millis): void {
   published.coming = []
   published.waiting = true
-  published.askAt = now + TELL_AGAIN_MS
+  published.askAt = now + ASK_SNAPSHOT_AGAIN_MS
 }
 
 // Primary and backup are gone from the hub for so long that they will not come back (T30).
@@ -225,7 +234,7 @@ function isLost(session: Session, now: Millis): boolean {
   if (primary === 0) return false
   // We were deposed, and the new primary has not been heard yet.
   if (primary === session.me) return !serves(session) && now >= handedUntil(session)
-  const seen = session.watches.get(primary)
+  const seen = session.detectors.get(primary)
   if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
@@ -248,7 +257,7 @@ export function deadline(session: Session): Millis {
     return Math.min(ownAt, Math.max(lostAt, 0))
   }
   if (primary === 0) return ownAt
-  const seen = session.watches.get(primary)
+  const seen = session.detectors.get(primary)
   const patience = isLeft(session) ? LEFT_MS : LOST_MS
   const lostAt = client.lost || !seen ? Infinity : seen.since + patience
   const askAt = client.lost && session.hub.up ? client.askAt : Infinity

@@ -48,7 +48,7 @@ export interface FailureDetector {
   /** When the detector began to watch the peer; own stalls do not move it. */
   begun: Millis
   /** When a message last came, unadjusted; gaps are measured from it. */
-  lastHeard: Millis
+  lastReceivedAt: Millis
   /** The longest gap of late, fading. */
   gapMax: Millis
   samples: number
@@ -71,7 +71,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
   return {
     since: now,
     begun: now,
-    lastHeard: now,
+    lastReceivedAt: now,
     gapMax: 0,
     samples: 0,
     rttMs: 0,
@@ -84,29 +84,30 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
 }
 
 /** A valid message came. */
-export function heard(watch: FailureDetector, now: Millis): void {
-  const gap = now - watch.lastHeard
+export function markAlive(detector: FailureDetector, now: Millis): void {
+  const gap = now - detector.lastReceivedAt
   // The first gap may still belong to the rhythm that the peer had before.
-  if (watch.samples > 0) watch.gapMax = Math.max(gap, watch.gapMax * 0.5 ** (gap / FADE_MS))
-  watch.samples++
-  watch.since = now
-  watch.lastHeard = now
-  watch.secondLook = Infinity
+  if (detector.samples > 0)
+    detector.gapMax = Math.max(gap, detector.gapMax * 0.5 ** (gap / FADE_MS))
+  detector.samples++
+  detector.since = now
+  detector.lastReceivedAt = now
+  detector.secondLook = Infinity
 }
 
 /** How long the peer may be silent, in ms. */
-export function bound(watch: FailureDetector): Millis {
-  if (watch.relayed || watch.vouched || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
-  if (watch.lastHeard - watch.begun < LEARN_MS) return BOUND_MAX_MS
-  return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
+export function bound(detector: FailureDetector): Millis {
+  if (detector.relayed || detector.vouched || detector.samples < SAMPLES_MIN) return BOUND_MAX_MS
+  if (detector.lastReceivedAt - detector.begun < LEARN_MS) return BOUND_MAX_MS
+  return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * detector.gapMax + 10))
 }
 
 /** Our own loop stood still for so long: it could hear nobody. */
-export function forgive(watch: FailureDetector, now: Millis, stalledMs: Millis): void {
-  watch.since = Math.min(now, watch.since + stalledMs)
-  watch.secondLook = Infinity
+export function forgive(detector: FailureDetector, now: Millis, stalledMs: Millis): void {
+  detector.since = Math.min(now, detector.since + stalledMs)
+  detector.secondLook = Infinity
   // The gap that our stall makes reveals nothing about the peer.
-  watch.lastHeard = Math.min(now, watch.lastHeard + stalledMs)
+  detector.lastReceivedAt = Math.min(now, detector.lastReceivedAt + stalledMs)
 }
 
 /** Our connection to the hub. */
@@ -117,38 +118,38 @@ export interface HubContact {
 }
 
 /** Since when the peer's silence counts; Infinity while it proves nothing. */
-export function silentSince(watch: FailureDetector, hub: HubContact): Millis {
-  if (!watch.relayed) return watch.since
+export function silentSince(detector: FailureDetector, hub: HubContact): Millis {
+  if (!detector.relayed) return detector.since
   if (!hub.up) return Infinity
-  return watch.since >= hub.since ? watch.since : hub.since + HUB_GRACE_MS
+  return detector.since >= hub.since ? detector.since : hub.since + HUB_GRACE_MS
 }
 
 /** How long the peer has been silent, as far as that proves anything. */
-export function silence(watch: FailureDetector, hub: HubContact, now: Millis): Millis {
-  return Math.max(0, now - silentSince(watch, hub))
+export function silence(detector: FailureDetector, hub: HubContact, now: Millis): Millis {
+  return Math.max(0, now - silentSince(detector, hub))
 }
 
 /** Whether the peer is to be suspected now. May set a second look, which `deadline` includes. */
-export function suspects(watch: FailureDetector, hub: HubContact, now: Millis): boolean {
-  if (now < expiry(watch, hub)) {
-    watch.secondLook = Infinity
+export function suspects(detector: FailureDetector, hub: HubContact, now: Millis): boolean {
+  if (now < expiry(detector, hub)) {
+    detector.secondLook = Infinity
     return false
   }
-  if (watch.secondLook === Infinity) {
-    watch.secondLook = now + SECOND_LOOK_MS
+  if (detector.secondLook === Infinity) {
+    detector.secondLook = now + SECOND_LOOK_MS
     return false
   }
-  return now >= watch.secondLook
+  return now >= detector.secondLook
 }
 
 /** When `suspects` may next turn true. */
-export function deadline(watch: FailureDetector, hub: HubContact): Millis {
-  const due = expiry(watch, hub)
+export function deadline(detector: FailureDetector, hub: HubContact): Millis {
+  const due = expiry(detector, hub)
   // A second look is cancelled when the silence proves nothing any more.
-  return watch.secondLook === Infinity ? due : Math.max(due, watch.secondLook)
+  return detector.secondLook === Infinity ? due : Math.max(due, detector.secondLook)
 }
 
 // `suspects` and `deadline` must round alike: a difference would make a loop of wakes.
-function expiry(watch: FailureDetector, hub: HubContact): Millis {
-  return silentSince(watch, hub) + bound(watch)
+function expiry(detector: FailureDetector, hub: HubContact): Millis {
+  return silentSince(detector, hub) + bound(detector)
 }

@@ -12,7 +12,7 @@ const OTHERS = [2, 3]
 /** A lease that is over at 1,000, of a primary whose list the hub has; all promise until then. */
 function promised(): leases.Lease {
   const lease = leases.create(true, 0)
-  leases.saidYes(lease, 100, 1)
+  leases.noteYes(lease, 100, 1)
   leases.reached(lease, 1)
   lease.until = 1_000
   for (const inc of OTHERS) leases.promised(lease, 500, inc, 500)
@@ -36,7 +36,7 @@ describe('what a primary may tell', () => {
     const lease = promised()
     leases.removed(lease, 600, 3)
     expect(leases.holds(lease, 1_000, [2])).toBe(false)
-    leases.saidYes(lease, 700, 2)
+    leases.noteYes(lease, 700, 2)
     leases.reached(lease, 2)
     lease.until = 1_000
     expect(leases.holds(lease, 1_000, [2])).toBe(true)
@@ -44,7 +44,7 @@ describe('what a primary may tell', () => {
   test('T43: a word that was sent before a removal says nothing of it, nor one of the same instant (PR-2)', () => {
     for (const sentAt of [550, 600]) {
       const lease = promised()
-      leases.saidYes(lease, sentAt, 2)
+      leases.noteYes(lease, sentAt, 2)
       leases.removed(lease, 600, 3)
       leases.reached(lease, 2)
       lease.until = 1_000
@@ -62,10 +62,10 @@ describe('what a primary may tell', () => {
     const lease = leases.create(true, 20_000)
     leases.reached(lease, 7)
     expect(lease).toMatchObject({ until: 20_000, known: false })
-    leases.saidYes(lease, 5_000, 7)
+    leases.noteYes(lease, 5_000, 7)
     leases.reached(lease, 7)
     expect(lease).toMatchObject({ until: 20_000, known: true })
-    leases.saidYes(lease, 15_000, 8)
+    leases.noteYes(lease, 15_000, 8)
     leases.reached(lease, 8)
     expect(lease.until).toBe(15_000 + LEASE_MS)
     expect(leases.asks(lease, 15_000 + leases.UNEASY_MS - 1)).toBe(false)
@@ -74,7 +74,7 @@ describe('what a primary may tell', () => {
   })
   test('T43: of many words under way the oldest are forgotten', () => {
     const lease = leases.create(true, 0)
-    for (let nonce = 1; nonce <= 17; nonce++) leases.saidYes(lease, nonce * 1_000, nonce)
+    for (let nonce = 1; nonce <= 17; nonce++) leases.noteYes(lease, nonce * 1_000, nonce)
     leases.reached(lease, 1)
     expect(lease.known).toBe(false)
     leases.reached(lease, 2)
@@ -96,9 +96,9 @@ describe('a lease', () => {
   })
   test('T43: said again with the same nonce, a word is the newest of those under way (PR-2)', () => {
     const lease = leases.create(true, 0)
-    for (let nonce = 1; nonce <= 16; nonce++) leases.saidYes(lease, nonce, nonce)
-    leases.saidYes(lease, 17, 1)
-    leases.saidYes(lease, 18, 17)
+    for (let nonce = 1; nonce <= 16; nonce++) leases.noteYes(lease, nonce, nonce)
+    leases.noteYes(lease, 17, 1)
+    leases.noteYes(lease, 18, 17)
     expect([...lease.sent.keys()].slice(0, 2)).toEqual([3, 4])
     expect(lease.sent.get(1)).toBe(17)
   })

@@ -68,7 +68,7 @@ export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): bool
 }
 
 /** Notes that a YES_I_AM was sent to the hub. */
-export function saidYes(lease: Lease, now: Millis, nonce: number): void {
+export function noteYes(lease: Lease, now: Millis, nonce: number): void {
   lease.sent.delete(nonce)
   lease.sent.set(nonce, now)
   for (const oldest of lease.sent.keys()) {

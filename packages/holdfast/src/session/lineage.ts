@@ -11,10 +11,15 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import { LINEAGE_MAX, type Loss, type Point, type Start } from '../replication/layouts.ts'
+import {
+  LINEAGE_MAX,
+  type Loss,
+  type PersistedPoint,
+  type LeaderStart,
+} from '../replication/layouts.ts'
 import type * as commit from '../replication/log.ts'
 import { proofOf, sameBytes } from '../wire/digest.ts'
-import type { Keeping } from './sheets.ts'
+import type { Persistence } from './segments.ts'
 import type { Effect, Session, SessionOut } from './state.ts'
 
 /** From what a leader goes on, where not from a log of its own. */
@@ -32,7 +37,7 @@ export function begin(session: Session, epoch: number, index: number, from?: Fro
 }
 
 /** Whoever leads says what came before. */
-export function follow(session: Session, lineage: readonly Start[], out: SessionOut): void {
+export function follow(session: Session, lineage: readonly LeaderStart[], out: SessionOut): void {
   session.lineage = lineage
   const { point, rules } = session
   const loss = point?.session === session.id ? rules.lacks(lineage, point) : null
@@ -52,8 +57,8 @@ export function move(session: Session, out: SessionOut): void {
 
 /** What that lineage lacks of a point; null if nothing, or if it does not go back so far. */
 export function lacks(
-  lineage: readonly Start[],
-  { mark, epoch, index, sheets }: Pick<Point, 'mark' | 'epoch' | 'index' | 'sheets'>,
+  lineage: readonly LeaderStart[],
+  { mark, epoch, index, sheets }: Pick<PersistedPoint, 'mark' | 'epoch' | 'index' | 'sheets'>,
 ): Loss | null {
   const at = lineage.findIndex((start) => sameBytes(start.mark, mark))
   const behind = at < 0 ? lineage.findIndex((start) => start.epoch >= epoch) : at + 1
@@ -70,7 +75,7 @@ export function lacks(
 }
 
 /** The hub has on disk what was written last: if all others have it too, it is a point. */
-export function persisted(session: Session, { asked }: Keeping): void {
+export function notePersisted(session: Session, { asked }: Persistence): void {
   const { id, lineage, rules, server } = session
   const last = lineage.at(-1)
   const { role, log } = server
@@ -79,17 +84,17 @@ export function persisted(session: Session, { asked }: Keeping): void {
 }
 
 /** As primary: tells the others what is on the disk of the hub, if that is news. */
-export function tell(session: Session, keeping: Keeping, out: SessionOut): void {
+export function announce(session: Session, persistence: Persistence, out: SessionOut): void {
   const { me, point, server } = session
-  if (!point || point === keeping.told) return
-  keeping.told = point
+  if (!point || point === persistence.announced) return
+  persistence.announced = point
   const { epoch, index, sheets } = point
   const message = { kind: 'persisted', epoch, index, sheets } as const
   for (const inc of server.published.keys()) if (inc !== me) out.send(inc, message)
 }
 
 /** The primary has heard it of the hub. */
-export function heard(
+export function onPersisted(
   session: Session,
   from: PeerId,
   { epoch, index, sheets }: { epoch: number; index: number; sheets: number },

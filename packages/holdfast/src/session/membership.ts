@@ -14,13 +14,13 @@ import {
 } from '../machine.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
-import { putOut } from '../replication/conduct.ts'
+import { expulsionOf } from '../replication/moderation.ts'
 import type { Durable } from '../replication/durable.ts'
 import { negotiate, formatVersions } from '../wire/versions.ts'
 import { type Join, type Joined, SESSION_VERSIONS } from './messages.ts'
 import {
   type Expulsion,
-  type Gone,
+  type LeaveReason,
   type Member,
   type Player,
   PLAYERS_KEPT_MAX,
@@ -102,10 +102,10 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (negotiate(SESSION_VERSIONS, wish.version) === null) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
-  const { conduct } = session.server.durable
-  const row = putOut(conduct, wish.resume?.inc ?? 0, wish.key)
+  const { moderation } = session.server.durable
+  const row = expulsionOf(moderation, wish.resume?.inc ?? 0, wish.key)
   if (row) return no(row.ban ? 'banned' : 'kicked', sentenceOf(row))
-  if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
+  if (hasNewerIncarnation(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
   const full = fullFor(session, wish)
   if (full !== '') return no('full', full)
   const { players, nextInc } = session.server.durable
@@ -184,7 +184,7 @@ export function comesBackAs({ players }: Durable, { key }: Pick<Join, 'key'>): P
 }
 
 // The newest incarnation of a player wins; an older one that comes back is refused (S-5).
-function playsElsewhere(session: Session, wish: Join): boolean {
+function hasNewerIncarnation(session: Session, wish: Join): boolean {
   const row = resumed(session, wish)
   if (!row || !wish.resume || wish.resume.inc === 0) return false
   const { inc } = wish.resume
@@ -209,7 +209,7 @@ function newMember(session: Session, wish: Join): Member {
 }
 
 /** Removes a member; a registered backup only after the register has dropped it (S-3b, T31). */
-export function remove(turn: Turn, inc: PeerId, why: Gone): void {
+export function remove(turn: Turn, inc: PeerId, why: LeaveReason): void {
   const { session } = turn
   if (!takes(session) || inc === session.me) return
   const { server } = session
@@ -245,17 +245,17 @@ export function admits(
 export const AWAY_MS: Millis = 500
 
 /** The hub has a stream of that member, or has none any more. */
-export function present(turn: Turn, inc: PeerId, here: boolean): void {
+export function onPresent(turn: Turn, inc: PeerId, here: boolean): void {
   const { session, now, out } = turn
   const { absent, view } = session.client
   if (here) return forget(session, [inc], out)
   const isMember = view.members.some((member) => member.inc === inc)
   if (inc === session.me || !isMember || absent.has(inc)) return
-  absent.set(inc, { since: now, told: false })
+  absent.set(inc, { since: now, reported: false })
 }
 
 /** We have no stream of our own: what the hub said of others may be so no more. */
-export function detached(session: Session, out: SessionOut): void {
+export function onDetached(session: Session, out: SessionOut): void {
   forget(session, [...session.client.absent.keys()], out)
 }
 
@@ -264,10 +264,10 @@ export function forget(session: Session, those: Iterable<PeerId>, out: SessionOu
   const { absent } = session.client
   let news = false
   for (const inc of those) {
-    news ||= absent.get(inc)?.told ?? false
+    news ||= absent.get(inc)?.reported ?? false
     absent.delete(inc)
   }
-  if (news) tell(session, out)
+  if (news) emitAway(session, out)
 }
 
 /** Tells of those whose streams are gone for long enough. */
@@ -275,19 +275,19 @@ export function wake(turn: Turn): void {
   const { session, now, out } = turn
   let news = false
   for (const [inc, absence] of session.client.absent) {
-    if (absence.told || now < dueAt(absence)) continue
-    const seen = session.watches.get(inc)
+    if (absence.reported || now < dueAt(absence)) continue
+    const seen = session.detectors.get(inc)
     // What comes on a path of its own needs no hub.
-    if (seen && !seen.relayed && seen.lastHeard > absence.since) absence.since = now
-    else news = absence.told = true
+    if (seen && !seen.relayed && seen.lastReceivedAt > absence.since) absence.since = now
+    else news = absence.reported = true
   }
-  if (news) tell(session, out)
+  if (news) emitAway(session, out)
 }
 
 /** When `wake` is due. */
 export function deadline({ client: { absent } }: Session): Millis {
   let due = Infinity
-  for (const absence of absent.values()) if (!absence.told) due = Math.min(due, dueAt(absence))
+  for (const absence of absent.values()) if (!absence.reported) due = Math.min(due, dueAt(absence))
   return due
 }
 
@@ -296,7 +296,7 @@ function dueAt({ since }: Absence): Millis {
   return since + AWAY_MS
 }
 
-function tell({ client: { absent } }: Session, out: SessionOut): void {
-  const told = [...absent].filter(([, absence]) => absence.told)
+function emitAway({ client: { absent } }: Session, out: SessionOut): void {
+  const told = [...absent].filter(([, absence]) => absence.reported)
   out.emit({ kind: 'away', members: new Set(told.map(([inc]) => inc)) })
 }

@@ -13,7 +13,7 @@ import {
   EXPELLED_MAX,
   EXPULSION_WHY_MAX,
   expulsionLayout,
-  goneLayout,
+  leaveReasonLayout,
   MEMBER_KINDS,
   lineageLayout,
   memberLayout,
@@ -60,7 +60,7 @@ const epoch = varint
 const inc = varint
 
 /** Who is out for good, and who wants whom to be; `cv` rises by one with each change of that. */
-const judged = {
+const moderationFields = {
   cv: varint,
   banned: list(expulsionLayout, EXPELLED_MAX),
   votes: list(voteLayout, VOTES_MAX),
@@ -80,14 +80,14 @@ const view = record({
   members: list(memberLayout, MEMBERS_MAX),
   /** The hub's signature that the primary leads since that epoch; null if it has none. */
   grant: maybe(fixed(SIGNATURE_BYTES)),
-  ...judged,
+  ...moderationFields,
   settings: settingsLayout,
   /** That the primary has the key of the room, by the settings; null if it has none. */
   proof: maybe(hash),
   lineage: lineageLayout,
 })
 /** See `judged`. */
-export type Judged = Pick<View, 'cv' | 'banned' | 'votes'>
+export type ModerationView = Pick<View, 'cv' | 'banned' | 'votes'>
 /** The members of a session, and who of them serves. */
 export type View = ValueOf<typeof view>
 
@@ -98,7 +98,7 @@ export const peerLayout = message({
   view: [1, record({ view })],
   change: [
     2,
-    record({ epoch, mv: varint, add: maybe(memberLayout), remove: inc, why: goneLayout }),
+    record({ epoch, mv: varint, add: maybe(memberLayout), remove: inc, why: leaveReasonLayout }),
   ],
   snapshot: [
     3,
@@ -136,7 +136,7 @@ export const peerLayout = message({
   /** I recover the session: how much was published to you? With `whole`: send all of it. */
   inquire: [16, record({ epoch, whole: flag })],
   /** I have the log up to `index`, and know the outcomes of our own operations up to `settled`. */
-  witness: [17, record({ epoch, index: varint, settled: varint, ...judged })],
+  witness: [17, record({ epoch, index: varint, settled: varint, ...moderationFields })],
   /** A chunk of the whole state that was published to us. */
   testimony: [18, record({ epoch, piece: varint, of: varint, bytes: blob(SNAPSHOT_PIECE_MAX) })],
   /** The session goes on with the copy of `witness`; `silent` members did not answer. */
@@ -167,7 +167,7 @@ export const peerLayout = message({
   persisted: [22, record({ epoch, index: varint, sheets: varint })],
 })
 /** The message to all members after a recovery. */
-export type Recovered = Said<'recovered'>
+export type Recovered = PeerMessageOf<'recovered'>
 
 /** All of the durable state that was published to a member. */
 export const testimonyLayout = record({
@@ -181,7 +181,7 @@ export const testimonyLayout = record({
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
 /** Those of one kind. */
-export type Said<Kind extends PeerMessage['kind']> = PeerMessage & { kind: Kind }
+export type PeerMessageOf<Kind extends PeerMessage['kind']> = PeerMessage & { kind: Kind }
 
 const wanted = {
   /** The versions that the sender speaks, in the form of wire/versions.ts. */
@@ -229,9 +229,9 @@ export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Ar
 }
 
 /** The part of an operation that is the session's own: of those below. */
-export const CONDUCT_PART = 0
+export const MODERATION_PART = 0
 /** What a member asks its primary about other players, in bytes. */
-export const conductLayout = message({
+export const moderationLayout = message({
   /** Put that player out; with `ban` for as long as the session lasts. */
   expel: [1, record({ player: varint, ban: flag, why: text(EXPULSION_WHY_MAX) })],
   /** Let that player in again. */
@@ -240,9 +240,9 @@ export const conductLayout = message({
   vote: [3, record({ player: varint, stands: flag })],
 })
 /** What a member asks its primary about other players. */
-export type ConductWish = ValueOf<typeof conductLayout>
+export type ModerationRequest = ValueOf<typeof moderationLayout>
 /** What came of it: done, or why not. */
-export const conductOutcome = record({ done: flag, why: text(REASON_MAX) })
+export const moderationOutcome = record({ done: flag, why: text(REASON_MAX) })
 
 /** The primary's answer to a join, on the link that the handshake made. */
 export const joinedLayout = message({

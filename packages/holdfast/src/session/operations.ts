@@ -9,8 +9,8 @@
 import * as commit from '../replication/log.ts'
 import { HoldfastError, mayPlay, type Millis, type PeerId, termOf } from '../machine.ts'
 import * as durable from '../replication/durable.ts'
-import { judge } from './expelling.ts'
-import { CONDUCT_PART, type Said } from './messages.ts'
+import { moderate } from './moderation.ts'
+import { MODERATION_PART, type PeerMessageOf } from './messages.ts'
 import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import {
@@ -25,7 +25,7 @@ import {
   type Turn,
 } from './state.ts'
 import { record } from './replicate.ts'
-import type { RoleThat } from './table.ts'
+import type { RoleThat } from './role-table.ts'
 import * as buckets from '../bucket.ts'
 import type { Rate } from '../bucket.ts'
 import type { Charge } from '../kind/protocol/part.ts'
@@ -140,7 +140,7 @@ export function submitAgain(turn: Turn): void {
 }
 
 /** As a client: the primary sent an outcome. One that was known before is ignored. */
-export function settle(turn: Turn, message: Said<'done'>): void {
+export function settle(turn: Turn, message: PeerMessageOf<'done'>): void {
   const { session, out } = turn
   const { client } = session
   // The outcome would come before the operation's effects; sent again, it comes behind them.
@@ -180,15 +180,15 @@ function performedBy(turn: Turn, { part, body }: Asked, by: Member): Performed |
   const { out } = turn
   // Its own session does not ask for anything; another may try.
   if (!mayPlay(by.rights)) return null
-  if (part !== CONDUCT_PART) return bounded(out.parts.perform(part, body, by))
-  return judge(turn, body, by)
+  if (part !== MODERATION_PART) return bounded(out.parts.perform(part, body, by))
+  return moderate(turn, body, by)
 }
 
 /**
  * As the primary: performs the next operation of a player, and only that. One for which its player
  * has no tokens waits, and all behind it.
  */
-export function operate(turn: Turn, from: PeerId, message: Said<'operation'>): void {
+export function operate(turn: Turn, from: PeerId, message: PeerMessageOf<'operation'>): void {
   const { session, now } = turn
   if (!mayPerform(session)) return
   const { durable: own, lead } = session.server
@@ -265,7 +265,7 @@ function performNext(turn: Turn, inc: PeerId): boolean {
 }
 
 /** As the primary: sends one member a snapshot of a part, behind all entries that were recorded. */
-export function inform(turn: Turn, part: number, to: PeerId, bytes: Uint8Array): void {
+export function sendPartSnapshot(turn: Turn, part: number, to: PeerId, bytes: Uint8Array): void {
   const { session, out } = turn
   if (!serves(session)) return
   const player = session.server.durable.members.get(to)?.player ?? 0
@@ -275,7 +275,7 @@ export function inform(turn: Turn, part: number, to: PeerId, bytes: Uint8Array):
 }
 
 /** As the primary: tells one member that its snapshot is complete, and of which index it is. */
-export function stand(turn: Turn, to: PeerId): void {
+export function completeSnapshot(turn: Turn, to: PeerId): void {
   const { session } = turn
   const { server } = session
   if (!serves(session)) return

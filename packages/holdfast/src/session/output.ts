@@ -10,7 +10,7 @@
 import * as commit from '../replication/log.ts'
 import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import * as leases from './lease.ts'
-import type { PeerMessage, Settings, View, Said } from './messages.ts'
+import type { PeerMessage, Settings, View, PeerMessageOf } from './messages.ts'
 import {
   type Beginning,
   type Effect,
@@ -23,8 +23,8 @@ import {
   nextRequest,
   type Turn,
 } from './state.ts'
-import { type Cause, type RoleAfter, roleAfter } from './table.ts'
-import type { Why } from '../hub-protocol/messages.ts'
+import { type Cause, type RoleAfter, roleAfter } from './role-table.ts'
+import type { ChangeReason } from '../hub-protocol/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 
 /** With so many held effects, no request is answered that would add to them. */
@@ -42,7 +42,7 @@ export function releaseHeld(turn: Turn): void {
   const { session, now } = turn
   const { rules, server } = session
   const { log } = server
-  if (log.held.length === 0 || !mayTell(session, now)) return
+  if (log.held.length === 0 || !mayPublish(session, now)) return
   release(turn, Math.min(rules.safeLength(server.role, log), rules.keptLength(session)))
 }
 
@@ -54,14 +54,14 @@ function release(turn: Turn, upTo: number): void {
 }
 
 /** Whether we may publish, for nobody can have recovered the session without us. */
-export function mayTell(session: Session, now: Millis): boolean {
+export function mayPublish(session: Session, now: Millis): boolean {
   if (!('lead' in session.server)) return true
   const { lead, published } = session.server
   const { lease } = lead
   if (!lease.counts || now < lease.until) return true
   // The other members are looked up only when they matter.
   const others = [...published.keys()].filter((inc) => inc !== session.me)
-  return session.rules.mayTell(lease, now, others)
+  return session.rules.mayPublish(lease, now, others)
 }
 
 /** Releases all held effects: the next primary has the whole log. */
@@ -78,10 +78,10 @@ export function releaseAll(turn: Turn): void {
 export function become<On extends Cause>(turn: Turn, on: On, own: Beginning<RoleAfter<On>>): void {
   const { session, out } = turn
   const { role: before, epoch, durable, log } = session.server
-  const { publishedMv, published, conduct } = session.server
+  const { publishedMv, published, moderation } = session.server
   const role = roleAfter(before, on)
   assert(role, `no role follows on ${before} when it ${on}`)
-  const common = { role, epoch, durable, log, publishedMv, published, conduct }
+  const common = { role, epoch, durable, log, publishedMv, published, moderation }
   session.steps++
   session.server = { ...common, ...own } as Server
   out.emit({ kind: 'role', role })
@@ -98,10 +98,10 @@ function leave(turn: Turn, effect: Effect): void {
       return welcome(session, effect, out)
     case 'came':
     case 'went':
-      return tellMembers(turn, effect)
-    case 'conduct':
-      session.server.conduct = effect.conduct
-      return tellView(session, out)
+      return broadcastChange(turn, effect)
+    case 'moderation':
+      session.server.moderation = effect.moderation
+      return broadcastView(session, out)
     case 'broadcast':
       return broadcast(session, effect.news, out)
     default:
@@ -110,7 +110,7 @@ function leave(turn: Turn, effect: Effect): void {
 }
 
 // Sends the same message to all who may see all of it, so that it is encoded once.
-function broadcast(session: Session, news: Said<'news'>, out: SessionOut): void {
+function broadcast(session: Session, news: PeerMessageOf<'news'>, out: SessionOut): void {
   for (const { inc, player } of session.server.published.values()) {
     const bytes = out.parts.show(news.part, news.bytes, player)
     out.send(inc, bytes === news.bytes ? news : { ...news, bytes })
@@ -124,7 +124,7 @@ function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: Sess
   out.answer(to, { kind: 'joined', inc, player, lastSeq, view: viewOf(session) })
 }
 
-function tellMembers(turn: Turn, effect: Effect & { kind: 'came' | 'went' }): void {
+function broadcastChange(turn: Turn, effect: Effect & { kind: 'came' | 'went' }): void {
   const { session, now, out } = turn
   const { server } = session
   const before = [...server.published.keys()]
@@ -140,8 +140,8 @@ function tellMembers(turn: Turn, effect: Effect & { kind: 'came' | 'went' }): vo
     why: effect.kind === 'went' ? effect.why : 'left',
   }
   for (const inc of before) out.send(inc, message)
-  tellHub(session, out)
-  if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
+  sendMembers(session, out)
+  if (effect.kind === 'came' && effect.member.inc === session.me) sendView(session, session.me, out)
 }
 
 function forget(server: Server, now: Millis, inc: PeerId): void {
@@ -152,7 +152,7 @@ function forget(server: Server, now: Millis, inc: PeerId): void {
 }
 
 /** Sends the list of members to the hub, which so knows who may attach and who may be backup. */
-export function tellHub(session: Session, out: SessionOut): void {
+export function sendMembers(session: Session, out: SessionOut): void {
   const members = [...session.server.published.values()].map((member) => ({
     inc: member.inc,
     player: member.player,
@@ -171,7 +171,10 @@ export function playersOf({ server }: Session): number {
 }
 
 /** The hub's signature to who leads since that epoch; null if we do not have it. */
-export function grantFor({ grant }: Session, epoch: number): Uint8Array | null {
+export function certificateFor(
+  { leaderCertificate: grant }: Session,
+  epoch: number,
+): Uint8Array | null {
   return grant?.epoch === epoch ? grant.bytes : null
 }
 
@@ -185,10 +188,10 @@ export function viewOf(session: Session): View {
   const { server } = session
   const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
   const members = [...server.published.values()]
-  const { epoch, publishedMv: mv, conduct } = server
-  const banned = conduct.expelled.filter(({ ban }) => ban)
-  const grant = grantFor(session, epoch)
-  const { cv, votes } = conduct
+  const { epoch, publishedMv: mv, moderation } = server
+  const banned = moderation.expelled.filter(({ ban }) => ban)
+  const grant = certificateFor(session, epoch)
+  const { cv, votes } = moderation
   const proof = session.keeps ? session.proof : null
   const judged = { cv, banned, votes }
   const settings = settingsOf(session)
@@ -197,12 +200,12 @@ export function viewOf(session: Session): View {
 }
 
 /** Sends the full view to one member. */
-export function tellOne(session: Session, to: PeerId, out: SessionOut): void {
+export function sendView(session: Session, to: PeerId, out: SessionOut): void {
   out.send(to, { kind: 'view', view: viewOf(session) })
 }
 
 /** Sends the full view to all: after a change of roles, and as TAKE_OVER (T41). */
-export function tellView(session: Session, out: SessionOut): void {
+export function broadcastView(session: Session, out: SessionOut): void {
   // The same message to all, so that it is encoded once.
   const message = { kind: 'view', view: viewOf(session) } as const
   for (const inc of session.server.published.keys()) out.send(inc, message)
@@ -221,7 +224,7 @@ export const ATTEMPT_MS: Millis = 250
 export function attempt(
   now: Millis,
   expect: number,
-  change: { why: Why; primary: PeerId; backup: PeerId },
+  change: { why: ChangeReason; primary: PeerId; backup: PeerId },
 ): Attempt {
   return { ...change, expect, sent: false, sentAt: Infinity, request: 0, againAt: now }
 }

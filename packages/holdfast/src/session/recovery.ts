@@ -19,28 +19,28 @@ import * as commit from '../replication/log.ts'
 import { assert, INC_MAX, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import type { Register } from '../hub-protocol/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Conduct, putOut } from '../replication/conduct.ts'
+import { type Moderation, expulsionOf } from '../replication/moderation.ts'
 import type { Durable } from '../replication/durable.ts'
 import {
-  type Judged,
+  type ModerationView,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
-  type Said,
+  type PeerMessageOf,
 } from './messages.ts'
 import {
   EXPELLED_MAX,
   type Member,
   type Player,
   PLAYERS_KEPT_MAX,
-  RISEN_MAX,
+  COUNTER_MAX,
 } from '../replication/layouts.ts'
-import { attempt, become, hold, tellHub, tellView } from './output.ts'
-import * as keeping from './keeping.ts'
+import { attempt, become, hold, sendMembers, broadcastView } from './output.ts'
+import * as persistence from './persistence.ts'
 import * as lineage from './lineage.ts'
 import * as chunks from '../wire/chunks.ts'
 import { dismiss } from './replicate.ts'
-import type { Read } from './sheets.ts'
+import type { StoredState } from './segments.ts'
 import {
   blank,
   type Client,
@@ -89,13 +89,16 @@ export function seek(turn: Turn): void {
  *
  * @param unlinked  whether a member that we never linked to counts as gone
  */
-export function isLeft({ client: { register }, watches }: Session, unlinked = false): boolean {
+export function isLeft(
+  { client: { register }, detectors: watches }: Session,
+  unlinked = false,
+): boolean {
   const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? unlinked
   return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 
 /** The register refused our newest request, so nothing that we asked for is under way any more. */
-export function refused(turn: Turn, request: number): void {
+export function onRefused(turn: Turn, request: number): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'recovering' || server.attempt.request !== request) return
@@ -115,12 +118,12 @@ export function gather(
   const here = view.members.filter((member) => !isGone(member))
   const durable = durableOf(session, here)
   const told = new Map(durable.members)
-  const conduct = { ...durable.conduct }
+  const moderation = { ...durable.moderation }
   const own = {
-    lead: keeping.leads(session, since, asked.sentAt, here),
+    lead: persistence.beginLead(session, since, asked.sentAt, here),
     until: now + GATHER_MS,
-    answers: new Map([[session.me, { ...ownAnswer(session), conduct }]]),
-    ...{ stored: null, awaits: keeping.isKept(session) },
+    answers: new Map([[session.me, { ...ownAnswer(session), moderation }]]),
+    ...{ stored: null, awaits: persistence.isKept(session) },
     witness: 0,
     copy: null,
     gone: view.members.filter(isGone),
@@ -131,11 +134,11 @@ export function gather(
     durable,
     published: told,
     publishedMv: durable.mv,
-    conduct,
+    moderation,
     ...own,
   })
-  tellHub(session, out)
-  tellView(session, out)
+  sendMembers(session, out)
+  broadcastView(session, out)
   for (const { inc } of here) if (inc !== session.me) ask(session, inc, out)
   decide(turn)
 }
@@ -153,7 +156,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
     pointer: session.me,
     members: new Map(here.map((member) => [member.inc, member])),
     players: new Map(rows.slice(-PLAYERS_KEPT_MAX)),
-    conduct: conductOf(session.client.view),
+    moderation: moderationOf(session.client.view),
   }
 }
 
@@ -161,7 +164,7 @@ function ownAnswer({ client }: Session): { index: number; settled: number } {
   return { index: client.published.index, settled: settledOf(client) }
 }
 
-function conductOf({ cv, banned, votes }: Judged): Conduct {
+function moderationOf({ cv, banned, votes }: ModerationView): Moderation {
   return { cv, expelled: banned, votes }
 }
 
@@ -172,17 +175,17 @@ function conductOf({ cv, banned, votes }: Judged): Conduct {
 export function recalls(
   { hosts, server }: Session,
   answers: ServerAs<'gathering'>['answers'],
-): Conduct {
-  const { members, conduct } = server.durable
+): Moderation {
+  const { members, moderation } = server.durable
   const heard = [...members.values()].flatMap((member) => {
     const answer = answers.get(member.inc)
-    return answer && mayServe(member, hosts) ? [{ ...member, ...answer.conduct }] : []
+    return answer && mayServe(member, hosts) ? [{ ...member, ...answer.moderation }] : []
   })
   const [first, second] = heard.toSorted((one, other) => other.cv - one.cv)
-  if (!first) return conduct
+  if (!first) return moderation
   const { cv, expelled, votes, inc, key } = first
-  const row = second && putOut(second, inc, key)
-  const isSaid = !row || putOut(first, inc, key)
+  const row = second && expulsionOf(second, inc, key)
+  const isSaid = !row || expulsionOf(first, inc, key)
   return { cv, expelled: isSaid ? expelled : [...expelled, row].slice(-EXPELLED_MAX), votes }
 }
 
@@ -201,7 +204,7 @@ export function ask(session: Session, inc: PeerId, out: SessionOut): void {
 }
 
 /** As a member: reports how much was published to us, or sends all of it. */
-export function answer(turn: Turn, from: PeerId, message: Said<'inquire'>): void {
+export function answer(turn: Turn, from: PeerId, message: PeerMessageOf<'inquire'>): void {
   const { session, out } = turn
   if (!mayLead(session, from)) return
   const { epoch } = message
@@ -245,22 +248,22 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
 }
 
 /** A member reports how much was published to it. */
-export function witnessed(turn: Turn, from: PeerId, message: Said<'witness'>): void {
+export function onWitness(turn: Turn, from: PeerId, message: PeerMessageOf<'witness'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || !server.published.has(from)) return
   if (message.epoch !== server.epoch) return
   // Who only watches is no witness: all would go on with what it says.
   const isWitness = mayPlay(server.published.get(from)!.rights)
-  const isCounted = Math.max(message.index, message.settled) <= RISEN_MAX
+  const isCounted = Math.max(message.index, message.settled) <= COUNTER_MAX
   const { index, settled } = isWitness && isCounted ? message : { index: 0, settled: 0 }
-  const conduct = conductOf(message.cv <= CV_MAX ? message : session.client.view)
-  server.answers.set(from, { index, settled, conduct })
+  const moderation = moderationOf(message.cv <= CV_MAX ? message : session.client.view)
+  server.answers.set(from, { index, settled, moderation })
   decide(turn)
 }
 
 /** The hub has sent all that it has of the session; null for nothing that we can read. */
-export function stored(turn: Turn, found: Read | null): void {
+export function onStored(turn: Turn, found: StoredState | null): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering') return
@@ -313,7 +316,7 @@ function choose(turn: Turn, gathering: ServerAs<'gathering'>): void {
 }
 
 /** A chunk of the witness's copy. */
-export function testified(turn: Turn, from: PeerId, message: Said<'testimony'>): void {
+export function onTestimony(turn: Turn, from: PeerId, message: PeerMessageOf<'testimony'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || from !== server.witness) return
@@ -327,7 +330,7 @@ export function testified(turn: Turn, from: PeerId, message: Said<'testimony'>):
 function goOnFrom(
   turn: Turn,
   gathering: ServerAs<'gathering'>,
-  { state, parts, changes, length, sheets }: Read,
+  { state, parts, changes, length, sheets }: StoredState,
 ): void {
   const { session, out } = turn
   const { durable } = gathering
@@ -339,7 +342,7 @@ function goOnFrom(
       durable.players.set(player, row)
     }
   }
-  if (state.conduct.cv > durable.conduct.cv) durable.conduct = state.conduct
+  if (state.moderation.cv > durable.moderation.cv) durable.moderation = state.moderation
   resume(turn, gathering, { index: length, witness: session.me, sheets })
 }
 
@@ -347,7 +350,7 @@ function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Arra
   const { session, now, out } = turn
   const { durable } = gathering
   const copy = decode(testimonyLayout, bytes)
-  const isCounted = copy !== null && copy.index <= RISEN_MAX
+  const isCounted = copy !== null && copy.index <= COUNTER_MAX
   const isRestored = isCounted && out.parts.restore(copy.parts)
   // If a part rejects our own copy, it goes on with its present state: nobody is left to ask.
   const isOwn = gathering.witness === 0
@@ -374,15 +377,15 @@ function resume(
   }
   const log = commit.create<Effect>(index + 1)
   const recalled = session.rules.recalls(session, gathering.answers)
-  if (recalled.cv >= durable.conduct.cv) durable.conduct = recalled
-  const conduct = { ...durable.conduct }
-  const own = { lead, candidate: 0, candidateSince: now, conduct }
+  if (recalled.cv >= durable.moderation.cv) durable.moderation = recalled
+  const moderation = { ...durable.moderation }
+  const own = { lead, candidate: 0, candidateSince: now, moderation }
   become(turn, 'concludes', { log, ...own })
   const { server } = session
   lineage.begin(session, server.epoch, index, { sheets, imported: false })
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(turn, inc, 'failed')
-  tellView(session, out)
+  broadcastView(session, out)
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
   const { epoch } = server
   const gone = gathering.gone.map(({ player, name }) => ({ player, name }))
@@ -392,5 +395,5 @@ function resume(
 
 function countUpTo({ players }: Durable, player: number, seq: number): void {
   const row = players.get(player)
-  if (row && seq <= RISEN_MAX) row.lastSeq = Math.max(row.lastSeq, seq)
+  if (row && seq <= COUNTER_MAX) row.lastSeq = Math.max(row.lastSeq, seq)
 }

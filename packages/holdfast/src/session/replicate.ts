@@ -8,15 +8,15 @@ import { assert, INC_MAX, MEMBERS_MAX, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../hub-protocol/messages.ts'
 import * as durable from '../replication/durable.ts'
-import { SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX, type Said } from './messages.ts'
+import { SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX, type PeerMessageOf } from './messages.ts'
 import {
   type Delta,
   deltaLayout,
-  type Gone,
+  type LeaveReason,
   PLAYERS_KEPT_MAX,
-  RISEN_MAX,
+  COUNTER_MAX,
 } from '../replication/layouts.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import { become, hold } from './output.ts'
 import * as chunks from '../wire/chunks.ts'
 import {
@@ -27,10 +27,10 @@ import {
   serves,
   type Session,
   type SessionOut,
-  watchAnew,
+  restartDetector,
   type Turn,
 } from './state.ts'
-import type { RoleThat } from './table.ts'
+import type { RoleThat } from './role-table.ts'
 import { mayLead } from './trust.ts'
 
 type Serving = ServerAs<RoleThat<'serves'>>
@@ -48,14 +48,14 @@ export function record(turn: Turn, delta: Delta): void {
   const acts = delta.kind === 'operation'
   make(session, delta, out)
   session.steps--
-  keeping.note(server.lead, now, bytes, { length: index + 1, acts })
+  persistence.noteEntry(server.lead, now, bytes, { length: index + 1, acts })
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
   else settle(server)
 }
 
 /** As the primary: removes a member, of whom the others hear once that is safe. */
-export function dismiss(turn: Turn, inc: PeerId, why: Gone): void {
+export function dismiss(turn: Turn, inc: PeerId, why: LeaveReason): void {
   record(turn, { kind: 'remove', inc, why })
   hold(turn, { kind: 'went', inc, why })
 }
@@ -98,14 +98,14 @@ export function sendAgain(server: Serving, out: SessionOut): void {
 }
 
 /** A chunk of a snapshot from a primary that wants us as its backup (T16, T38). */
-export function takeSnapshot(turn: Turn, from: PeerId, message: Said<'snapshot'>): void {
+export function takeSnapshot(turn: Turn, from: PeerId, message: PeerMessageOf<'snapshot'>): void {
   const { session, now, out } = turn
   if (!is(session, 'free')) return
   const { server } = session
   const newer = server.role === 'idle' || message.epoch >= server.epoch
   if (!newer || from === session.me || !mayLead(session, from)) return
   const { epoch, length } = message
-  if (epoch > EPOCH_MAX || length > RISEN_MAX || message.of > SNAPSHOT_PIECES_MAX) return
+  if (epoch > EPOCH_MAX || length > COUNTER_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
   const same = incoming?.from === from && incoming.epoch === epoch && incoming.length === length
   const taken = chunks.take(same ? incoming.pieces : null, message)
@@ -125,14 +125,18 @@ export function takeSnapshot(turn: Turn, from: PeerId, message: Said<'snapshot'>
   }
   const log = commit.create<Effect>(length)
   const kept = { ...blank(), epoch, durable: restored.durable, log }
-  watchAnew(session, now, from)
+  restartDetector(session, now, from)
   const own = { primary: from, ackedAt: now, incoming: null }
   become(turn, 'restored', { ...kept, ...own })
   out.send(from, { kind: 'acknowledge', epoch, length })
 }
 
 /** An entry of the primary's log, or its message that the register names us. */
-export function follow(turn: Turn, from: PeerId, message: Said<'replicate' | 'confirm'>): void {
+export function follow(
+  turn: Turn,
+  from: PeerId,
+  message: PeerMessageOf<'replicate' | 'confirm'>,
+): void {
   const { session, now, out } = turn
   if (!is(session, 'follows') || from !== session.server.primary) return
   const { server } = session
@@ -143,13 +147,13 @@ export function follow(turn: Turn, from: PeerId, message: Said<'replicate' | 'co
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than that of its offer: the register names us.
     server.epoch = message.epoch
-    if (server.role === 'sync') named(turn, server)
+    if (server.role === 'sync') onNamedBackup(turn, server)
   }
   if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
     if (!delta || isTooMany(server.durable, delta)) return
     session.steps++
-    commit.pass(log)
+    commit.advance(log)
     make(session, delta, out)
     session.steps--
   }
@@ -171,9 +175,9 @@ function isTooMany({ members, players }: durable.Durable, delta: Delta): boolean
 }
 
 /** The register names us as backup. */
-export function named(turn: Turn, { primary, ackedAt }: ServerAs<'sync' | 'taking'>): void {
+export function onNamedBackup(turn: Turn, { primary, ackedAt }: ServerAs<'sync' | 'taking'>): void {
   const { session, now } = turn
-  watchAnew(session, now, primary)
+  restartDetector(session, now, primary)
   become(turn, 'named', { primary, ackedAt })
 }
 

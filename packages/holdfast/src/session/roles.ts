@@ -13,20 +13,20 @@ import {
   attempt,
   become,
   releaseHeld,
-  tellHub,
-  tellOne,
-  tellView,
-  grantFor,
+  sendMembers,
+  sendView,
+  broadcastView,
+  certificateFor,
   releaseAll,
 } from './output.ts'
 import { BOUND_MAX_MS } from './failure-detector.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import * as leases from './lease.ts'
 import * as lineage from './lineage.ts'
 import { gather } from './recovery.ts'
-import type { Said } from './messages.ts'
-import type { Gone, Member, Start } from '../replication/layouts.ts'
-import { dismiss, follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
+import type { PeerMessageOf } from './messages.ts'
+import type { LeaveReason, Member, LeaderStart } from '../replication/layouts.ts'
+import { dismiss, follower, onNamedBackup, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
   type Beginning,
   blank,
@@ -36,11 +36,11 @@ import {
   type Lead,
   type ServerAs,
   serves,
-  watchAnew,
-  watchVouched,
+  restartDetector,
+  restartVouched,
   type Turn,
 } from './state.ts'
-import { sighted } from './trust.ts'
+import { noteRegister } from './trust.ts'
 
 // Hand-over: the primary gives its role to the backup, without a pause.
 //
@@ -84,7 +84,7 @@ export function proceed(turn: Turn): void {
     server.handoverUntil = null
     return
   }
-  if (!session.rules.mayHandOver(commit.lackingOf(server.log))) return
+  if (!session.rules.mayHandOver(commit.unackedCount(server.log))) return
   const { lead, backup, epoch } = server
   const asked = attempt(now, epoch, { why: 'handover', primary: backup, backup: 0 })
   become(turn, 'gives', { lead, backup, attempt: asked })
@@ -97,7 +97,7 @@ export function stepDown(turn: Turn, register: Register): void {
   releaseAll(turn)
   session.client.handedAt = now
   const { epoch } = register
-  out.send(register.primary, { kind: 'stepDown', epoch, grant: grantFor(session, epoch) })
+  out.send(register.primary, { kind: 'stepDown', epoch, grant: certificateFor(session, epoch) })
   become(turn, 'given', { ...blank(), incoming: null })
 }
 
@@ -109,38 +109,38 @@ export const SERVE_FIRST_MS: Millis = 20
  *
  * @param from  what is kept of the session, which goes on; the founder enters as its next entry
  */
-export function found(turn: Turn, from: Kept = ANEW): void {
+export function found(turn: Turn, from: FoundedFrom = ANEW): void {
   const { session, now, out } = turn
   const { epoch, state, length } = from
   session.lineage = from.lineage
   lineage.begin(session, epoch, length, from)
   session.client.published = { ...session.client.published, coming: [], waiting: false }
-  const lead = keeping.leads(session, now, now, [], { founds: true, free: length + 1 })
+  const lead = persistence.beginLead(session, now, now, [], { founds: true, free: length + 1 })
   session.server = idleServer()
   const own = state ?? durable.create()
   // What was recorded was published, to whoever was there.
-  const published = { publishedMv: own.mv, conduct: { ...own.conduct } }
+  const published = { publishedMv: own.mv, moderation: { ...own.moderation } }
   const begun = { log: commit.create<Effect>(length), durable: own, epoch, ...published }
   become(turn, 'founded', { ...nobodyBeside(lead, now), ...begun })
   out.emit({ kind: 'caught-up' })
 }
 
 /** The session as its founder finds it. */
-export interface Kept {
+export interface FoundedFrom {
   epoch: number
   /** Null for a new one. */
   state: Durable | null
   /** Of the log. */
   length: number
   /** Of who led before. */
-  lineage: readonly Start[]
+  lineage: readonly LeaderStart[]
   sheets: number
   /** Whoever runs the hub put it there. */
   imported: boolean
 }
 
 /** A new session. */
-export const ANEW: Kept = {
+export const ANEW: FoundedFrom = {
   ...{ epoch: 1, state: null, length: 0 },
   ...{ lineage: [], sheets: 0, imported: false },
 }
@@ -173,7 +173,11 @@ export function offer(turn: Turn, candidate: PeerId): void {
 }
 
 /** The follower holds so many entries. An ack of another epoch does not count in this one. */
-export function acknowledged(turn: Turn, from: PeerId, message: Said<'acknowledge'>): void {
+export function onAcknowledge(
+  turn: Turn,
+  from: PeerId,
+  message: PeerMessageOf<'acknowledge'>,
+): void {
   const { session, now } = turn
   if (!serves(session)) return
   const { server } = session
@@ -199,7 +203,7 @@ function addBackup(turn: Turn, { lead, candidate: backup, epoch, log }: ServerAs
 }
 
 /** Asks the register to drop the backup. @param why  set if it shall also be removed as a member */
-export function dropBackup(turn: Turn, why: Gone | null = null): void {
+export function dropBackup(turn: Turn, why: LeaveReason | null = null): void {
   const { session, now } = turn
   const { server } = session
   if (server.role === 'adding' || server.role === 'dropping') server.removeAfterDrop ??= why
@@ -218,7 +222,7 @@ function takeOver(turn: Turn, { primary, ackedAt, epoch }: ServerAs<'backup'>): 
 }
 
 /** The primary was heard again: withdraws the suspicion if the register was not asked yet. */
-export function heardPrimary(turn: Turn): void {
+export function withdrawSuspicion(turn: Turn): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'taking' || server.attempt.sent) return
@@ -227,7 +231,7 @@ export function heardPrimary(turn: Turn): void {
 }
 
 /** The hub asks whether we lead in that epoch: our backup wants to take over. */
-export function challenged(
+export function onChallenge(
   turn: Turn,
   { session: id, epoch, nonce }: FromHub & { kind: 'challenge' },
 ): void {
@@ -239,7 +243,7 @@ export function challenged(
 }
 
 /** The hub answers a takeover: the primary lives. */
-export function vetoed(turn: Turn, { session: id, request }: FromHub & { kind: 'alive' }): void {
+export function onVeto(turn: Turn, { session: id, request }: FromHub & { kind: 'alive' }): void {
   const { session, now, out } = turn
   const { server } = session
   if (id !== session.id || server.role !== 'taking') return
@@ -249,7 +253,7 @@ export function vetoed(turn: Turn, { session: id, request }: FromHub & { kind: '
     asked.againAt = now + BOUND_MAX_MS
     return
   }
-  watchVouched(session, now, primary)
+  restartVouched(session, now, primary)
   become(turn, 'vetoed', { primary, ackedAt })
   out.emit({ kind: 'unheard', peer: primary })
 }
@@ -257,28 +261,32 @@ export function vetoed(turn: Turn, { session: id, request }: FromHub & { kind: '
 /** The hub sent the register: as an answer, or because it changed. The newest epoch is valid. */
 export function adopt(turn: Turn, register: Register): void {
   const { session, now } = turn
-  sighted(session, now, register)
+  noteRegister(session, now, register)
   const { server } = session
   if (server.role === 'idle' || register.epoch <= server.epoch) return
-  if (register.primary === session.me) return confirmed(turn, register)
-  const handed = server.role === 'handing' && register.primary === server.backup
-  if (handed && register.epoch === server.epoch + 1) return stepDown(turn, register)
+  if (register.primary === session.me) return onNamedPrimary(turn, register)
+  const onStepDown = server.role === 'handing' && register.primary === server.backup
+  if (onStepDown && register.epoch === server.epoch + 1) return stepDown(turn, register)
   if (register.backup !== session.me || !is(session, 'standsBy')) return depose(turn)
   server.epoch = register.epoch
-  if (server.role === 'sync' || server.role === 'taking') named(turn, server)
+  if (server.role === 'sync' || server.role === 'taking') onNamedBackup(turn, server)
 }
 
 /** STEP_DOWN of our primary: the register names us, even if the hub's message is still to come. */
-export function handed(turn: Turn, from: PeerId, { epoch, grant }: Said<'stepDown'>): void {
+export function onStepDown(
+  turn: Turn,
+  from: PeerId,
+  { epoch, grant }: PeerMessageOf<'stepDown'>,
+): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'backup' || from !== server.primary || epoch !== server.epoch + 1) return
-  if (grant) session.grant = { epoch, bytes: grant }
+  if (grant) session.leaderCertificate = { epoch, bytes: grant }
   adopt(turn, { epoch, primary: session.me, backup: 0 })
 }
 
 // The register names us as primary: our own request succeeded, or our primary's hand-over.
-function confirmed(turn: Turn, register: Register): void {
+function onNamedPrimary(turn: Turn, register: Register): void {
   const { session } = turn
   const { server } = session
   switch (server.role) {
@@ -294,10 +302,10 @@ function confirmed(turn: Turn, register: Register): void {
       server.epoch = register.epoch
       return lead(turn, null)
     case 'adding':
-      if (register.backup === server.backup) added(turn, server, register.epoch)
+      if (register.backup === server.backup) onAdded(turn, server, register.epoch)
       return
     case 'dropping':
-      if (register.backup === 0) dropped(turn, server, register.epoch)
+      if (register.backup === 0) onDropped(turn, server, register.epoch)
       return
     default:
       // No other member asks for us, and we have not asked.
@@ -305,7 +313,7 @@ function confirmed(turn: Turn, register: Register): void {
   }
 }
 
-function added(
+function onAdded(
   turn: Turn,
   { lead: own, backup, attempt: asked, removeAfterDrop }: ServerAs<'adding'>,
   epoch: number,
@@ -314,10 +322,10 @@ function added(
   leases.renew(own.lease, asked.sentAt)
   const beside = { lead: own, backup, slowSince: Infinity, handoverUntil: null }
   become(turn, 'added', { ...beside, epoch })
-  watchAnew(session, now, backup)
+  restartDetector(session, now, backup)
   // The backup may have read the register before us, and ignored what we sent in the old epoch.
   if (serves(session)) sendAgain(session.server, out)
-  tellView(session, out)
+  broadcastView(session, out)
   if (removeAfterDrop) dropBackup(turn, removeAfterDrop)
 }
 
@@ -326,7 +334,7 @@ function added(
  * under way: whom it was about said goodbye. A refusal of an older request says nothing of the
  * newest.
  */
-export function refused(turn: Turn, request: number, { epoch: known }: Register): void {
+export function onRefused(turn: Turn, request: number, { epoch: known }: Register): void {
   const { session, now } = turn
   const { server } = session
   if (!is(session, 'asks') || !session.rules.isAnswered(session.server.attempt, request)) return
@@ -345,7 +353,7 @@ export function refused(turn: Turn, request: number, { epoch: known }: Register)
   }
 }
 
-function dropped(
+function onDropped(
   turn: Turn,
   { lead: own, backup: inc, attempt: asked, removeAfterDrop: why }: ServerAs<'dropping'>,
   epoch: number,
@@ -354,7 +362,7 @@ function dropped(
   leases.renew(own.lease, asked.sentAt)
   session.server.log.unackedSince = Infinity
   become(turn, 'dropped', { ...nobodyBeside(own, now), epoch })
-  tellView(session, out)
+  broadcastView(session, out)
   if (!why || !session.server.durable.members.has(inc)) return
   dismiss(turn, inc, why)
 }
@@ -365,7 +373,7 @@ function dropped(
  *
  * @param why  why the old primary is removed; null if it handed over
  */
-export function lead(turn: Turn, why: Gone | null): void {
+export function lead(turn: Turn, why: LeaveReason | null): void {
   const { session, now, out } = turn
   assert(is(session, 'standsBy'), 'only who stands by leads')
   const { primary: before, ackedAt } = session.server
@@ -373,7 +381,7 @@ export function lead(turn: Turn, why: Gone | null): void {
   // A member that was handed the role does not know when; it was after its last ack.
   const heardAt = why ? sentAt : ackedAt
   const { members } = session.server.durable
-  const begun = keeping.leads(session, now, heardAt, members.values())
+  const begun = persistence.beginLead(session, now, heardAt, members.values())
   const own = { ...begun, roundAt: now + SERVE_FIRST_MS }
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
   become(turn, 'leads', { ...nobodyBeside(own, now), log })
@@ -382,21 +390,21 @@ export function lead(turn: Turn, why: Gone | null): void {
   if (why && server.durable.members.has(before)) {
     record(turn, { kind: 'remove', inc: before, why })
   }
-  const former = formerOnes(server.durable.members)
+  const former = olderIncarnations(server.durable.members)
   for (const inc of former) {
     record(turn, { kind: 'remove', inc, why: 'returned' })
   }
   server.publishedMv = server.durable.mv
   server.published = new Map(server.durable.members)
-  server.conduct = { ...server.durable.conduct }
-  tellView(session, out)
-  for (const inc of former) tellOne(session, inc, out)
-  tellHub(session, out)
+  server.moderation = { ...server.durable.moderation }
+  broadcastView(session, out)
+  for (const inc of former) sendView(session, inc, out)
+  sendMembers(session, out)
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
 }
 
 // Of two members that are one player the newest stays.
-function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
+function olderIncarnations(members: ReadonlyMap<PeerId, Member>): PeerId[] {
   const newest = new Map<number, PeerId>()
   for (const { inc, player } of members.values()) {
     newest.set(player, Math.max(inc, newest.get(player) ?? 0))

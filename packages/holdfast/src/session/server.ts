@@ -4,18 +4,18 @@
  */
 
 import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
-import { ask, ATTEMPT_MS, retry, mayTell, playersOf, releaseHeld } from './output.ts'
+import { ask, ATTEMPT_MS, retry, mayPublish, playersOf, releaseHeld } from './output.ts'
 import * as roles from './roles.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import * as leases from './lease.ts'
-import { tell } from './lineage.ts'
+import { announce } from './lineage.ts'
 import { remove } from './membership.ts'
 import { type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { performWaiting } from './operations.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import {
-  goesOn,
+  mayContinue,
   is,
   leadOf,
   mayServe,
@@ -26,8 +26,8 @@ import {
   type SessionOut,
   type Turn,
 } from './state.ts'
-import type { RoleThat } from './table.ts'
-import * as watch from './failure-detector.ts'
+import type { RoleThat } from './role-table.ts'
+import * as detector from './failure-detector.ts'
 
 /** After so long a silence a member is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
@@ -61,7 +61,7 @@ export function wake(turn: Turn): void {
   const { session, now, out } = turn
   retry(turn)
   roles.proceed(turn)
-  watchPeer(turn)
+  checkPeer(turn)
   if (session.server.role === 'sync') askRegister(turn)
   recovery.wake(turn)
   if (!serves(session)) return
@@ -69,11 +69,11 @@ export function wake(turn: Turn): void {
   const { lead } = session.server
   if (now < lead.roundAt) return
   lead.roundAt = now + ROUND_MS
-  lookAtLease(turn)
+  checkLease(turn)
   if (seeOff(turn)) return
   removeSilent(turn)
   forgetAbsent(session, now, out)
-  tell(session, lead.keeping, out)
+  announce(session, lead.persistence, out)
   const { server } = session
   if (server.role === 'alone') seekBackup(turn, server)
   if (server.role === 'backedup') replaceSlow(turn, server)
@@ -96,9 +96,9 @@ export function seeOff(turn: Turn): boolean {
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
-  const peer = watched(session)
-  const seen = peer === 0 ? undefined : session.watches.get(peer)
-  if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
+  const peer = watchedPeer(session)
+  const seen = peer === 0 ? undefined : session.detectors.get(peer)
+  if (seen) due = Math.min(due, detector.deadline(seen, session.hub))
   if (serves(session)) {
     const { roundAt, waitingAt } = session.server.lead
     due = Math.min(due, roundAt, waitingAt)
@@ -110,7 +110,7 @@ export function deadline(session: Session): Millis {
 }
 
 /** The peer whose silence would change our role: the primary or the backup; 0 for nobody. */
-export function watched(session: Session): PeerId {
+export function watchedPeer(session: Session): PeerId {
   const { server } = session
   if (server.role === 'backup') return server.primary
   return server.role === 'backedup' ? server.backup : 0
@@ -118,15 +118,15 @@ export function watched(session: Session): PeerId {
 
 /** How long `watched` may be silent before it is suspected, in ms; null for nobody. */
 export function patience(session: Session): Millis | null {
-  const seen = session.watches.get(watched(session))
-  return seen ? watch.bound(seen) : null
+  const seen = session.detectors.get(watchedPeer(session))
+  return seen ? detector.bound(seen) : null
 }
 
-function watchPeer(turn: Turn): void {
+function checkPeer(turn: Turn): void {
   const { session, now } = turn
-  const peer = watched(session)
-  const seen = peer === 0 ? undefined : session.watches.get(peer)
-  if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
+  const peer = watchedPeer(session)
+  const seen = peer === 0 ? undefined : session.detectors.get(peer)
+  if (seen && detector.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 
 // A candidate that does not know how the register decided reads it.
@@ -146,13 +146,13 @@ function removeSilent(turn: Turn): void {
       remove(turn, inc, 'left')
       continue
     }
-    const seen = session.watches.get(inc)
+    const seen = session.detectors.get(inc)
     if (!seen) {
       // The member has not linked yet: its time runs from now.
-      session.watches.set(inc, watch.create(now, true))
+      session.detectors.set(inc, detector.create(now, true))
       continue
     }
-    const silent = watch.silence(seen, session.hub, now)
+    const silent = detector.silence(seen, session.hub, now)
     const limit = seen.gone && seen.relayed ? REMOVE_GONE_MS : REMOVE_MS
     if (silent > limit) remove(turn, inc, 'timeout')
   }
@@ -178,7 +178,7 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
 // Players of a kept room are forgotten only where there are too many.
 function graceOf({ server }: Serving): Millis {
   const isFull = server.durable.players.size > PLAYERS_KEPT_MAX - MEMBERS_MAX
-  return server.lead.keeping.on && !isFull ? Infinity : GRACE_MS
+  return server.lead.persistence.on && !isFull ? Infinity : GRACE_MS
 }
 
 /**
@@ -220,7 +220,7 @@ function rankOf({ rights, kind }: Member): number {
 
 function isAble(session: Serving, now: Millis, member: Member): boolean {
   const { server } = session
-  const seen = session.watches.get(member.inc)
+  const seen = session.detectors.get(member.inc)
   if (!seen || member.inc === session.me || (seen.gone && seen.relayed)) return false
   if (server.role !== 'alone' && member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
@@ -228,14 +228,14 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
   // A snapshot would wait behind all that is under way, and both may be more than a link queues.
   if (seen.backlog > BACKLOG_SMALL) return false
-  return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
+  return detector.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
 
 // C-5: a slow backup is replaced through the register; commits never skip it.
 function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
   const { session, now, out } = turn
   const { lead } = server
-  const rttMs = session.watches.get(server.backup)?.rttMs ?? 0
+  const rttMs = session.detectors.get(server.backup)?.rttMs ?? 0
   const late = now - server.log.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
   if (!late) server.slowSince = Infinity
   else if (server.slowSince === Infinity) server.slowSince = now
@@ -253,7 +253,7 @@ function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
  * Our own loop stood still. When it does so again and again the role moves to the backup, if the
  * backup keeps up: a throttled tab or an overloaded machine would slow everybody.
  */
-export function stalled(turn: Turn, ms: Millis): void {
+export function onStalled(turn: Turn, ms: Millis): void {
   const { session, now } = turn
   const { stalls } = session
   if (ms < STALL_BAD_MS) return
@@ -266,19 +266,19 @@ export function stalled(turn: Turn, ms: Millis): void {
 }
 
 /** YES_I_AM (T24). */
-export function yes(turn: Turn, { nonce, heard }: { nonce: number; heard: number }): void {
+export function answerYes(turn: Turn, { nonce, heard }: { nonce: number; heard: number }): void {
   const { session, now, out } = turn
   if (!is(session, 'leads')) return
   const { lease } = session.server.lead
   leases.reached(lease, heard)
-  leases.saidYes(lease, now, nonce)
+  leases.noteYes(lease, now, nonce)
   releaseHeld(turn)
   const { epoch } = session.server
   out.hub({ kind: 'yes', session: session.id, epoch, nonce, players: playersOf(session) })
 }
 
 /** A member promises not to recover the session. */
-export function promised(turn: Turn, from: PeerId, at: number): void {
+export function onPromise(turn: Turn, from: PeerId, at: number): void {
   const { session, now } = turn
   if (!serves(session) || !session.server.published.has(from)) return
   leases.promised(session.server.lead.lease, now, from, at)
@@ -288,7 +288,7 @@ export function promised(turn: Turn, from: PeerId, at: number): void {
 /**
  * The hub is silent: as long as all members promise not to recover the session, our lease holds.
  */
-export function lookAtLease(turn: Turn): void {
+export function checkLease(turn: Turn): void {
   const { session, now, out } = turn
   if (!serves(session)) return
   const { server } = session
@@ -297,7 +297,7 @@ export function lookAtLease(turn: Turn): void {
     const message = { kind: 'askPromise', at: Math.floor(now) } as const
     for (const inc of server.published.keys()) if (inc !== session.me) out.send(inc, message)
   }
-  const leased = mayTell(session, now)
+  const leased = mayPublish(session, now)
   if (leased === lead.leased) return
   lead.leased = leased
   out.emit({ kind: 'leased', leased })
@@ -314,8 +314,8 @@ export function end(turn: Turn): void {
   const { lead } = server
   if (lead.ending && (lead.ending.done || now < lead.ending.againAt)) return
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
-  if (others.some(goesOn)) return
-  if (!lead.ending) keeping.leave(turn)
+  if (others.some(mayContinue)) return
+  if (!lead.ending) persistence.writeAll(turn)
   // The number stays: the hub may answer the first request after the second was sent.
   const request = lead.ending?.request ?? nextRequest(session)
   lead.ending = { request, againAt: now + ATTEMPT_MS, done: false }
@@ -323,7 +323,7 @@ export function end(turn: Turn): void {
 }
 
 /** The hub made a change that somebody asked for: the end, if we did. */
-export function changed(session: Session, request: number): void {
+export function onChanged(session: Session, request: number): void {
   if (!serves(session)) return
   const { ending } = session.server.lead
   if (ending?.request === request) ending.done = true

@@ -9,10 +9,10 @@
 import { type Millis, type PeerId, rulesOf } from '../machine.ts'
 import type { FromHub } from '../hub-protocol/messages.ts'
 import * as commit from '../replication/log.ts'
-import { retry, releaseHeld, tellHub, tellOne } from './output.ts'
+import { retry, releaseHeld, sendMembers, sendView } from './output.ts'
 import * as client from './client.ts'
 import * as roles from './roles.ts'
-import * as keeping from './keeping.ts'
+import * as persistence from './persistence.ts'
 import * as lineage from './lineage.ts'
 import * as membership from './membership.ts'
 import type { PeerMessage } from './messages.ts'
@@ -29,9 +29,9 @@ import {
   type SessionRules,
   type Turn,
 } from './state.ts'
-import * as watch from './failure-detector.ts'
+import * as detector from './failure-detector.ts'
 import * as durable from '../replication/durable.ts'
-import { enforce, hasVoice } from './expelling.ts'
+import { enforce, mayVote } from './moderation.ts'
 import * as leases from './lease.ts'
 
 /** Within this time a member is sent a snapshot at most REFRESHES_MAX times. */
@@ -40,7 +40,7 @@ export const REFRESH_MS: Millis = 1_000
 export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
-export { stir } from './keeping.ts'
+export { markUnlogged as stir } from './persistence.ts'
 export { handOver } from './roles.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
@@ -57,7 +57,7 @@ export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
     case 'confirm':
       return follow(turn, from, message)
     case 'acknowledge':
-      return roles.acknowledged(turn, from, message)
+      return roles.onAcknowledge(turn, from, message)
     case 'operation':
       return operate(turn, from, message)
     case 'done':
@@ -67,38 +67,38 @@ export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
     case 'resync':
       return refresh(turn, from)
     case 'stepDown':
-      return roles.handed(turn, from, message)
+      return roles.onStepDown(turn, from, message)
     case 'news':
       return client.takeNews(turn, from, message)
     case 'standing':
       return client.takeStanding(turn, from, message)
     default:
-      return receiveSeldom(turn, from, message)
+      return receiveRare(turn, from, message)
   }
 }
 
-type OfRecovery = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
-type Seldom = OfRecovery | 'askRoom' | 'room' | 'persisted'
+type RecoveryKind = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
+type RareKind = RecoveryKind | 'askRoom' | 'room' | 'persisted'
 
 // Recoveries, and rooms as files.
-function receiveSeldom(turn: Turn, from: PeerId, message: PeerMessage & { kind: Seldom }): void {
+function receiveRare(turn: Turn, from: PeerId, message: PeerMessage & { kind: RareKind }): void {
   const { session, out } = turn
   switch (message.kind) {
     case 'askPromise':
       return client.promise(turn, from, message.at)
     case 'promise':
-      return server.promised(turn, from, message.at)
+      return server.onPromise(turn, from, message.at)
     case 'inquire':
       return recovery.answer(turn, from, message)
     case 'witness':
-      return recovery.witnessed(turn, from, message)
+      return recovery.onWitness(turn, from, message)
     case 'testimony':
-      return recovery.testified(turn, from, message)
+      return recovery.onTestimony(turn, from, message)
     case 'askRoom':
       if (!is(session, 'leads') || !session.server.published.has(from)) return
       return out.emit({ ...message, from })
     case 'persisted':
-      return lineage.heard(session, from, message)
+      return lineage.onPersisted(session, from, message)
     case 'room':
     case 'recovered':
       return from === session.client.view.primary ? out.emit(message) : undefined
@@ -112,7 +112,7 @@ function refresh(turn: Turn, to: PeerId): void {
   const { session, now, out } = turn
   if (!is(session, 'leads') || !session.server.published.has(to)) return
   if (!mayRefresh(session.server.lead, now, to)) return
-  tellOne(session, to, out)
+  sendView(session, to, out)
   out.emit({ kind: 'welcome', to: [to] })
 }
 
@@ -127,37 +127,37 @@ function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
 }
 
 /** A message of the hub to this member. */
-export function hubSaid(turn: Turn, message: FromHub): void {
+export function receiveFromHub(turn: Turn, message: FromHub): void {
   const { session, out } = turn
   switch (message.kind) {
     case 'register':
       if (message.session !== session.id) return
-      keepGrant(session, message)
+      keepCertificate(session, message)
       roles.adopt(turn, message.register)
-      if (message.ok) server.changed(session, message.request)
+      if (message.ok) server.onChanged(session, message.request)
       else {
-        recovery.refused(turn, message.request)
-        roles.refused(turn, message.request, message.register)
+        recovery.onRefused(turn, message.request)
+        roles.onRefused(turn, message.request, message.register)
       }
       return
     case 'attached':
-      for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
+      for (const [peer, seen] of session.detectors) seen.gone = !message.present.includes(peer)
       membership.forget(session, message.present, out)
-      keepGrant(session, message)
+      keepCertificate(session, message)
       return roles.adopt(turn, message.register)
     case 'present': {
-      const seen = session.watches.get(message.inc)
+      const seen = session.detectors.get(message.inc)
       if (seen) seen.gone = !message.here
-      return membership.present(turn, message.inc, message.here)
+      return membership.onPresent(turn, message.inc, message.here)
     }
     case 'areYouAlive':
-      return server.yes(turn, message)
+      return server.answerYes(turn, message)
     case 'challenge':
-      return roles.challenged(turn, message)
+      return roles.onChallenge(turn, message)
     case 'alive':
-      return roles.vetoed(turn, message)
+      return roles.onVeto(turn, message)
     case 'kept':
-      keeping.answered(turn, message)
+      persistence.onKept(turn, message)
       return releaseHeld(turn)
     default:
       // The other messages answer questions of the layer above.
@@ -166,32 +166,32 @@ export function hubSaid(turn: Turn, message: FromHub): void {
 }
 
 /** The hub signed who leads. */
-export function keepGrant(
+export function keepCertificate(
   session: Session,
   { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
 ): void {
-  if (leader) session.grant = { epoch: register.epoch, bytes: leader.grant }
+  if (leader) session.leaderCertificate = { epoch: register.epoch, bytes: leader.grant }
 }
 
 /**
  * The stream to the hub is attached again: asks for what we missed, and repeats our open request.
  */
-export function hubUp(turn: Turn): void {
+export function onHubUp(turn: Turn): void {
   const { session, now, out } = turn
   session.hub = { up: true, since: now }
   if (is(session, 'asks')) session.server.attempt.againAt = now
   // The hub may have missed changes of the members.
-  if (serves(session)) tellHub(session, out)
-  keeping.attached(session)
+  if (serves(session)) sendMembers(session, out)
+  persistence.onAttached(session)
   session.client.askAt = now
   retry(turn)
 }
 
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
-export function hubDown(session: Session, out: SessionOut): void {
+export function onHubDown(session: Session, out: SessionOut): void {
   session.hub.up = false
-  membership.detached(session, out)
-  keeping.detached(session)
+  membership.onDetached(session, out)
+  persistence.onDetached(session)
 }
 
 /**
@@ -200,24 +200,24 @@ export function hubDown(session: Session, out: SessionOut): void {
  */
 export function flush(turn: Turn): void {
   server.end(turn)
-  keeping.flush(turn)
+  persistence.flush(turn)
 }
 
 /** A valid message came from a peer. */
-export function heard(turn: Turn, peer: PeerId): void {
+export function markAlive(turn: Turn, peer: PeerId): void {
   const { session, now } = turn
-  const seen = session.watches.get(peer)
+  const seen = session.detectors.get(peer)
   if (!seen) return
-  watch.heard(seen, now)
+  detector.markAlive(seen, now)
   const { server } = session
-  if (server.role === 'taking' && peer === server.primary) roles.heardPrimary(turn)
+  if (server.role === 'taking' && peer === server.primary) roles.withdrawSuspicion(turn)
 }
 
 /** A link to a peer is open, directly or through the hub. Messages of an older link may be lost. */
-export function linked(turn: Turn, peer: PeerId, relayed: boolean): void {
+export function onLinked(turn: Turn, peer: PeerId, relayed: boolean): void {
   const { session, now, out } = turn
-  const vouched = session.watches.get(peer)?.vouched ?? false
-  session.watches.set(peer, { ...watch.create(now, relayed), vouched })
+  const vouched = session.detectors.get(peer)?.vouched ?? false
+  session.detectors.set(peer, { ...detector.create(now, relayed), vouched })
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
@@ -232,17 +232,17 @@ export function linked(turn: Turn, peer: PeerId, relayed: boolean): void {
  * A link to a peer is open that began with a JOIN. Whoever let the other in sends at once all that
  * it lacks, so the other need not ask.
  */
-export function entered(turn: Turn, peer: PeerId, relayed: boolean): void {
+export function onEntered(turn: Turn, peer: PeerId, relayed: boolean): void {
   const { session, now, out } = turn
-  session.watches.set(peer, watch.create(now, relayed))
+  session.detectors.set(peer, detector.create(now, relayed))
   if (serves(session)) return out.emit({ kind: 'welcome', to: [peer] })
   client.awaitSnapshot(session, now)
   session.client.againAt = session.client.pending.length > 0 ? now : Infinity
 }
 
 /** The path to a peer changed between direct and relayed. */
-export function rerouted(session: Session, peer: PeerId, relayed: boolean): void {
-  const seen = session.watches.get(peer)
+export function onRerouted(session: Session, peer: PeerId, relayed: boolean): void {
+  const seen = session.detectors.get(peer)
   if (seen) seen.relayed = relayed
 }
 
@@ -250,14 +250,14 @@ export function rerouted(session: Session, peer: PeerId, relayed: boolean): void
  * The link of a peer was measured: its round trip, and the bytes of reliable messages that wait.
  * A candidate that takes in what it is sent has its time counted from then.
  */
-export function measured(
+export function onMeasured(
   session: Session,
   now: Millis,
   peer: PeerId,
   rttMs: Millis,
   backlog: number,
 ): void {
-  const seen = session.watches.get(peer)
+  const seen = session.detectors.get(peer)
   if (!seen) return
   const { server } = session
   if (server.role === 'alone' && server.candidate === peer && backlog < seen.backlog) {
@@ -271,7 +271,7 @@ export function measured(
  * suspected at once (T32, T36, T39). The end of a relay's stream proves less: the peer may be back
  * in a moment.
  */
-export function closed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void {
+export function onClosed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void {
   const { session } = turn
   if (why === 'left' && isIn(session, peer)) session.client.ended.add(peer)
   roles.suspect(turn, peer)
@@ -285,10 +285,10 @@ function isIn(session: Session, peer: PeerId): boolean {
 }
 
 /** Our own loop stood still for `stalledMs`: it could hear nobody meanwhile. */
-export function stalled(turn: Turn, stalledMs: Millis): void {
+export function onStalled(turn: Turn, stalledMs: Millis): void {
   const { session, now } = turn
-  for (const seen of session.watches.values()) watch.forgive(seen, now, stalledMs)
-  server.stalled(turn, stalledMs)
+  for (const seen of session.detectors.values()) detector.forgive(seen, now, stalledMs)
+  server.onStalled(turn, stalledMs)
 }
 
 /** Does what is due. */
@@ -302,7 +302,7 @@ export function wake(turn: Turn): void {
 /** When `wake` is due next. */
 export function deadline(session: Session): Millis {
   if (session.me === 0) return Infinity
-  return Math.min(server.deadline(session), client.deadline(session), keeping.deadline(session))
+  return Math.min(server.deadline(session), client.deadline(session), persistence.deadline(session))
 }
 
 /** The peers that we need a link with for our role: the primary and the backup (T12). */
@@ -345,16 +345,16 @@ export function leave(turn: Turn): void {
  * @param aside  whether it is said beside the stream too, which may be closed, or lose it
  * @returns whether what was said until `farewell`, and what the hub has on disk, is all of our log
  */
-export function goes(turn: Turn, aside: boolean = false): boolean {
+export function shutDown(turn: Turn, aside: boolean = false): boolean {
   const { session } = turn
-  if (session.me === 0 || isGone(session)) return false
+  if (session.me === 0 || hasLeft(session)) return false
   session.leaving = true
-  return keeping.leave(turn, aside)
+  return persistence.writeAll(turn, aside)
 }
 
 /** Behind `goes`: the hub hears that we are gone for good. From here on we must serve no more. */
 export function farewell(session: Session, out: SessionOut): void {
-  if (session.me === 0 || isGone(session)) return
+  if (session.me === 0 || hasLeft(session)) return
   const { server } = session
   // Who hands its role over led, and does not know whether it leads still.
   const hasLed = serves(session) || server.role === 'handing'
@@ -366,7 +366,7 @@ export function farewell(session: Session, out: SessionOut): void {
  * Whether who leaves may go: the others know, or it was the last. Whoever goes before that is taken
  * for a member that died, and the room is shut until it cannot play on any more.
  */
-export function isGone(session: Session): boolean {
+export function hasLeft(session: Session): boolean {
   if (serves(session)) return session.server.lead.ending?.done ?? false
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
@@ -374,8 +374,8 @@ export function isGone(session: Session): boolean {
 /** The decisions of every real session; tests replace them (proof/twists.ts). */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
-  keptLength: keeping.limitOf,
-  mayTell: leases.holds,
+  keptLength: persistence.limitOf,
+  mayPublish: leases.holds,
   // A member that has asked the register already cannot promise that it will not be granted.
   mayPromise: (role) => role !== 'recovering',
   mayAdd: (held, length) => held === length,
@@ -384,7 +384,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   // The register may name its backup, or is asked to: such a follower could still take over.
   mayRemove: (role, follows) => role === 'alone' || !follows,
   enforce,
-  hasVoice,
+  mayVote,
   comesBackAs: membership.comesBackAs,
   mayReturn: membership.mayReturn,
   recalls: recovery.recalls,

@@ -11,26 +11,26 @@ import { create as createLog } from '../replication/log.ts'
 import type { Bucket } from '../bucket.ts'
 import { assert, mayLead, mayPlay, type Millis, type PeerId, type Out } from '../machine.ts'
 import type { Charge } from '../kind/protocol/part.ts'
-import type { Register, Topology, Why, ToHub } from '../hub-protocol/messages.ts'
+import type { Register, Topology, ChangeReason, ToHub } from '../hub-protocol/messages.ts'
 import type { Lease } from './lease.ts'
-import type { Keeping, Read } from './sheets.ts'
-import * as conduct from '../replication/conduct.ts'
-import type { Conduct } from '../replication/conduct.ts'
+import type { Persistence, StoredState } from './segments.ts'
+import * as moderation from '../replication/moderation.ts'
+import type { Moderation } from '../replication/moderation.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
-import type { Join, PeerMessage, View, Joined, Recovered, Said } from './messages.ts'
+import type { Join, PeerMessage, View, Joined, Recovered, PeerMessageOf } from './messages.ts'
 import type {
   Change,
   Delta,
-  Gone,
+  LeaveReason,
   Member,
   Player,
   Loss,
-  Point,
-  Start,
+  PersistedPoint,
+  LeaderStart,
 } from '../replication/layouts.ts'
 import type { Incoming } from '../wire/chunks.ts'
-import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
+import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './role-table.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
 
@@ -39,13 +39,13 @@ export type Effect =
   | { kind: 'send'; to: PeerId; message: PeerMessage }
   | { kind: 'reply'; to: number; member: Member; lastSeq: number }
   | { kind: 'came'; member: Member }
-  | { kind: 'went'; inc: PeerId; why: Gone }
-  | { kind: 'conduct'; conduct: Conduct }
-  | { kind: 'broadcast'; news: Said<'news'> }
+  | { kind: 'went'; inc: PeerId; why: LeaveReason }
+  | { kind: 'moderation'; moderation: Moderation }
+  | { kind: 'broadcast'; news: PeerMessageOf<'news'> }
 
 /** A change of the register under way. */
 export interface Attempt {
-  why: Why
+  why: ChangeReason
   expect: number
   primary: PeerId
   backup: PeerId
@@ -68,15 +68,15 @@ interface Common {
   publishedMv: number
   published: Map<PeerId, Member>
   /** As it was published. */
-  conduct: Conduct
+  moderation: Moderation
 }
 
 /** The state that a leading member keeps from the first of its roles to the last. */
 export interface Lead {
   /** Until when we may publish what we commit. */
   lease: Lease
-  /** How far the hub has what is to outlive us all: keeping.ts. */
-  keeping: Keeping
+  /** How far the hub has what is to outlive us all: persistence.ts. */
+  persistence: Persistence
   /** Whether the lease was held when we looked last. */
   leased: boolean
   /** Candidates that did not answer, and until when they are passed over. */
@@ -129,11 +129,11 @@ interface Changing {
   backup: PeerId
   attempt: Attempt
   /** Why the backup is to be removed from the session once the register has dropped it (S-3b). */
-  removeAfterDrop: Gone | null
+  removeAfterDrop: LeaveReason | null
 }
 
 // The state that each role has for itself.
-interface Own {
+interface RoleState {
   idle: { incoming: Snapshot | null }
   sync: Standby & { incoming: Snapshot | null }
   backup: Standby
@@ -162,9 +162,9 @@ interface Gathering {
    * How far the log was published to each member, up to which own operation it knows outcomes, and
    * who is put out by the newest that it heard.
    */
-  answers: Map<PeerId, { index: number; settled: number; conduct: Conduct }>
+  answers: Map<PeerId, { index: number; settled: number; moderation: Moderation }>
   /** What the hub has of the session; null for nothing, or while that has not come. */
-  stored: Read | null
+  stored: StoredState | null
   /** The hub is to say so. */
   awaits: boolean
   /** The member whose copy was asked for; 0 for none yet. */
@@ -175,14 +175,14 @@ interface Gathering {
 
 /** The server object in one role, or in one of several. */
 export type ServerAs<Name extends Role> = {
-  [Each in Name]: { role: Each } & Common & Own[Each]
+  [Each in Name]: { role: Each } & Common & RoleState[Each]
 }[Name]
 
 /** The server object. */
 export type Server = ServerAs<Role>
 
 /** The start of a role: its own state, and those parts of the common state that change. */
-export type Beginning<Name extends Role> = Own[Name] & Partial<Common>
+export type Beginning<Name extends Role> = RoleState[Name] & Partial<Common>
 
 /** One operation that has no outcome yet. */
 export interface Pending {
@@ -193,7 +193,7 @@ export interface Pending {
 }
 
 /** One operation as it came to the primary. */
-export type Asked = Said<'operation'>
+export type Asked = PeerMessageOf<'operation'>
 
 /** The state of the member as a client of its session. */
 export interface Client {
@@ -239,7 +239,7 @@ export interface Former {
 /** Since when the hub has no stream of a member, and whether the layer above knows. */
 export interface Absence {
   since: Millis
-  told: boolean
+  reported: boolean
 }
 
 /** The durable state that was published to us. */
@@ -262,7 +262,7 @@ export interface SessionRules {
   /** The same as far as the hub must have it, because nobody else does. */
   keptLength(session: Session): number
   /** Whether nobody can have recovered the session without us (T43). */
-  mayTell(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
+  mayPublish(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
   /** Whether a member in that role may promise not to recover the session. */
   mayPromise(role: Role): boolean
   /** Whether a follower that holds so much of the log may be registered as backup (T38). */
@@ -276,9 +276,9 @@ export interface SessionRules {
   /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
   enforce(turn: Turn): void
   /** Whether a member has a say in who is put out (SE-4). */
-  hasVoice(durable: Durable, member: Member): boolean
+  mayVote(durable: Durable, member: Member): boolean
   /** Who is put out, by the answers of those who are here as a session is recovered (SE-4). */
-  recalls(session: Session, answers: Gathering['answers']): Conduct
+  recalls(session: Session, answers: Gathering['answers']): Moderation
   /** Which player of those who were here it is that joins; null for a new one (S-5). */
   comesBackAs(durable: Durable, wish: Join): Player | null
   /** Whether a player may come in, beside rows of theirs that are still here (S-5). */
@@ -286,7 +286,7 @@ export interface SessionRules {
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
   /** What that lineage lacks of what was on disk; null for nothing (lineage.ts). */
-  lacks(lineage: readonly Start[], point: Point): Loss | null
+  lacks(lineage: readonly LeaderStart[], point: PersistedPoint): Loss | null
   /** The number of the allowance out of which an operation is paid. */
   account(member: Member): number
   /** What is charged for it, in operations; 0 if nobody counts. */
@@ -323,14 +323,14 @@ export interface Session {
   /** By which we show that we have that key; null without one. */
   proof: Uint8Array | null
   /** Who led, as the primary says it. */
-  lineage: readonly Start[]
+  lineage: readonly LeaderStart[]
   /** The newest that we know to be on the disk of the hub; null for nothing. */
-  point: Point | null
+  point: PersistedPoint | null
   /** What the hub signed last of who leads, and since which epoch; null before it did. */
-  grant: { epoch: number; bytes: Uint8Array } | null
+  leaderCertificate: { epoch: number; bytes: Uint8Array } | null
   server: Server
   client: Client
-  watches: Map<PeerId, FailureDetector>
+  detectors: Map<PeerId, FailureDetector>
   hub: HubContact
   requests: number
   leaving: boolean
@@ -372,7 +372,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     hosts: options.hosts ?? false,
     topology: 'star',
     ...{ terms: '', keeps: true, proof: null, lineage: [], point: null },
-    grant: null,
+    leaderCertificate: null,
     server: idleServer(),
     client: {
       view: NO_VIEW,
@@ -390,7 +390,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       promisedUntil: -Infinity,
       seekAt: -Infinity,
     },
-    watches: new Map(),
+    detectors: new Map(),
     hub: { up: false, since: now },
     requests: 0,
     ...{ leaving: false, steps: 0 },
@@ -413,14 +413,14 @@ export function blank(): Common {
     log: createLog(0),
     publishedMv: 0,
     published: new Map(),
-    conduct: conduct.create(),
+    moderation: moderation.create(),
   }
 }
 
 /** The state of a member that begins to lead. */
-export function createLead(since: Millis, lease: Lease, keeping: Keeping): Lead {
+export function createLead(since: Millis, lease: Lease, persistence: Persistence): Lead {
   return {
-    ...{ lease, keeping, leased: true },
+    ...{ lease, persistence, leased: true },
     passedOver: new Map(),
     allowances: new Map(),
     waiting: new Map(),
@@ -442,7 +442,7 @@ export function mayServe(
 }
 
 /** Whether a member may serve in some session, and goes on with it where others are gone. */
-export function goesOn({ kind, rights }: Pick<Member, 'kind' | 'rights'>): boolean {
+export function mayContinue({ kind, rights }: Pick<Member, 'kind' | 'rights'>): boolean {
   return kind !== 'guest' && mayPlay(rights)
 }
 
@@ -471,15 +471,15 @@ export function takes(session: Session): session is In<'serves'> {
 }
 
 /** Starts a peer's failure detector again: the peer's rhythm changes with the role. */
-export function watchAnew(session: Session, now: Millis, peer: PeerId): void {
-  const relayed = session.watches.get(peer)?.relayed ?? true
-  session.watches.set(peer, createWatch(now, relayed))
+export function restartDetector(session: Session, now: Millis, peer: PeerId): void {
+  const relayed = session.detectors.get(peer)?.relayed ?? true
+  session.detectors.set(peer, createWatch(now, relayed))
 }
 
 /** Watches it anew, and suspects it after the longest bound alone: the hub heard it. */
-export function watchVouched(session: Session, now: Millis, peer: PeerId): void {
-  watchAnew(session, now, peer)
-  session.watches.get(peer)!.vouched = true
+export function restartVouched(session: Session, now: Millis, peer: PeerId): void {
+  restartDetector(session, now, peer)
+  session.detectors.get(peer)!.vouched = true
 }
 
 /** The next number for a request to the hub. */
@@ -514,8 +514,8 @@ export interface Parts {
    */
   reopen(parts: readonly PartState[], changes: readonly Change[]): boolean
   /** All that a room keeps of what is in no log; and what of it changed since it was asked last. */
-  loose(): PartState[]
-  looseChanges(): Change[]
+  unlogged(): PartState[]
+  unloggedChanges(): Change[]
   /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
   keeps(player: number): boolean
   /** The news of a part with only what a player may see; the same bytes if that is all of them. */
@@ -526,7 +526,7 @@ export interface Parts {
 
 /** Events for the layer above. */
 export type SessionEvent =
-  | { kind: 'view'; view: View; before: View | null; why: Gone | null }
+  | { kind: 'view'; view: View; before: View | null; why: LeaveReason | null }
   | { kind: 'role'; role: Role }
   | { kind: 'done'; seq: number; outcome: Uint8Array }
   /** We came back as another player: nobody knows whether these operations were done. */
@@ -556,18 +556,18 @@ export type SessionEvent =
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
   /** As primary: a member asks for the room as a file. */
-  | (Said<'askRoom'> & { from: PeerId })
+  | (PeerMessageOf<'askRoom'> & { from: PeerId })
   /** The primary sends us a piece of it. */
-  | Said<'room'>
+  | PeerMessageOf<'room'>
 
 /** The whole state, entries behind what was kept last, or the whole state for a file. */
-export type SheetKind = 'whole' | 'entries' | 'file'
+export type SegmentKind = 'whole' | 'entries' | 'file'
 
 /** The session's sink. It keeps no separate record: the entries of the log are the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   hub(message: ToHub): void
   /** A sheet as it is to be kept, with which the log has so many entries. */
-  seal(sheet: Uint8Array, index: number, as: SheetKind): Uint8Array
+  seal(sheet: Uint8Array, index: number, as: SegmentKind): Uint8Array
   /** Session time now; our own clock while it is not known. */
   time(): Millis
   /** Answers a process that asked to join, by the number that it was given with its JOIN. */

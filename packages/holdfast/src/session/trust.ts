@@ -24,7 +24,7 @@ export function mayLead(session: Session, peer: PeerId): boolean {
 }
 
 /** Whether a view counts only with the hub's signature, which must be checked first. */
-export function wantsGrant(session: Session, from: PeerId, view: View): boolean {
+export function needsCertificate(session: Session, from: PeerId, view: View): boolean {
   const isNews = view.primary === from && view.epoch > session.client.view.epoch
   return isNews && view.epoch <= EPOCH_MAX && view.grant !== null && !mayLead(session, from)
 }
@@ -32,7 +32,7 @@ export function wantsGrant(session: Session, from: PeerId, view: View): boolean 
 /**
  * The hub sent the register; the new primary's view may have come before, and was rejected then.
  */
-export function sighted(session: Session, now: Millis, register: Register): void {
+export function noteRegister(session: Session, now: Millis, register: Register): void {
   const { client } = session
   if (register.epoch <= client.register.epoch) return
   client.register = register

@@ -12,7 +12,7 @@ import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.
 import { blob, decode, encode, record, varint, word } from '../../../holdfast/src/wire/layout.ts'
 import {
   acks,
-  type Acks,
+  type AckPolicy,
   type Entry,
   KEEP_MINUTES_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
@@ -42,7 +42,7 @@ export interface StoredRoom {
   /** No member had this number or a larger one. */
   readonly next: PeerId
   /** How that primary acknowledges. */
-  readonly acks: Acks
+  readonly acks: AckPolicy
   readonly sheets: number
   /** Of all sheets. */
   readonly bytes: number
@@ -57,7 +57,7 @@ export interface Waiter {
   readonly connection: number
   readonly number: number
   readonly index: number
-  readonly acks: Acks
+  readonly acks: AckPolicy
 }
 
 /** Changes of a room for one write. */

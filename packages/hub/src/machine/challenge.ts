@@ -16,7 +16,7 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { grantOf, type Leader } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { leaderCertificateOf, type Leader } from '../../../holdfast/src/hub-protocol/messages.ts'
 import {
   type Challenge,
   type Registers,
@@ -185,7 +185,7 @@ export function leaderCertificate(row: Row, out: HubOut): Leader | null {
   if (row.certificate?.epoch === epoch) return row.certificate.leader
   const link = row.members.find(({ inc }) => inc === primary)?.link
   if (!link) return null
-  const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
+  const leader = { link, grant: out.sign(leaderCertificateOf({ session, epoch, primary, link })) }
   row.certificate = { epoch, leader }
   return leader
 }

@@ -8,12 +8,12 @@
  */
 
 import { isHost, mayPlay } from '../machine.ts'
-import { putOut } from '../replication/conduct.ts'
+import { expulsionOf } from '../replication/moderation.ts'
 import type { Durable } from '../replication/durable.ts'
 import { EXPELLED_MAX, type Expulsion, type Member } from '../replication/layouts.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { remove } from './membership.ts'
-import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
+import { moderationLayout, moderationOutcome, type ModerationRequest } from './messages.ts'
 import { hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, leadOf, serves, type Session, type Turn } from './state.ts'
@@ -44,8 +44,11 @@ export function mayExpel(
 }
 
 /** Whether a member has a say in who goes: none who was put out has, even while it is here. */
-export function hasVoice({ conduct }: Durable, { inc, key }: Pick<Member, 'inc' | 'key'>): boolean {
-  return putOut(conduct, inc, key) === undefined
+export function mayVote(
+  { moderation }: Durable,
+  { inc, key }: Pick<Member, 'inc' | 'key'>,
+): boolean {
+  return expulsionOf(moderation, inc, key) === undefined
 }
 
 /** How many votes put a player out, where so many others are here that may play. */
@@ -54,19 +57,19 @@ export function votesNeeded(others: number): number {
 }
 
 /** As the primary: does what a member asks about others. */
-export function judge(turn: Turn, body: Uint8Array, by: Member): Performed {
+export function moderate(turn: Turn, body: Uint8Array, by: Member): Performed {
   const { session } = turn
-  const wish = decode(conductLayout, body)
+  const wish = decode(moderationLayout, body)
   const why = wish ? refusalOf(session, wish, by) : 'it is no request that this build knows'
   if (wish && why === '') carryOut(turn, wish, by)
-  const outcome = encode(conductOutcome, { done: why === '', why })
+  const outcome = encode(moderationOutcome, { done: why === '', why })
   return { outcome, changes: [], news: [], refused: why !== '' }
 }
 
-function refusalOf(session: Session, wish: ConductWish, by: Member): string {
+function refusalOf(session: Session, wish: ModerationRequest, by: Member): string {
   const { durable } = session.server
   const expellers = expellersOf(session.terms)
-  if (!session.rules.hasVoice(durable, by)) return 'you were put out yourself'
+  if (!session.rules.mayVote(durable, by)) return 'you were put out yourself'
   if (wish.kind === 'vote') {
     if (expellers !== 'vote') return 'players of this room do not vote'
   } else if (!mayExpel(session.terms, by)) {
@@ -83,12 +86,12 @@ function refusalOf(session: Session, wish: ConductWish, by: Member): string {
   return ''
 }
 
-function roomFor({ conduct }: Durable): string {
-  if (conduct.expelled.filter(({ ban }) => ban).length < EXPELLED_MAX) return ''
+function roomFor({ moderation }: Durable): string {
+  if (moderation.expelled.filter(({ ban }) => ban).length < EXPELLED_MAX) return ''
   return `${EXPELLED_MAX} players are banned: pardon one of them first`
 }
 
-function carryOut(turn: Turn, wish: ConductWish, by: Member): void {
+function carryOut(turn: Turn, wish: ModerationRequest, by: Member): void {
   const { session } = turn
   const { durable } = session.server
   if (wish.kind === 'pardon') record(turn, wish)
@@ -100,7 +103,7 @@ function carryOut(turn: Turn, wish: ConductWish, by: Member): void {
     if (isVotedOut(session, against))
       expel(turn, { player: against, ban, why: 'most players want it' })
   }
-  hold(turn, { kind: 'conduct', conduct: { ...durable.conduct } })
+  hold(turn, { kind: 'moderation', moderation: { ...durable.moderation } })
   enforce(turn)
 }
 
@@ -110,7 +113,7 @@ function expel(turn: Turn, { player, ban, why }: Pick<Expulsion, 'player' | 'ban
   const [member] = [...durable.members.values()].filter((here) => here.player === player)
   const { key } = durable.players.get(player)!
   // Asked again, for the answer died with a primary: the player is out already.
-  const before = durable.conduct.expelled.find((row) => row.player === player)
+  const before = durable.moderation.expelled.find((row) => row.player === player)
   if (!member && before && (before.ban || !ban)) return
   const { inc = 0, name = '' } = member ?? {}
   record(turn, { kind: 'expel', player, inc, name, key, ban, why })
@@ -119,11 +122,11 @@ function expel(turn: Turn, { player, ban, why }: Pick<Expulsion, 'player' | 'ban
 // Votes of who is not here wait for their return.
 function isVotedOut({ server: { durable }, rules }: Session, player: number): boolean {
   const voices = [...durable.members.values()].filter((member) => {
-    return mayPlay(member.rights) && rules.hasVoice(durable, member)
+    return mayPlay(member.rights) && rules.mayVote(durable, member)
   })
   const others = new Set(voices.map((member) => member.player))
   others.delete(player)
-  const { votes } = durable.conduct
+  const { votes } = durable.moderation
   const wanted = votes.filter(({ by, against }) => against === player && others.has(by)).length
   return wanted >= votesNeeded(others.size)
 }
@@ -134,7 +137,7 @@ export function enforce(turn: Turn): void {
   if (!serves(session)) return
   const { durable } = session.server
   for (const { inc, key } of [...durable.members.values()]) {
-    const row = putOut(durable.conduct, inc, key)
+    const row = expulsionOf(durable.moderation, inc, key)
     if (!row) continue
     if (inc === session.me) leadOf(session).yields = true
     else remove(turn, inc, row.ban ? 'banned' : 'kicked')

@@ -5,27 +5,27 @@ import { INC_MAX } from '../../packages/holdfast/src/machine.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
 import { type Delta, deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
 import {
-  entriesLayout,
+  entriesSegmentLayout,
   read,
-  type Sheet,
-  writeWhole,
-} from '../../packages/holdfast/src/session/sheets.ts'
+  type Segment,
+  writeSnapshotSegment,
+} from '../../packages/holdfast/src/session/segments.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 
 const PARTS = [{ part: 5, bytes: Uint8Array.of(1) }]
 
-function whole({ index = 3, said = index as number | null, nextInc = 4 } = {}): Sheet {
+function whole({ index = 3, said = index as number | null, nextInc = 4 } = {}): Segment {
   const state = durable.create()
   state.nextInc = nextInc
   const snapshot = durable.snapshot(state, PARTS)
   const settings = { terms: '', topology: 'star', playersMax: 8 } as const
   const own = { settings, lineage: [], sheets: 1, schema: 7, types: 'card' }
-  return { bytes: writeWhole({ ...own, index, snapshot }), index: said }
+  return { bytes: writeSnapshotSegment({ ...own, index, snapshot }), index: said }
 }
 
-function entries(index: number | null, ...deltas: Delta[]): Sheet {
+function entries(index: number | null, ...deltas: Delta[]): Segment {
   const all = deltas.map((delta) => encode(deltaLayout, delta))
-  return { bytes: encode(entriesLayout, { entries: all }), index }
+  return { bytes: encode(entriesSegmentLayout, { entries: all }), index }
 }
 
 const change = (at: number) => ({ part: 5, bytes: Uint8Array.of(at) })
@@ -34,7 +34,7 @@ const operation = (seq: number): Delta => {
   return { kind: 'operation', player: 1, seq, outcome: new Uint8Array(0), changes }
 }
 const loose = (at: number): Delta => ({ kind: 'loose', changes: [change(at)] })
-const lengthOf = (...sheets: Sheet[]): number | null => read(sheets)?.length ?? null
+const lengthOf = (...sheets: Segment[]): number | null => read(sheets)?.length ?? null
 
 describe('sheets of a room', () => {
   test('are its whole state and what was recorded behind it, in order (PR-2)', () => {
@@ -65,12 +65,14 @@ describe('sheets of a room', () => {
     expect(lengthOf(whole({ nextInc: INC_MAX }))).toBe(null)
   })
   test('are none where one of them is none, or there is none (PR-2)', () => {
-    const odd: Sheet = { bytes: Uint8Array.of(9, 9, 9), index: null }
+    const odd: Segment = { bytes: Uint8Array.of(9, 9, 9), index: null }
     expect(read([])).toBe(null)
     expect(lengthOf(odd)).toBe(null)
     expect(lengthOf(whole(), odd)).toBe(null)
     expect(lengthOf(entries(1, operation(1)))).toBe(null)
-    const bytes = encode(entriesLayout, { entries: [encode(deltaLayout, loose(1)), odd.bytes] })
+    const bytes = encode(entriesSegmentLayout, {
+      entries: [encode(deltaLayout, loose(1)), odd.bytes],
+    })
     expect(lengthOf(whole(), { bytes, index: null })).toBe(null)
   })
 })

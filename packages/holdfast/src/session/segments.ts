@@ -10,11 +10,11 @@ import {
   type Delta,
   deltaLayout,
   lineageLayout,
-  type Point,
-  RISEN_MAX,
-  type Start,
+  type PersistedPoint,
+  COUNTER_MAX,
+  type LeaderStart,
 } from '../replication/layouts.ts'
-import type { Acks } from '../hub-protocol/messages.ts'
+import type { AckPolicy } from '../hub-protocol/messages.ts'
 import { INC_MAX, type Millis } from '../machine.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { createReader } from '../wire/bytes.ts'
@@ -43,7 +43,7 @@ const MARK = 'HOLDFAST'
 export const SHEET_VERSIONS: Versions = { lowest: 1, highest: 2 }
 
 /** The whole state in a sheet of 0.2. */
-export const oldWholeLayout = record({
+export const oldSnapshotSegmentLayout = record({
   schema: u32,
   types: text(TYPES_MAX),
   index: varint,
@@ -52,7 +52,7 @@ export const oldWholeLayout = record({
 
 const headLayout = record({ mark: text(MARK.length), versions: varint })
 /** The whole state in a sheet. */
-export const wholeLayout = record({
+export const snapshotSegmentLayout = record({
   /** MARK, and a build reads it that speaks one of these versions. */
   mark: text(MARK.length),
   versions: varint,
@@ -69,10 +69,10 @@ export const wholeLayout = record({
   snapshot: blob(SHEET_BYTES_MAX),
 })
 /** Entries in a sheet. */
-export const entriesLayout = record({ entries: list(blob(2 ** 20), SHEET_ENTRIES_MAX) })
+export const entriesSegmentLayout = record({ entries: list(blob(2 ** 20), SHEET_ENTRIES_MAX) })
 
 /** How far the hub has what this primary recorded. */
-export interface Keeping {
+export interface Persistence {
   /** The session's terms say that its room is kept. */
   readonly on: boolean
   /** Nothing is acknowledged without it, however many are here, and whatever the hub says. */
@@ -91,17 +91,17 @@ export interface Keeping {
   entries: Uint8Array[]
   bytes: number
   /** Bytes of the whole as it was written last, and of all entries behind it. */
-  whole: number
-  behind: number
+  snapshotBytes: number
+  entriesBytes: number
   /** How we acknowledge, as it was written last; null if nothing was. */
-  said: Acks | null
+  sentAcks: AckPolicy | null
   /** The strictest that the hub may believe of that: it opens the room by it. */
-  believed: Acks
+  believedAcks: AckPolicy
   /** A sheet is on its way. */
-  flying: boolean
+  inFlight: boolean
   sentAt: Millis
   /** Something changed that is kept and in no log. */
-  loose: boolean
+  unlogged: boolean
   /** When the oldest of `entries` was recorded, or that changed. */
   since: Millis
   /** Why the hub does not keep it, '' if it does. */
@@ -109,28 +109,28 @@ export interface Keeping {
   /** The length of the log with its last operation. */
   operations: number
   /** How many sheets were written. */
-  sheets: number
+  segments: number
   /** Both as the last one was. */
-  asked: Pick<Point, 'index' | 'sheets'>
+  asked: Pick<PersistedPoint, 'index' | 'sheets'>
   /** What the others were told last that the hub has. */
-  told: Point | null
+  announced: PersistedPoint | null
 }
 
 /** A sheet, and the length of the log with it, where whoever sealed it says so. */
-export interface Sheet {
+export interface Segment {
   readonly bytes: Uint8Array
   readonly index: number | null
 }
 
-function stands({ index }: Sheet, length: number): boolean {
+function hasLength({ index }: Segment, length: number): boolean {
   return index === null || index === length
 }
 
 /** A room as its sheets have it. */
-export interface Read {
+export interface StoredState {
   /** Null in what 0.2 wrote. */
   readonly settings: Settings | null
-  readonly lineage: Start[]
+  readonly lineage: LeaderStart[]
   /** How many sheets their leader had written; 0 in what 0.2 wrote. */
   readonly sheets: number
   readonly schema: number
@@ -144,10 +144,10 @@ export interface Read {
 }
 
 /** The whole state as bytes. */
-export function writeWhole(
-  whole: Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions'>,
+export function writeSnapshotSegment(
+  whole: Omit<ValueOf<typeof snapshotSegmentLayout>, 'mark' | 'versions'>,
 ): Uint8Array {
-  return encode(wholeLayout, {
+  return encode(snapshotSegmentLayout, {
     ...whole,
     mark: MARK,
     versions: encodeVersions(only(SHEET_VERSIONS.highest)),
@@ -155,16 +155,19 @@ export function writeWhole(
 }
 
 /** As a sheet of this build or of 0.2 has it; null if it is none of these. */
-export function readWhole(
+export function readSnapshotSegment(
   bytes: Uint8Array,
 ):
-  | (Omit<ValueOf<typeof wholeLayout>, 'mark' | 'versions' | 'settings'> & Pick<Read, 'settings'>)
+  | (Omit<ValueOf<typeof snapshotSegmentLayout>, 'mark' | 'versions' | 'settings'> &
+      Pick<StoredState, 'settings'>)
   | null {
   const versions = versionsOf(bytes)
   if (versions !== null) {
-    return negotiate(SHEET_VERSIONS, versions) === null ? null : decode(wholeLayout, bytes)
+    return negotiate(SHEET_VERSIONS, versions) === null
+      ? null
+      : decode(snapshotSegmentLayout, bytes)
   }
-  const old = decode(oldWholeLayout, bytes)
+  const old = decode(oldSnapshotSegmentLayout, bytes)
   return old && { ...old, settings: null, lineage: [], sheets: 0 }
 }
 
@@ -176,11 +179,11 @@ export function versionsOf(bytes: Uint8Array): number | null {
 }
 
 /** Reads the sheets of a room that is opened again; null if they are none of ours. */
-export function read(all: readonly Sheet[]): Read | null {
+export function read(all: readonly Segment[]): StoredState | null {
   const [first, ...rest] = all
-  const whole = first ? readWhole(first.bytes) : null
+  const whole = first ? readSnapshotSegment(first.bytes) : null
   const from = whole && durable.restore(whole.snapshot)
-  if (!whole || whole.index > RISEN_MAX || !from || !stands(first!, whole.index)) return null
+  if (!whole || whole.index > COUNTER_MAX || !from || !hasLength(first!, whole.index)) return null
   if (from.durable.nextInc >= INC_MAX) return null
   const { schema, types, index, settings, lineage } = whole
   const sheets = whole.sheets === 0 ? 0 : whole.sheets + rest.length
@@ -190,7 +193,7 @@ export function read(all: readonly Sheet[]): Read | null {
   for (const sheet of rest) {
     const deltas = deltasOf(sheet)
     length += deltas?.filter(({ kind }) => kind !== 'loose').length ?? 0
-    if (!deltas || !stands(sheet, length)) return null
+    if (!deltas || !hasLength(sheet, length)) return null
     for (const delta of deltas) {
       durable.apply(state, delta)
       if ('changes' in delta) changes.push(...delta.changes)
@@ -199,8 +202,8 @@ export function read(all: readonly Sheet[]): Read | null {
   return { settings, lineage, sheets, schema, types, state, parts, changes, length }
 }
 
-function deltasOf({ bytes }: Sheet): Delta[] | null {
-  const entries = decode(entriesLayout, bytes)?.entries ?? null
+function deltasOf({ bytes }: Segment): Delta[] | null {
+  const entries = decode(entriesSegmentLayout, bytes)?.entries ?? null
   const deltas = entries?.flatMap((entry) => decode(deltaLayout, entry) ?? []) ?? null
   return deltas?.length === entries?.length ? deltas : null
 }

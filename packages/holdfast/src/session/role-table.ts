@@ -225,11 +225,11 @@ export type Cause = Row['on']
 /** The role to which a cause leads. */
 export type RoleAfter<On extends Cause> = Extract<Row, { on: On }>['to']
 
-const WAYS: ReadonlyMap<string, Role> = new Map(
+const NEXT_ROLES: ReadonlyMap<string, Role> = new Map(
   TRANSITIONS.flatMap(({ from, on, to }) => from.map((role) => [`${role} ${on}`, to] as const)),
 )
 
 /** The role that follows on a role, or null if the table has no such transition. */
 export function roleAfter(role: Role, on: Cause): Role | null {
-  return WAYS.get(`${role} ${on}`) ?? null
+  return NEXT_ROLES.get(`${role} ${on}`) ?? null
 }

@@ -8,7 +8,7 @@ import { sameBytes } from '../wire/digest.ts'
 import { EXPELLED_MAX, type Expulsion, type Vote, VOTES_MAX, VOTES_PER_PLAYER } from './layouts.ts'
 
 /** See the head of this file. Oldest first. */
-export interface Conduct {
+export interface Moderation {
   /** Rises by one with each change, so that of two copies one has all that the other has. */
   cv: number
   expelled: Expulsion[]
@@ -16,41 +16,45 @@ export interface Conduct {
 }
 
 /** Nobody was put out. */
-export function create(): Conduct {
+export function create(): Moderation {
   return { cv: 0, expelled: [], votes: [] }
 }
 
 /** A player was put out. What was said of them before is over. */
-export function expel(conduct: Conduct, row: Expulsion): void {
-  conduct.cv++
-  conduct.expelled = [...others(conduct, row.player), row]
-  conduct.votes = conduct.votes.filter(({ against }) => against !== row.player)
-  if (conduct.expelled.length <= EXPELLED_MAX) return
+export function expel(moderation: Moderation, row: Expulsion): void {
+  moderation.cv++
+  moderation.expelled = [...others(moderation, row.player), row]
+  moderation.votes = moderation.votes.filter(({ against }) => against !== row.player)
+  if (moderation.expelled.length <= EXPELLED_MAX) return
   // Who was only kicked is forgotten before who was banned.
-  const kick = conduct.expelled.findIndex(({ ban }) => !ban)
-  conduct.expelled.splice(Math.max(kick, 0), 1)
+  const kick = moderation.expelled.findIndex(({ ban }) => !ban)
+  moderation.expelled.splice(Math.max(kick, 0), 1)
 }
 
 /** A player who was put out may come in again. */
-export function pardon(conduct: Conduct, player: number): void {
-  conduct.cv++
-  conduct.expelled = others(conduct, player)
+export function pardon(moderation: Moderation, player: number): void {
+  moderation.cv++
+  moderation.expelled = others(moderation, player)
 }
 
-function others({ expelled }: Conduct, player: number): Expulsion[] {
+function others({ expelled }: Moderation, player: number): Expulsion[] {
   return expelled.filter((row) => row.player !== player)
 }
 
 /** Who was put out that is this member, or has this key; undefined if nobody is. */
-export function putOut({ expelled }: Conduct, inc: PeerId, key: Uint8Array): Expulsion | undefined {
+export function expulsionOf(
+  { expelled }: Moderation,
+  inc: PeerId,
+  key: Uint8Array,
+): Expulsion | undefined {
   return expelled.find((row) => (row.ban ? sameBytes(row.key, key) : inc !== 0 && row.inc === inc))
 }
 
 /** A vote stands, or does not any more. */
-export function vote(conduct: Conduct, { by, against }: Vote, stands: boolean): void {
-  conduct.cv++
-  const rest = conduct.votes.filter((other) => other.by !== by || other.against !== against)
-  conduct.votes = rest
+export function vote(moderation: Moderation, { by, against }: Vote, stands: boolean): void {
+  moderation.cv++
+  const rest = moderation.votes.filter((other) => other.by !== by || other.against !== against)
+  moderation.votes = rest
   if (!stands) return
   const theirs = rest.filter((other) => other.by === by)
   if (theirs.length >= VOTES_PER_PLAYER) rest.splice(rest.indexOf(theirs[0]!), 1)
@@ -58,7 +62,9 @@ export function vote(conduct: Conduct, { by, against }: Vote, stands: boolean): 
 }
 
 /** The session knows that player no more. */
-export function forget(conduct: Conduct, player: number): void {
-  conduct.cv++
-  conduct.votes = conduct.votes.filter(({ by, against }) => by !== player && against !== player)
+export function forget(moderation: Moderation, player: number): void {
+  moderation.cv++
+  moderation.votes = moderation.votes.filter(
+    ({ by, against }) => by !== player && against !== player,
+  )
 }

@@ -2,17 +2,17 @@
 // Method: the shipped functions on a primary by hand, at instants that are arguments.
 import { describe, expect, test } from 'vitest'
 import {
-  type Acks,
+  type AckPolicy,
   NOT_NEXT,
   type ToHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
-import * as keeping from '../../packages/holdfast/src/session/keeping.ts'
+import * as persistence from '../../packages/holdfast/src/session/persistence.ts'
 import {
-  entriesLayout,
-  type Keeping,
-  wholeLayout,
-} from '../../packages/holdfast/src/session/sheets.ts'
+  entriesSegmentLayout,
+  type Persistence,
+  snapshotSegmentLayout,
+} from '../../packages/holdfast/src/session/segments.ts'
 import type { Lead, Session } from '../../packages/holdfast/src/session/state.ts'
 import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { backedUpOf, listening, memberOf, primaryOf } from './scene.ts'
@@ -25,18 +25,18 @@ function room(count = 1, founds = false) {
   Object.assign(session, { terms: 'keep=600', keeps: true })
   const { server } = session as Session & { server: { lead: Lead } }
   const more = { founds, free: -1 }
-  server.lead = keeping.leads(session, 0, 0, [], more)
-  if (founds) keeping.attached(session)
+  server.lead = persistence.beginLead(session, 0, 0, [], more)
+  if (founds) persistence.onAttached(session)
   const heard = listening()
-  const of = (): Keeping => server.lead.keeping
+  const of = (): Persistence => server.lead.persistence
   const sheets = (): Kept[] => heard.asked.splice(0).filter(({ kind }) => kind === 'keep') as Kept[]
   const flush = (now: number): Kept[] => {
-    keeping.flush({ session, now, out: heard.out })
+    persistence.flush({ session, now, out: heard.out })
     return sheets()
   }
-  const says = (number: number, why = '', index = 9, acks: Acks = 'strict'): void => {
+  const says = (number: number, why = '', index = 9, acks: AckPolicy = 'strict'): void => {
     const message = { kind: 'kept', session: session.id, number, index, acks, why } as const
-    keeping.answered({ session, now: 0, out: heard.out }, message)
+    persistence.onKept({ session, now: 0, out: heard.out }, message)
   }
   return { session, server, of, flush, says, sheets, heard }
 }
@@ -51,53 +51,56 @@ function written(count = 1) {
 }
 
 const note = ({ server }: ReturnType<typeof room>, now: number, length = 3): void => {
-  keeping.note(server.lead, now, new Uint8Array(length).fill(7), { length: 9, acts: true })
+  persistence.noteEntry(server.lead, now, new Uint8Array(length).fill(7), { length: 9, acts: true })
 }
 
-const entriesIn = ({ bytes }: Kept): Uint8Array[] => decode(entriesLayout, bytes)!.entries
+const entriesIn = ({ bytes }: Kept): Uint8Array[] => decode(entriesSegmentLayout, bytes)!.entries
 
 describe('the first sheet', () => {
   test('is the whole, is due at once, and goes on one number from the next (PR-2)', () => {
     const made = room()
-    expect(keeping.deadline(made.session)).toBe(-Infinity)
+    expect(persistence.deadline(made.session)).toBe(-Infinity)
     const [first, ...others] = made.flush(1_000)
     expect(others).toEqual([])
     expect(first).toMatchObject({ number: 1, from: null, acks: 'strict', piece: 0, of: 1, next: 2 })
-    expect(made.of()).toMatchObject({ flying: true, sentAt: 1_000, number: 1, behind: 0 })
-    expect(made.of().whole).toBe(first!.bytes.length)
+    expect(made.of()).toMatchObject({ inFlight: true, sentAt: 1_000, number: 1, entriesBytes: 0 })
+    expect(made.of().snapshotBytes).toBe(first!.bytes.length)
   })
   test('has the types of the room, as long as their text fits a sheet (PR-2)', () => {
     const typesOf = (keptTypes: string): string => {
       const { session, heard } = room()
       Object.assign(session, { keptTypes })
-      return decode(wholeLayout, keeping.save(session, heard.out)!.bytes)!.types
+      return decode(snapshotSegmentLayout, persistence.save(session, heard.out)!.bytes)!.types
     }
     const longest = 'é'.repeat(16 * 1024)
     expect([typesOf(longest), typesOf(`${longest}a`)]).toEqual([longest, ''])
   })
   test('is for who serves, where the terms say so and the hub is up (PR-2)', () => {
     const open = room().session
-    expect(keeping.isKept(open)).toBe(true)
-    expect(keeping.isKept({ terms: 'keep=0', keeps: true })).toBe(false)
-    expect(keeping.isKept({ terms: '', keeps: true })).toBe(false)
-    expect(keeping.isKept({ terms: 'keep=600', keeps: false })).toBe(false)
-    keeping.detached(open)
-    expect([keeping.deadline(open), keeping.standing(open)]).toEqual([Infinity, 'waiting'])
-    keeping.attached(open)
-    expect(keeping.deadline(open)).toBe(-Infinity)
+    expect(persistence.isKept(open)).toBe(true)
+    expect(persistence.isKept({ terms: 'keep=0', keeps: true })).toBe(false)
+    expect(persistence.isKept({ terms: '', keeps: true })).toBe(false)
+    expect(persistence.isKept({ terms: 'keep=600', keeps: false })).toBe(false)
+    persistence.onDetached(open)
+    expect([persistence.deadline(open), persistence.standing(open)]).toEqual([Infinity, 'waiting'])
+    persistence.onAttached(open)
+    expect(persistence.deadline(open)).toBe(-Infinity)
     const { own } = memberOf(2)
-    expect([keeping.deadline(own), keeping.standing(own)]).toEqual([Infinity, null])
-    expect([keeping.limitOf(own), keeping.save(own, listening().out)]).toEqual([Infinity, null])
+    expect([persistence.deadline(own), persistence.standing(own)]).toEqual([Infinity, null])
+    expect([persistence.limitOf(own), persistence.save(own, listening().out)]).toEqual([
+      Infinity,
+      null,
+    ])
   })
   test('is written anew two seconds after it had no answer, and ten after a no (PR-2)', () => {
     const made = room()
     made.flush(1_000)
-    expect(keeping.deadline(made.session)).toBe(3_000)
+    expect(persistence.deadline(made.session)).toBe(3_000)
     expect(made.flush(2_999)).toEqual([])
     expect(made.flush(3_000)).toMatchObject([{ number: 2, from: null }])
     made.says(2, 'full')
     expect(made.heard.events).toEqual([{ kind: 'kept', why: 'full' }])
-    expect(keeping.deadline(made.session)).toBe(13_000)
+    expect(persistence.deadline(made.session)).toBe(13_000)
     expect(made.flush(12_999)).toEqual([])
     expect(made.flush(13_000)).toMatchObject([{ number: 3, from: null }])
     made.says(3)
@@ -111,28 +114,37 @@ describe('the first sheet', () => {
 describe('who is alone', () => {
   test('has acknowledged what the hub has, and no more (PR-2)', () => {
     const made = room()
-    expect([keeping.limitOf(made.session), keeping.standing(made.session)]).toEqual([-1, 'waiting'])
+    expect([persistence.limitOf(made.session), persistence.standing(made.session)]).toEqual([
+      -1,
+      'waiting',
+    ])
     made.flush(1_000)
-    expect(keeping.limitOf(made.session)).toBe(-1)
+    expect(persistence.limitOf(made.session)).toBe(-1)
     made.says(1, '', 4)
-    expect([keeping.limitOf(made.session), keeping.standing(made.session)]).toEqual([4, 'kept'])
+    expect([persistence.limitOf(made.session), persistence.standing(made.session)]).toEqual([
+      4,
+      'kept',
+    ])
     // A word that is late takes nothing back.
     made.says(1, '', 2)
-    expect(keeping.limitOf(made.session)).toBe(4)
+    expect(persistence.limitOf(made.session)).toBe(4)
   })
   test('writes at once, others a tenth of a second later, in one sheet (PR-2)', () => {
     const alone = written()
     note(alone, 2_000)
-    expect(keeping.deadline(alone.session)).toBe(-Infinity)
+    expect(persistence.deadline(alone.session)).toBe(-Infinity)
     const two = written(2)
     note(two, 2_000)
     note(two, 2_050)
-    expect(keeping.deadline(two.session)).toBe(2_100)
+    expect(persistence.deadline(two.session)).toBe(2_100)
     expect(two.flush(2_099)).toEqual([])
     const [sheet] = two.flush(2_100)
     expect(entriesIn(sheet!)).toEqual([new Uint8Array(3).fill(7), new Uint8Array(3).fill(7)])
-    expect(two.of()).toMatchObject({ entries: [], bytes: 0, behind: sheet!.bytes.length })
-    expect([keeping.limitOf(two.session), keeping.standing(two.session)]).toEqual([Infinity, null])
+    expect(two.of()).toMatchObject({ entries: [], bytes: 0, entriesBytes: sheet!.bytes.length })
+    expect([persistence.limitOf(two.session), persistence.standing(two.session)]).toEqual([
+      Infinity,
+      null,
+    ])
   })
 })
 
@@ -141,16 +153,16 @@ describe('what is kept and in no log', () => {
   function stirred(count: number): { loose: number[][]; bytes: number } {
     const made = written()
     const changes = Array.from({ length: count }, (_, at) => change(at))
-    keeping.stir(made.session, 2_000)
+    persistence.markUnlogged(made.session, 2_000)
     // By the clock, also for who is alone: nobody waits for it.
-    expect(keeping.deadline(made.session)).toBe(2_100)
-    keeping.stir(made.session, 2_050)
-    expect(keeping.deadline(made.session)).toBe(2_100)
+    expect(persistence.deadline(made.session)).toBe(2_100)
+    persistence.markUnlogged(made.session, 2_050)
+    expect(persistence.deadline(made.session)).toBe(2_100)
     const { out } = made.heard
-    const parts = { ...out.parts, looseChanges: () => changes }
-    keeping.flush({ session: made.session, now: 2_100, out: { ...out, parts } })
+    const parts = { ...out.parts, unloggedChanges: () => changes }
+    persistence.flush({ session: made.session, now: 2_100, out: { ...out, parts } })
     const [sheet] = made.sheets()
-    expect(made.of().loose).toBe(false)
+    expect(made.of().unlogged).toBe(false)
     const deltas = entriesIn(sheet!).map((bytes) => decode(deltaLayout, bytes)!)
     const loose = deltas.map((delta) => {
       return delta.kind === 'loose' ? delta.changes.map(({ bytes }) => bytes[0]!) : []
@@ -166,8 +178,8 @@ describe('what is kept and in no log', () => {
   })
   test('is not stirred before the whole was written, which has it (PR-2)', () => {
     const made = room()
-    keeping.stir(made.session, 500)
-    expect(made.of().loose).toBe(false)
+    persistence.markUnlogged(made.session, 500)
+    expect(made.of().unlogged).toBe(false)
     note(made, 500)
     expect(made.of().entries).toEqual([])
   })
@@ -188,15 +200,15 @@ describe('the whole is written again', () => {
     note(made, 2_000, 256 * 1024)
     expect(made.of()).toMatchObject({ bytes: 256 * 1024 })
     note(made, 2_000, 1)
-    expect(made.of()).toMatchObject({ bytes: 0, sent: -1, entries: [], flying: false })
+    expect(made.of()).toMatchObject({ bytes: 0, sent: -1, entries: [], inFlight: false })
   })
   test('when the hub says that entries do not follow, or took them not (PR-2)', () => {
     const made = written()
     note(made, 2_000)
     made.flush(2_000)
     made.says(2, NOT_NEXT)
-    expect(made.of()).toMatchObject({ sent: -1, flying: false, why: '' })
-    expect(keeping.deadline(made.session)).toBe(-Infinity)
+    expect(made.of()).toMatchObject({ sent: -1, inFlight: false, why: '' })
+    expect(persistence.deadline(made.session)).toBe(-Infinity)
     expect(made.heard.events).toEqual([])
   })
 })
@@ -204,23 +216,23 @@ describe('the whole is written again', () => {
 describe('who leaves', () => {
   test('writes what waits, as the whole if a sheet is on its way, and else nothing (PR-2)', () => {
     const idle = written(2)
-    keeping.leave({ session: idle.session, now: 2_000, out: idle.heard.out })
+    persistence.writeAll({ session: idle.session, now: 2_000, out: idle.heard.out })
     expect(idle.sheets()).toEqual([])
     const made = written(2)
     note(made, 2_000)
-    keeping.leave({ session: made.session, now: 2_000, out: made.heard.out })
+    persistence.writeAll({ session: made.session, now: 2_000, out: made.heard.out })
     expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
     note(made, 2_001)
-    keeping.leave({ session: made.session, now: 2_001, out: made.heard.out })
+    persistence.writeAll({ session: made.session, now: 2_001, out: made.heard.out })
     expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
-    keeping.detached(made.session)
+    persistence.onDetached(made.session)
     note(made, 2_002)
-    keeping.leave({ session: made.session, now: 2_002, out: made.heard.out })
+    persistence.writeAll({ session: made.session, now: 2_002, out: made.heard.out })
     expect(made.sheets()).toEqual([])
   })
 
   const aside = (made: ReturnType<typeof room>): boolean => {
-    return keeping.leave({ session: made.session, now: 2_001, out: made.heard.out }, true)
+    return persistence.writeAll({ session: made.session, now: 2_001, out: made.heard.out }, true)
   }
 
   test('says nothing of the room beside the stream if the disk has it all (N-1)', () => {
@@ -231,7 +243,7 @@ describe('who leaves', () => {
 
   test('says beside the stream what waits, though that is closed (N-1)', () => {
     const made = written(2)
-    keeping.detached(made.session)
+    persistence.onDetached(made.session)
     note(made, 2_000)
     expect(aside(made)).toBe(true)
     expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
@@ -266,10 +278,10 @@ test('an answer for another session, or to a sheet before, ends no waiting (PR-2
     acks: 'strict',
     why: '',
   } as const
-  keeping.answered({ session: made.session, now: 0, out: made.heard.out }, message)
-  expect(made.of()).toMatchObject({ kept: -1, flying: true })
+  persistence.onKept({ session: made.session, now: 0, out: made.heard.out }, message)
+  expect(made.of()).toMatchObject({ kept: -1, inFlight: true })
   made.says(1, '', 2)
-  expect(made.of()).toMatchObject({ kept: 2, flying: true })
+  expect(made.of()).toMatchObject({ kept: 2, inFlight: true })
   made.says(2, '', 2, 'free')
-  expect(made.of()).toMatchObject({ kept: 2, flying: false, believed: 'free' })
+  expect(made.of()).toMatchObject({ kept: 2, inFlight: false, believedAcks: 'free' })
 })

@@ -11,12 +11,13 @@ import {
   type Role,
   TRAITS,
   type Trait,
-} from '../../packages/holdfast/src/session/table.ts'
-import { roleAfter, TRANSITIONS } from '../../packages/holdfast/src/session/table.ts'
+} from '../../packages/holdfast/src/session/role-table.ts'
+import { roleAfter, TRANSITIONS } from '../../packages/holdfast/src/session/role-table.ts'
 import { listening } from './scene.ts'
 
 const PAGE = new URL('../../docs/protocols/session.md', import.meta.url)
-const FROM = '<!-- from session/table.ts; UPDATE=1 npx vitest run test/session rewrites it -->\n'
+const FROM =
+  '<!-- from session/role-table.ts; UPDATE=1 npx vitest run test/session rewrites it -->\n'
 const TO = '<!-- end -->\n'
 
 const roles = Object.keys(ROLES) as Role[]
