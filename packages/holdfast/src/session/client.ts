@@ -1,9 +1,9 @@
 /**
- * The member as a client of its session: the view that was published to it, and whom it follows.
+ * The member as a client of its session: the published view, and the primary that it follows.
  *
- * A view is taken from the primary that it names, and only forwards: a larger epoch, or the
- * same with a version that is not older; and only from somebody who may lead (trust.ts). A
- * member that finds itself outside comes back with a new incarnation, as the same player (T34).
+ * A view is accepted only from the primary that it names, if that may lead (trust.ts), and only
+ * forwards: with a larger epoch, or the same epoch and no older version. A member that is not in
+ * the view rejoins with a new incarnation, as the same player (T34).
  */
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
@@ -23,18 +23,18 @@ import { isLeft, seek } from './recovery.ts'
 import { serves, type Session, type SessionOut, type Turn, restartDetector } from './state.ts'
 import { mayLead } from './trust.ts'
 
-// More messages than the snapshot of any state needs: the largest table takes some 1,400.
+// No snapshot needs more messages: the largest table takes some 1,400.
 const COMING_MAX = 2_048
 
-/** After so long without the primary the application is notified (S-4). */
+/** After this long without the primary the application is notified (S-4). */
 export const LOST_MS: Millis = 3_000
-/** The same where the hub has neither its stream nor that of a backup. */
+/** The same if the hub has no stream of either primary or backup. */
 export const LEFT_MS: Millis = 1_000
-/** After so long without primary and backup at the hub, nobody will serve this session any more. */
+/** After this long without primary and backup at the hub, the session is given up. */
 export const GIVE_UP_MS: Millis = 30_000
-/** A member that left is remembered so long: the grace in which it may come back (S-5). */
+/** A member that left is remembered for this long, so that it may return (S-5). */
 export const FORMER_MS: Millis = 60_000
-/** A member that asked for a snapshot and got none asks again after this. */
+/** A snapshot that did not arrive is requested again after this. */
 export const ASK_SNAPSHOT_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
@@ -42,7 +42,7 @@ export const ASK_MS: Millis = 1_000
 /**
  * Takes a full view; one with a larger epoch is TAKE_OVER (T41, T42).
  *
- * @param granted  the hub signed that its sender leads
+ * @param granted  whether the hub signed that its sender leads
  */
 export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean = false): void {
   const { session } = turn
@@ -51,12 +51,12 @@ export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean 
   if (view.primary !== from || !newer) return
   if (view.epoch > EPOCH_MAX || view.mv > COUNTER_MAX) return
   if (!granted && !mayLead(session, from)) return
-  // Who recovers the session may know less of who is out, and is about to ask us.
+  // A recovering primary may have older moderation state, and is about to ask for ours.
   const { cv, banned, votes } = known
   follow(turn, view.cv < cv ? { ...view, cv, banned, votes } : view, null)
 }
 
-/** One member came or left. If a change is missing before this one, asks for the full view. */
+/** One member joined or left. If an earlier change is missing, asks for the full view. */
 export function takeChange(turn: Turn, from: PeerId, change: PeerMessageOf<'change'>): void {
   const { session, out } = turn
   const { view } = session.client
@@ -86,18 +86,18 @@ export function follow(turn: Turn, view: View, why: LeaveReason | null): void {
   if (view.primary !== before.primary) {
     restartDetector(session, now, view.primary)
     client.handedAt = -Infinity
-    // A new primary sends a snapshot of what we may lack; updates before it could leave a gap.
+    // A new primary sends a snapshot. Updates that arrive before it could leave a gap.
     if (before.primary !== 0) awaitSnapshot(session, now)
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
     submitAgain(turn)
   }
   out.emit({ kind: 'view', view, before: before.epoch === 0 ? null : before, why })
-  // What we say ourselves of it may be on its way to us since before we began to lead.
+  // Our own view's lineage may be older than ours: it was sent before we began to lead.
   const isOwn = view.primary === session.me
   lineage.follow(session, isOwn ? session.lineage : view.lineage, out)
 }
 
-// The former members keep their players, should we have to recover the session.
+// Former members keep their players in case we must recover the session.
 function rememberFormer(turn: Turn, before: readonly Member[]): void {
   const { session, now, out } = turn
   const { view, former, ended } = session.client
@@ -120,15 +120,15 @@ function forgetOthers(session: Session, out: SessionOut): void {
   presence.forget(session, [...absent.keys()].filter(isOut), out)
 }
 
-/** Players whose processes ended, and did not come back: since when they are out of our view. */
+/** Players whose processes ended and did not return, and since when they are out of our view. */
 export function endedPlayers({ client: { former } }: Session): Map<number, Millis> {
   const ended = [...former].filter(([, row]) => row.ended)
   return new Map(ended.map(([player, { since }]) => [player, since]))
 }
 
 /**
- * News of one operation, or (index 0) a part of a snapshot, which is applied once STANDING names
- * its instant. Behind a new link the first news may leave a gap, and are dropped until then.
+ * Takes the update of one operation, or (index 0) a part of a snapshot, which is applied when
+ * STANDING names its index. On a new link updates are dropped until then: they may leave a gap.
  */
 export function takeNews(turn: Turn, from: PeerId, message: PeerMessageOf<'news'>): void {
   const { session, now, out } = turn
@@ -137,7 +137,7 @@ export function takeNews(turn: Turn, from: PeerId, message: PeerMessageOf<'news'
   const { index, player, seq, part, bytes } = message
   if (index === 0) {
     if (published.coming.length < COMING_MAX) published.coming.push({ part, bytes })
-    // More is on its way: asked again, the primary would begin from the first.
+    // More is under way. If asked again, the primary would start over.
     if (published.waiting) published.askAt = Math.max(published.askAt, now + ASK_SNAPSHOT_AGAIN_MS)
     return
   }
@@ -148,14 +148,14 @@ export function takeNews(turn: Turn, from: PeerId, message: PeerMessageOf<'news'
   out.parts.news(part, from, bytes)
 }
 
-// In a long session more players act than are kept: of those who are not here the first goes.
+// In a long session more players act than are remembered: drops the first absent one.
 function forgetOne({ client: { view, published } }: Session): void {
   const here = new Set(view.members.map(({ player }) => player))
   const gone = [...published.seqs.keys()].find((player) => !here.has(player))
   published.seqs.delete(gone ?? 0)
 }
 
-/** The snapshot is complete: all parts are brought up to date. */
+/** The snapshot is complete: applies it to all parts. */
 export function takeStanding(
   turn: Turn,
   from: PeerId,
@@ -171,20 +171,19 @@ export function takeStanding(
   out.emit({ kind: 'caught-up' })
 }
 
-/** The primary asks us to promise that we will not recover the session for a while. */
+/** Promises the primary not to recover the session for a while, if we may. */
 export function promise(turn: Turn, from: PeerId, at: number): void {
   const { session, now, out } = turn
   const { client, server } = session
   const may = session.rules.mayPromise(server.role)
-  // A member that knows that the register names another primary must not promise, even if it is the
-  // one named.
+  // If the register names another primary we must not promise, even if that is us.
   const outdated = client.register.epoch > client.view.epoch
   if (from !== client.view.primary || !may || outdated) return
   client.promisedUntil = now + PROMISE_MS
   out.send(from, { kind: 'promise', at })
 }
 
-/** Watches over the connection to the primary. */
+/** Does what is due: retries requests, and detects that the primary is lost or back. */
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   const { client } = session
@@ -208,21 +207,21 @@ export function wake(turn: Turn): void {
   if (isAbandoned(session, now)) out.emit({ kind: 'abandoned' })
 }
 
-/** Asks for all that we lack of the view and the parts: the link to the primary is new. */
+/** Asks for the view and all parts, because the link to the primary is new. */
 export function askForSnapshot(turn: Turn, from: PeerId): void {
   const { session, now, out } = turn
   awaitSnapshot(session, now)
   out.send(from, { kind: 'resync' })
 }
 
-/** Waits for all that we lack, which the primary sends by itself; asks for it after a while. */
+/** Waits for the snapshot that the primary sends unasked; asks for it after a while. */
 export function awaitSnapshot({ client: { published } }: Session, now: Millis): void {
   published.coming = []
   published.waiting = true
   published.askAt = now + ASK_SNAPSHOT_AGAIN_MS
 }
 
-// Primary and backup are gone from the hub for so long that they will not come back (T30).
+// Primary and backup have been gone from the hub for too long to come back (T30).
 function isAbandoned(session: Session, now: Millis): boolean {
   const { client, hub } = session
   if (now - Math.max(client.lostAt, hub.since) < GIVE_UP_MS) return false
@@ -232,16 +231,15 @@ function isAbandoned(session: Session, now: Millis): boolean {
 function isLost(session: Session, now: Millis): boolean {
   const { primary } = session.client.view
   if (primary === 0) return false
-  // We were deposed, and the new primary has not been heard yet.
+  // We were deposed, and have not heard from the new primary yet.
   if (primary === session.me) return !serves(session) && now >= handedUntil(session)
   const seen = session.detectors.get(primary)
   if (!seen) return false
-  // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
   return now >= seen.since + (isLeft(session) ? LEFT_MS : LOST_MS)
 }
 
-// How long we wait for a message of the member to whom we handed our role.
+// Until when we wait for a message of the member that took our role over.
 function handedUntil(session: Session): Millis {
   return session.server.role === 'handing' ? Infinity : session.client.handedAt + LOST_MS
 }

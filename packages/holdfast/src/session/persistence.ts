@@ -1,22 +1,23 @@
 /**
- * The primary's side of a room that outlives its members: what it records it writes at the hub as
- * well, in sheets (sheets.ts).
+ * The primary's side of a room that outlives its members: it also writes what it records to the
+ * hub, in segments (segments.ts).
  *
- *     whole    the whole state, first of all and again when the entries behind it are as many
- *     entries  of the log, behind what was written before
+ *     snapshot  the whole state: first, and again once the entries after it are as large
+ *     entries   entries of the log that were not written yet
  *
- * A primary without a registered backup is **strict**: it acknowledges nothing that the hub does
- * not have on disk, so whoever opens the room after it, however it went, has all that was
- * acknowledged. With a backup that it reaches through the hub alone it is **relayed**: what it
- * acknowledges both have, and what is written lags by KEEP_MS at most; once their streams are
- * closed neither acknowledges more. Where members have paths of their own, a primary beside others
- * is **free**: it goes on without the hub for as long as its lease allows.
+ * A primary without a registered backup is **strict**: it acknowledges nothing before the hub has
+ * it on disk, so whoever opens the room next finds every acknowledged operation. A primary that
+ * reaches its backup only through the hub is **relayed**: both have what it acknowledges, the disk
+ * lags by at most KEEP_MS, and once their streams are closed neither acknowledges anything. Where
+ * members have direct paths, a primary with other members is **free**: it continues without the hub
+ * for as long as its lease allows.
  *
- * The hub opens a room the sooner the stricter it believes the primary to be. So a primary is as
- * strict as it says from before the hub hears that, until the hub has on disk that it is less so.
+ * The stricter the hub believes the primary to be, the sooner it lets somebody open the room. So a
+ * primary becomes strict before it tells the hub, and less strict only after the hub has that on
+ * disk.
  *
- * If the hub does not keep the room, because its disk is full or a limit was met, play goes on
- * without, and the application is told; it is tried again.
+ * If the hub cannot store the room, because its disk is full or a limit was reached, play continues
+ * unstored, the application is notified, and the primary retries.
  */
 
 import * as commit from '../replication/log.ts'
@@ -55,29 +56,29 @@ import {
   type Turn,
 } from './state.ts'
 
-/** While others are here, what was recorded is written after this. */
+/** With other members present, records are written to the hub after this. */
 export const KEEP_MS: Millis = 100
-/** A segment without an answer is written anew after this; one that was refused, */
+/** A segment without an answer is written again after this; a refused one */
 export const ANSWER_MS: Millis = 2_000
 /** after this. */
 export const REFUSED_MS: Millis = 10_000
-/** With so many bytes of entries, and as many as the whole state, that is written anew. */
+/** A new snapshot is written once the entries reach this size and that of the last snapshot. */
 export const ENTRIES_MIN: number = 64 * 1024
-/** Most bytes of entries in one segment, and waiting for the hub; beyond, a snapshot is written. */
+/** Most bytes of entries in one segment or waiting; beyond that a snapshot is written. */
 export const ENTRIES_MAX: number = 256 * 1024
-/** What is on its way is written again beside the stream in rooms of fewer bytes than this. */
+/** Rooms smaller than this repeat what is under way beside the stream when they close. */
 const AGAIN_MAX = 48 * 1024
-/** Changes that are in no log, so many in one entry of a segment. */
+/** Most unlogged changes in one entry of a segment. */
 const UNLOGGED_MAX = 32
-/** By their promises members go on without the hub for so long beyond its last word. */
+/** With promises, members continue for at most this long after the hub's last message. */
 export const PROMISED_MAX_MS: Millis = 45_000
 
 /**
  * The state of a member that begins to lead.
  *
- * @param heardAt  when the hub heard of it at the latest, for its lease
- * @param beside   who is here, by the log
- * @param founds   whether nobody led before; then nobody waits until the hub has so much of the log
+ * @param heardAt  when the hub last heard from it at the latest; its lease counts from then
+ * @param beside   the members, by the log
+ * @param founds   whether nobody led before; `free` entries then need no ack of the hub
  */
 export function beginLead(
   session: Session,
@@ -89,7 +90,7 @@ export function beginLead(
   const on = isKept(session)
   const believedAcks = founds ? 'strict' : believedOf(session, beside)
   const most = on ? PROMISED_MAX_MS - leases.LEASE_MS : Infinity
-  // Whoever opens a kept room anew counts on the lease as whoever recovers a session does.
+  // Opening a stored room relies on the lease, as recovering a session does.
   const lease = leases.create(session.recovers || on, heardAt + leases.LEASE_MS, most)
   return createLead(since, lease, {
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
@@ -109,20 +110,20 @@ export function beginLead(
   })
 }
 
-// How our predecessor acknowledged at most, as far as the hub knows. It published nobody with a
-// path before the hub knew of that, and said nothing else while such a member was here.
+// The strictest policy that the hub may believe of our predecessor. It published no member with a
+// path before the hub knew it was free, and stayed free while such a member was present.
 function believedOf({ client }: Session, beside: Iterable<Member>): AckPolicy {
   const published = new Set(client.view.members.filter(hasPath).map(({ inc }) => inc))
   for (const { inc } of beside) if (published.has(inc)) return 'free'
   return 'relayed'
 }
 
-/** Whether a session is kept beyond its last member, by its terms. */
+/** Whether the session's settings keep its room beyond its last member. */
 export function isKept({ terms, keeps }: Pick<Session, 'terms' | 'keeps'>): boolean {
   return keeps && (termOf(terms, 'keep') ?? 0) > 0
 }
 
-/** An entry was recorded, with which the log is so long; `acts` if it is an operation. */
+/** An entry was recorded; the log now has `length` entries. `acts` is true for an operation. */
 export function noteEntry(
   { persistence }: Lead,
   now: Millis,
@@ -137,7 +138,7 @@ export function noteEntry(
   if (persistence.bytes > ENTRIES_MAX) startOver(persistence)
 }
 
-/** Something that is kept, and in no log, changed. */
+/** Stored state that is in no log has changed. */
 export function markUnlogged(session: Session, now: Millis): void {
   if (!('lead' in session.server)) return
   const { persistence } = session.server.lead
@@ -150,23 +151,22 @@ function isPending({ sent, entries, unlogged }: Persistence): boolean {
   return sent < 0 || entries.length > 0 || unlogged
 }
 
-// What is written next is the whole state.
+// The next segment is a snapshot.
 function startOver(persistence: Persistence): void {
   Object.assign(persistence, {
     ...{ sent: -1, entries: [], bytes: 0, unlogged: false, inFlight: false },
   })
 }
 
-// Guests and who only watches hold nothing of the state, and never will.
+// Guests and watchers never hold any of the state.
 function isAlone({ me, server }: Session): boolean {
-  // Asked with each datagram: the first who goes on is enough.
   for (const member of server.published.values()) {
     if (member.inc !== me && mayContinue(member)) return false
   }
   return true
 }
 
-// Whether that member may be reached without the hub.
+// Whether the member may be reachable without the hub.
 function hasPath({ addresses }: Member): boolean {
   return addresses.length > 0
 }
@@ -177,7 +177,7 @@ function isPathless({ server: { durable: own, published } }: Session): boolean {
   return true
 }
 
-// How we may acknowledge, by who is here.
+// The policy that the present members allow.
 function acksOf(session: Session, { always }: Persistence): AckPolicy {
   if (always || isAlone(session)) return 'strict'
   if (!isPathless(session)) return 'free'
@@ -194,7 +194,7 @@ function isStrict(session: Session, persistence: Persistence): boolean {
   return acks === 'strict' || STRICTNESS[believedAcks] > STRICTNESS[acks]
 }
 
-/** How much of the log may be acknowledged as far as the hub must have it. */
+/** The length of the log that may be acknowledged, by what the hub has on disk. */
 export function limitOf(session: Session): number {
   if (!('lead' in session.server)) return Infinity
   const { persistence } = session.server.lead
@@ -202,8 +202,8 @@ export function limitOf(session: Session): number {
 }
 
 /**
- * How what is acknowledged stands where nobody but the primary has it: the hub has it, or it waits
- * for the hub. Null if nothing is kept, or for who does not serve.
+ * Whether a strict primary's records are on the hub's disk or wait for it; null for other
+ * primaries, other members, and rooms that are not stored.
  */
 export function standing(session: Session): 'kept' | 'waiting' | null {
   if (!serves(session)) return null
@@ -212,22 +212,22 @@ export function standing(session: Session): 'kept' | 'waiting' | null {
   return persistence.open && persistence.kept >= 0 ? 'kept' : 'waiting'
 }
 
-/** The hub takes us for a member again: what was on its way may be lost. */
+/** We are attached to the hub again; segments that were under way may be lost. */
 export function onAttached(session: Session): void {
   if (!('lead' in session.server)) return
   const { persistence } = session.server.lead
   startOver(persistence)
   persistence.open = true
-  // A hub that was started anew may have room.
+  // A restarted hub may have room.
   persistence.why = ''
 }
 
-/** It does not. */
+/** We are no longer attached. */
 export function onDetached(session: Session): void {
   if ('lead' in session.server) session.server.lead.persistence.open = false
 }
 
-/** When something is to be written; Infinity if nothing is. */
+/** When `flush` is due; Infinity if nothing waits. */
 export function deadline(session: Session): Millis {
   if (!serves(session)) return Infinity
   const { persistence } = session.server.lead
@@ -251,11 +251,11 @@ export function flush(turn: Turn): void {
 }
 
 /**
- * Writes all that was not written yet, before we leave.
+ * Writes everything that was not written yet, before we leave.
  *
- * @param aside  whether it is said beside the stream too, which may be closed, or lose what is on
- *   its way: then that is written again, if it is small
- * @returns whether what is written here follows on what the hub has on disk
+ * @param aside  whether it is also sent beside the stream, which may be closed or lose what is
+ *   under way: that is then repeated, if it is small
+ * @returns whether this continues what the hub has on disk
  */
 export function writeAll(turn: Turn, aside: boolean = false): boolean {
   const { session } = turn
@@ -268,7 +268,7 @@ export function writeAll(turn: Turn, aside: boolean = false): boolean {
     persistence.inFlight &&
     persistence.snapshotBytes + persistence.entriesBytes < AGAIN_MAX
   if (!isPending(persistence) && !isAgain) return !persistence.inFlight
-  // What is on its way may be refused: nothing may stand behind it.
+  // The hub may refuse what is under way, so nothing may build on it.
   if (persistence.inFlight) startOver(persistence)
   write(turn, persistence)
   return true
@@ -281,12 +281,11 @@ function write(turn: Turn, persistence: Persistence): void {
   if (entriesBytes + bytes > Math.max(ENTRIES_MIN, snapshotBytes)) startOver(persistence)
   const from = persistence.sent < 0 ? null : persistence.sent
   const index = commit.lengthOf(session.server.log)
-  // A word on how many are here is no segment.
   if (from === null || persistence.entries.length > 0) persistence.segments++
   persistence.asked = { index: persistence.operations, sheets: persistence.segments }
   let segment: Uint8Array = new Uint8Array(0)
   if (from === null) segment = snapshotSegmentOf(session, 'whole', out)
-  // None at all say only how many are here.
+  // An empty segment only reports the policy and `next`.
   else if (persistence.entries.length > 0) {
     segment = out.seal(
       encode(entriesSegmentLayout, { entries: persistence.entries }),
@@ -308,7 +307,7 @@ function write(turn: Turn, persistence: Persistence): void {
     out.hub({ kind: 'keep', ...said, ...piece })
 }
 
-// If the whole is written instead, it has them as well.
+// A snapshot contains these changes too.
 function addUnlogged(persistence: Persistence, out: SessionOut): void {
   const changes = out.parts.unloggedChanges()
   for (let at = 0; at < changes.length; at += UNLOGGED_MAX) {
@@ -342,9 +341,9 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
 }
 
 /**
- * The room as it stands here, as one segment, for a file.
+ * The present state of the room as one segment, for a file.
  *
- * @returns null for who neither serves nor stands by: the whole is not here
+ * @returns null unless we are primary or backup: others lack the whole state
  */
 export function save(session: Session, out: SessionOut): Segment | null {
   const { server } = session
@@ -352,13 +351,12 @@ export function save(session: Session, out: SessionOut): Segment | null {
   return { bytes: snapshotSegmentOf(session, 'file', out), index: commit.lengthOf(server.log) }
 }
 
-/** The hub has a segment on disk, or says why not. */
+/** The hub stored a segment, or reports why it did not. */
 export function onKept(turn: Turn, message: FromHub & { kind: 'kept' }): void {
   const { session, out } = turn
   if (message.session !== session.id || !is(session, 'leads')) return
   const { persistence } = session.server.lead
   const before = { ...persistence }
-  // An older segment than the one that is on its way.
   const isNewest = message.number === persistence.number
   if (message.why === NOT_NEXT) return startOver(persistence)
   if (message.why !== '') {

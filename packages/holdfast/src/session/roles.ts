@@ -1,7 +1,6 @@
 /**
- * The role of the server object: everything that moves it from one role to another. table.ts has
- * the possible transitions, and what R means here; this file and recovery.ts have the hand-over
- * of a role and the recovery of a session.
+ * Everything that moves the server object from one role to another. role-table.ts lists the
+ * transitions and defines R; recovery.ts recovers a session.
  */
 
 import * as commit from '../replication/log.ts'
@@ -42,33 +41,31 @@ import {
 } from './state.ts'
 import { noteRegister } from './trust.ts'
 
-// Hand-over: the primary gives its role to the backup, without a pause.
+// Hand-over: the primary gives its role to the backup without a pause.
 //
-// backedup   no new operation is taken until the backup holds the whole log
+// backedup   accepts no operation until the backup holds the whole log
 // handing    CAS(e, backup)
 // R = (e+1, backup, nobody)    idle: the same member, and a client of the new primary
 //
-// The backup leads as soon as it reads R, or receives STEP_DOWN: by then it has the whole log.
-// Operations that were sent to the old primary meanwhile are sent again by its clients, as after
-// any change of primary.
+// The backup leads as soon as it reads R or receives STEP_DOWN: by then it has the whole log.
+// Clients resend operations that the old primary did not accept, as after any change of primary.
 
 /** A backup that has not acked the whole log within this does not get the role. */
 export const HANDOVER_MS: Millis = 1_000
 
 /**
- * Begins to give the role away.
+ * Begins a hand-over.
  *
- * @param atOnce  there is no time to wait for an answer, because a page freezes. The new primary
- *   may then have to wait for the hub's next message before it publishes what it commits.
- * @returns whether there is a backup to take it
+ * @param atOnce  do not wait for an ack, because the page freezes; the new primary may then have
+ *   to wait for the hub's next message before it publishes
+ * @returns whether there is a backup to take the role
  */
 export function handOver(turn: Turn, atOnce: boolean = false): boolean {
   const { session, now } = turn
   const { server } = session
   if (server.role !== 'backedup' || !session.hub.up) return false
   if (server.handoverUntil !== null) return true
-  // The ack to this record shows when the backup last had a message of ours; its lease counts from
-  // that.
+  // The new primary's lease counts from its ack of this record.
   if (!atOnce) record(turn, { kind: 'pointer', inc: server.durable.pointer })
   server.handoverUntil = now + HANDOVER_MS
   proceed(turn)
@@ -91,7 +88,7 @@ export function proceed(turn: Turn): void {
   session.rules.seek(turn)
 }
 
-/** The register names our backup as primary: we go on as its client. */
+/** The register names our backup as primary: we continue as its client. */
 export function stepDown(turn: Turn, register: Register): void {
   const { session, now, out } = turn
   releaseAll(turn)
@@ -101,13 +98,13 @@ export function stepDown(turn: Turn, register: Register): void {
   become(turn, 'given', { ...blank(), incoming: null })
 }
 
-/** After a takeover waiting members are served first; a backup is sought after this. */
+/** After a takeover, members are served first; a backup is sought after this. */
 export const SERVE_FIRST_MS: Millis = 20
 
 /**
  * The founder takes its role, after ADD_SERVER (T13).
  *
- * @param from  what is kept of the session, which goes on; the founder enters as its next entry
+ * @param from  the stored state from which the session continues; the founder is its next entry
  */
 export function found(turn: Turn, from: FoundedFrom = ANEW): void {
   const { session, now, out } = turn
@@ -118,24 +115,24 @@ export function found(turn: Turn, from: FoundedFrom = ANEW): void {
   const lead = persistence.beginLead(session, now, now, [], { founds: true, free: length + 1 })
   session.server = idleServer()
   const own = state ?? durable.create()
-  // What was recorded was published, to whoever was there.
+  // Recorded changes count as published.
   const published = { publishedMv: own.mv, moderation: { ...own.moderation } }
   const begun = { log: commit.create<Effect>(length), durable: own, epoch, ...published }
   become(turn, 'founded', { ...nobodyBeside(lead, now), ...begun })
   out.emit({ kind: 'caught-up' })
 }
 
-/** The session as its founder finds it. */
+/** The session as its founder finds it, stored or new. */
 export interface FoundedFrom {
   epoch: number
   /** Null for a new one. */
   state: Durable | null
-  /** Of the log. */
+  /** The length of the log. */
   length: number
-  /** Of who led before. */
+  /** The leaders so far. */
   lineage: readonly LeaderStart[]
   sheets: number
-  /** Whoever runs the hub put it there. */
+  /** The operator of the hub imported the room. */
   imported: boolean
 }
 
@@ -145,12 +142,12 @@ export const ANEW: FoundedFrom = {
   ...{ lineage: [], sheets: 0, imported: false },
 }
 
-// The state of a primary that is alone, and has no candidate for backup.
+// The state of a primary without backup and candidate.
 function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
   return { lead, candidate: 0, candidateSince: now }
 }
 
-/** A peer is suspected of having failed; the consequence depends on the roles (T36, T39). */
+/** A peer is suspected: drops it as backup, or takes over from it as primary (T36, T39). */
 export function suspect(turn: Turn, peer: PeerId): void {
   const { session } = turn
   const { server } = session
@@ -158,10 +155,10 @@ export function suspect(turn: Turn, peer: PeerId): void {
   else if (server.role === 'backup' && peer === server.primary) takeOver(turn, server)
 }
 
-/** Who did not keep up, or was not taken by the hub, is not asked to be the backup for so long. */
+/** A member that did not keep up, or that the hub refused, is not asked again for this long. */
 export const PASS_OVER_MS: Millis = 10_000
 
-/** Asks one member to be the backup: before it is registered its log must be as long as ours. */
+/** Asks a member to be the backup. It is registered once its log is as long as ours. */
 export function offer(turn: Turn, candidate: PeerId): void {
   const { session, now, out } = turn
   const { server } = session
@@ -172,7 +169,7 @@ export function offer(turn: Turn, candidate: PeerId): void {
   sendSnapshot(server, out)
 }
 
-/** The follower holds so many entries. An ack of another epoch does not count in this one. */
+/** The follower acks its length of the log. Acks of other epochs do not count. */
 export function onAcknowledge(
   turn: Turn,
   from: PeerId,
@@ -202,7 +199,7 @@ function addBackup(turn: Turn, { lead, candidate: backup, epoch, log }: ServerAs
   session.rules.seek(turn)
 }
 
-/** Asks the register to drop the backup. @param why  set if it shall also be removed as a member */
+/** Asks the register to drop the backup. @param why  not null to also remove it as a member */
 export function dropBackup(turn: Turn, why: LeaveReason | null = null): void {
   const { session, now } = turn
   const { server } = session
@@ -221,7 +218,7 @@ function takeOver(turn: Turn, { primary, ackedAt, epoch }: ServerAs<'backup'>): 
   session.rules.seek(turn)
 }
 
-/** The primary was heard again: withdraws the suspicion if the register was not asked yet. */
+/** Withdraws the suspicion of the primary, which was heard, if the register was not asked yet. */
 export function withdrawSuspicion(turn: Turn): void {
   const { session } = turn
   const { server } = session
@@ -249,7 +246,7 @@ export function onVeto(turn: Turn, { session: id, request }: FromHub & { kind: '
   if (id !== session.id || server.role !== 'taking') return
   const { primary, ackedAt, attempt: asked } = server
   if (request !== asked.request) {
-    // The newest is under way, and may be granted: its answer is waited for.
+    // The newest request is under way and may succeed.
     asked.againAt = now + BOUND_MAX_MS
     return
   }
@@ -258,7 +255,7 @@ export function onVeto(turn: Turn, { session: id, request }: FromHub & { kind: '
   out.emit({ kind: 'unheard', peer: primary })
 }
 
-/** The hub sent the register: as an answer, or because it changed. The newest epoch is valid. */
+/** Adopts a register that the hub sent as an answer or after a change. The newest epoch counts. */
 export function adopt(turn: Turn, register: Register): void {
   const { session, now } = turn
   noteRegister(session, now, register)
@@ -272,7 +269,7 @@ export function adopt(turn: Turn, register: Register): void {
   if (server.role === 'sync' || server.role === 'taking') onNamedBackup(turn, server)
 }
 
-/** STEP_DOWN of our primary: the register names us, even if the hub's message is still to come. */
+/** STEP_DOWN of our primary: the register names us, though the hub's message may be under way. */
 export function onStepDown(
   turn: Turn,
   from: PeerId,
@@ -295,8 +292,7 @@ function onNamedPrimary(turn: Turn, register: Register): void {
     case 'taking':
       server.epoch = register.epoch
       return lead(turn, 'failed')
-    // Handed over; also to a member in `sync`, which does not know yet that it is the backup, but
-    // has the whole log.
+    // A hand-over. A member in `sync` may not know yet that it is the backup, but has the log.
     case 'backup':
     case 'sync':
       server.epoch = register.epoch
@@ -308,7 +304,7 @@ function onNamedPrimary(turn: Turn, register: Register): void {
       if (register.backup === 0) onDropped(turn, server, register.epoch)
       return
     default:
-      // No other member asks for us, and we have not asked.
+      // Nobody asked for this.
       return
   }
 }
@@ -323,16 +319,15 @@ function onAdded(
   const beside = { lead: own, backup, slowSince: Infinity, handoverUntil: null }
   become(turn, 'added', { ...beside, epoch })
   restartDetector(session, now, backup)
-  // The backup may have read the register before us, and ignored what we sent in the old epoch.
+  // The backup may have read the register first, and ignored what we sent in the old epoch.
   if (serves(session)) sendAgain(session.server, out)
   broadcastView(session, out)
   if (removeAfterDrop) dropBackup(turn, removeAfterDrop)
 }
 
 /**
- * The register refused our newest request and is as we know it, so nothing that we asked for is
- * under way: whom it was about said goodbye. A refusal of an older request says nothing of the
- * newest.
+ * The register refused our newest request and is unchanged, so nothing is under way: the member
+ * that we proposed has announced its end. Refusals of older requests are ignored.
  */
 export function onRefused(turn: Turn, request: number, { epoch: known }: Register): void {
   const { session, now } = turn
@@ -368,17 +363,16 @@ function onDropped(
 }
 
 /**
- * Leads from now on. Every entry in the log of a backup counts as committed and published. An old
- * primary that did not hand over is removed.
+ * Begins to lead. Every entry in the log of a backup counts as committed and published.
  *
- * @param why  why the old primary is removed; null if it handed over
+ * @param why  why to remove the old primary; null if it handed over
  */
 export function lead(turn: Turn, why: LeaveReason | null): void {
   const { session, now, out } = turn
   assert(is(session, 'standsBy'), 'only who stands by leads')
   const { primary: before, ackedAt } = session.server
   const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
-  // A member that was handed the role does not know when; it was after its last ack.
+  // After a hand-over we only know that it happened after our last ack.
   const heardAt = why ? sentAt : ackedAt
   const { members } = session.server.durable
   const begun = persistence.beginLead(session, now, heardAt, members.values())
@@ -403,7 +397,7 @@ export function lead(turn: Turn, why: LeaveReason | null): void {
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
 }
 
-// Of two members that are one player the newest stays.
+// All but the newest member of each player.
 function olderIncarnations(members: ReadonlyMap<PeerId, Member>): PeerId[] {
   const newest = new Map<number, PeerId>()
   for (const { inc, player } of members.values()) {
@@ -414,12 +408,12 @@ function olderIncarnations(members: ReadonlyMap<PeerId, Member>): PeerId[] {
     .map(({ inc }) => inc)
 }
 
-/** Another member serves: held effects were seen by nobody, and are dropped. */
+/** Another member serves: drops held effects, which nobody has seen. */
 export function depose(turn: Turn): void {
   const { session, out } = turn
   if (session.server.role === 'idle') return
   const served = serves(session)
   become(turn, 'deposed', { ...blank(), incoming: null })
-  // The new primary has removed us by rule, so there is nothing to wait for (T81).
+  // The new primary removes an old one that did not hand over, so we need not wait (T81).
   if (served) out.emit({ kind: 'removed', why: 'somebody else serves now' })
 }

@@ -1,6 +1,7 @@
 /**
- * Sheets: what is kept of a room beyond its members, as its primary writes it. The first has the
- * whole state, those behind it entries of the log, in the forms that a backup gets.
+ * Segments: the stored state of a room that outlives its members, as its primary writes it. The
+ * first segment is a snapshot of the whole state; those after it contain entries of the log. Both
+ * use the encoding that a backup receives. On the wire a segment is called a sheet.
  */
 
 import * as durable from '../replication/durable.ts'
@@ -32,17 +33,17 @@ import {
 import { negotiate, only, encodeVersions, type Versions } from '../wire/versions.ts'
 import { type Settings, settingsLayout } from './messages.ts'
 
-/** Most bytes of a sheet, as it is read. */
+/** Most bytes of a segment that is read. */
 export const SHEET_BYTES_MAX: number = 2 * 1024 * 1024
-/** Most entries of one. */
+/** Most entries of one segment. */
 export const SHEET_ENTRIES_MAX = 65_536
 
-/** A whole state begins with this, and the versions of sheets by which it can be read. */
+/** A snapshot segment begins with this, then the versions that can read it. */
 const MARK = 'HOLDFAST'
-/** What this build reads. What 0.2 wrote has neither mark nor version: it is version 1. */
+/** The versions that this build reads. Version 1, of 0.2, has neither mark nor version. */
 export const SHEET_VERSIONS: Versions = { lowest: 1, highest: 2 }
 
-/** The whole state in a sheet of 0.2. */
+/** A snapshot segment of 0.2. */
 export const oldSnapshotSegmentLayout = record({
   schema: u32,
   types: text(TYPES_MAX),
@@ -51,72 +52,72 @@ export const oldSnapshotSegmentLayout = record({
 })
 
 const headLayout = record({ mark: text(MARK.length), versions: varint })
-/** The whole state in a sheet. */
+/** A snapshot of the whole state as a segment. */
 export const snapshotSegmentLayout = record({
-  /** MARK, and a build reads it that speaks one of these versions. */
+  /** MARK; a build that speaks one of `versions` can read the segment. */
   mark: text(MARK.length),
   versions: varint,
-  /** What the founder set for all: in a room with a key the hub's word of it does not count. */
+  /** The founder's settings; a room with a key does not trust the hub for them. */
   settings: settingsLayout,
   lineage: lineageLayout,
-  /** How many sheets its leader has written with this. */
+  /** The number of segments that its leader has written, this one included. */
   sheets: varint,
-  /** Of the types that have state in it; and these as text, '' if that is too long. */
+  /** Fingerprint of the types with state in it, and these types as text ('' if too long). */
   schema: u32,
   types: text(TYPES_MAX),
-  /** How many entries of the log it includes. */
+  /** The number of log entries that it includes. */
   index: varint,
   snapshot: blob(SHEET_BYTES_MAX),
 })
-/** Entries in a sheet. */
+/** Entries of the log as a segment. */
 export const entriesSegmentLayout = record({ entries: list(blob(2 ** 20), SHEET_ENTRIES_MAX) })
 
-/** How far the hub has what this primary recorded. */
+/** How much of what this primary recorded the hub has stored. */
 export interface Persistence {
-  /** The session's terms say that its room is kept. */
+  /** The session's settings keep its room. */
   readonly on: boolean
-  /** Nothing is acknowledged without it, however many are here, and whatever the hub says. */
+  /** Nothing is ever acknowledged before the hub has it on disk. */
   readonly always: boolean
-  /** The hub takes us for a member. */
+  /** We are attached to the hub as a member. */
   open: boolean
-  /** Of the sheet that was written last: each has another. */
+  /** Number of the segment that was written last. */
   number: number
-  /** The length of the log as it was written; -1: the whole state is to be written next. */
+  /** Length of the log that was written; -1 if a snapshot must be written next. */
   sent: number
-  /** As the hub has it on disk; -1 for nothing of ours. */
+  /** Length of the log that the hub has on disk; -1 if it has nothing of ours. */
   kept: number
-  /** Up to here nobody waits for the hub: it is how the room was founded or opened. */
+  /** Entries before this one need no ack of the hub: the room was founded or opened with them. */
   readonly free: number
   /** Entries behind `sent`, oldest first, and their bytes. */
   entries: Uint8Array[]
   bytes: number
-  /** Bytes of the whole as it was written last, and of all entries behind it. */
+  /** Bytes of the last snapshot segment, and of all entry segments after it. */
   snapshotBytes: number
   entriesBytes: number
-  /** How we acknowledge, as it was written last; null if nothing was. */
+  /** The policy in the last segment; null if none was written. */
   sentAcks: AckPolicy | null
-  /** The strictest that the hub may believe of that: it opens the room by it. */
+  /** The strictest policy that the hub may believe in: it decides when the room may be opened. */
   believedAcks: AckPolicy
-  /** A sheet is on its way. */
+  /** A segment is under way. */
   inFlight: boolean
   sentAt: Millis
-  /** Something changed that is kept and in no log. */
+  /** Stored state that is in no log has changed. */
   unlogged: boolean
-  /** When the oldest of `entries` was recorded, or that changed. */
+  /** Since when `entries` or unlogged changes wait. */
   since: Millis
-  /** Why the hub does not keep it, '' if it does. */
+  /** Why the hub does not store the room; '' if it does. */
   why: string
-  /** The length of the log with its last operation. */
+  /** The length of the log up to its last operation. */
   operations: number
-  /** How many sheets were written. */
+  /** The number of segments that were written. */
   segments: number
-  /** Both as the last one was. */
+  /** `operations` and `segments` as of the last segment. */
   asked: Pick<PersistedPoint, 'index' | 'sheets'>
-  /** What the others were told last that the hub has. */
+  /** The persisted point that was last announced to the members. */
   announced: PersistedPoint | null
 }
 
-/** A sheet, and the length of the log with it, where whoever sealed it says so. */
+/** A segment, and the length of the log up to it if its seal contains that. */
 export interface Segment {
   readonly bytes: Uint8Array
   readonly index: number | null
@@ -126,24 +127,24 @@ function hasLength({ index }: Segment, length: number): boolean {
   return index === null || index === length
 }
 
-/** A room as its sheets have it. */
+/** The state of a room that was read from its segments. */
 export interface StoredState {
-  /** Null in what 0.2 wrote. */
+  /** Null for segments of 0.2. */
   readonly settings: Settings | null
   readonly lineage: LeaderStart[]
-  /** How many sheets their leader had written; 0 in what 0.2 wrote. */
+  /** The number of segments that their leader had written; 0 for 0.2. */
   readonly sheets: number
   readonly schema: number
   readonly types: string
   readonly state: Durable
-  /** Before `changes`. */
+  /** The state before `changes`. */
   readonly parts: durable.PartState[]
   readonly changes: readonly Change[]
-  /** The length of the log with them. */
+  /** The length of the log after `changes`. */
   readonly length: number
 }
 
-/** The whole state as bytes. */
+/** Encodes a snapshot segment. */
 export function writeSnapshotSegment(
   whole: Omit<ValueOf<typeof snapshotSegmentLayout>, 'mark' | 'versions'>,
 ): Uint8Array {
@@ -154,7 +155,7 @@ export function writeSnapshotSegment(
   })
 }
 
-/** As a sheet of this build or of 0.2 has it; null if it is none of these. */
+/** Decodes a snapshot segment of this build or of 0.2; null if it is neither. */
 export function readSnapshotSegment(
   bytes: Uint8Array,
 ):
@@ -171,14 +172,14 @@ export function readSnapshotSegment(
   return old && { ...old, settings: null, lineage: [], sheets: 0 }
 }
 
-/** By which versions a whole state can be read, as it says itself; null for one of 0.2. */
+/** The versions that can read a snapshot segment, by its own header; null for one of 0.2. */
 export function versionsOf(bytes: Uint8Array): number | null {
   const reader = createReader(bytes)
   const { mark, versions } = headLayout.read(reader)
   return reader.failed || mark !== MARK ? null : versions
 }
 
-/** Reads the sheets of a room that is opened again; null if they are none of ours. */
+/** Reads the segments of a stored room; null if they are malformed. */
 export function read(all: readonly Segment[]): StoredState | null {
   const [first, ...rest] = all
   const whole = first ? readSnapshotSegment(first.bytes) : null
@@ -190,10 +191,10 @@ export function read(all: readonly Segment[]): StoredState | null {
   const { durable: state, parts } = from
   const changes: Change[] = []
   let length = index
-  for (const sheet of rest) {
-    const deltas = deltasOf(sheet)
+  for (const segment of rest) {
+    const deltas = deltasOf(segment)
     length += deltas?.filter(({ kind }) => kind !== 'loose').length ?? 0
-    if (!deltas || !hasLength(sheet, length)) return null
+    if (!deltas || !hasLength(segment, length)) return null
     for (const delta of deltas) {
       durable.apply(state, delta)
       if ('changes' in delta) changes.push(...delta.changes)

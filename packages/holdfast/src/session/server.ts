@@ -1,7 +1,4 @@
-/**
- * The duties of the server object that the clock starts: it suspects, removes, and looks for a
- * backup.
- */
+/** The timed work of the server object: it suspects and removes members, and seeks a backup. */
 
 import { isHost, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import { ask, ATTEMPT_MS, retry, mayPublish, playersOf, releaseHeld } from './output.ts'
@@ -29,29 +26,29 @@ import {
 import type { RoleThat } from './role-table.ts'
 import * as detector from './failure-detector.ts'
 
-/** After so long a silence a member is no candidate for backup (S-3). */
+/** A member that is silent for this long is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
-/** After so long a silence a member is removed (T31). */
+/** A member that is silent for this long is removed (T31). */
 export const REMOVE_MS: Millis = 10_000
-/** After so long a silence, and without a stream to the hub, a member is removed. */
+/** A member without a stream to the hub is removed after this silence. */
 export const REMOVE_GONE_MS: Millis = 2_500
-/** A candidate that does not answer within this is passed over for a while (T37). */
+/** A candidate that does not catch up within this is passed over for a while (T37). */
 export const CANDIDATE_MS: Millis = 2_000
-/** A player without a member may come back within this (S-5). */
+/** A player without a member may return within this (S-5). */
 export const GRACE_MS: Millis = 60_000
-/** A member that lacks more bytes than this is not asked to be backup yet. */
+/** A member with a larger send backlog is not asked to be backup yet. */
 export const BACKLOG_SMALL: number = 64 * 1024
 /** A backup whose acks are later than this for SLOW_FOR_MS is slow (C-5). */
 export const SLOW_MS: Millis = 250
 /** See SLOW_MS. */
 export const SLOW_FOR_MS: Millis = 2_000
-/** A loop that stands still for so long, again and again, serves badly. */
+/** A loop that repeatedly stalls for this long serves badly. */
 export const STALL_BAD_MS: Millis = 250
-/** Time for which the loop must stall again and again before the role is handed over. */
+/** The role is handed over once the loop has repeatedly stalled over this time. */
 export const STALLS_MS: Millis = 2_000
-/** A member that has just been given the role does not give it away within this. */
+/** A new primary does not hand its role over because of stalls within this. */
 export const KEEP_ROLE_MS: Millis = 30_000
-/** How often the members are looked over. */
+/** How often the members are checked. */
 export const ROUND_MS: Millis = 250
 
 type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
@@ -80,9 +77,9 @@ export function wake(turn: Turn): void {
 }
 
 /**
- * Whoever is to go does: we ourselves by giving our role away, and others who were put out.
+ * Hands our role over if we must leave, and removes expelled members.
  *
- * @returns whether our role is on its way
+ * @returns whether a hand-over is under way
  */
 export function seeOff(turn: Turn): boolean {
   const { session } = turn
@@ -116,7 +113,7 @@ export function watchedPeer(session: Session): PeerId {
   return server.role === 'backedup' ? server.backup : 0
 }
 
-/** How long `watched` may be silent before it is suspected, in ms; null for nobody. */
+/** How long the watched peer may be silent before it is suspected, in ms; null for nobody. */
 export function patience(session: Session): Millis | null {
   const seen = session.detectors.get(watchedPeer(session))
   return seen ? detector.bound(seen) : null
@@ -129,7 +126,7 @@ function checkPeer(turn: Turn): void {
   if (seen && detector.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 
-// A candidate that does not know how the register decided reads it.
+// A candidate reads the register to learn whether it was named.
 function askRegister(turn: Turn): void {
   const { session, now, out } = turn
   if (!session.hub.up || now < session.client.askAt) return
@@ -142,7 +139,7 @@ function removeSilent(turn: Turn): void {
   for (const inc of session.server.durable.members.keys()) {
     if (inc === session.me) continue
     if (session.client.ended.has(inc)) {
-      // It told us so when somebody else served.
+      // It announced its end to us while another member served.
       remove(turn, inc, 'left')
       continue
     }
@@ -166,7 +163,7 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
     if (here.has(player)) absent.delete(player)
     else if (!absent.has(player) || out.parts.keeps(player)) absent.set(player, now)
   }
-  // Who went first is forgotten first.
+  // The map is in the order of leaving.
   for (const [player, since] of absent) {
     if (now - since <= graceOf(session)) continue
     absent.delete(player)
@@ -175,16 +172,16 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
   }
 }
 
-// Players of a kept room are forgotten only where there are too many.
+// Players of a stored room are forgotten only if there are too many.
 function graceOf({ server }: Serving): Millis {
   const isFull = server.durable.players.size > PLAYERS_KEPT_MAX - MEMBERS_MAX
   return server.lead.persistence.on && !isFull ? Infinity : GRACE_MS
 }
 
 /**
- * T37: the members in order, cycling on from the last one that was asked; without ourselves, and
- * without members that are silent, out of the hub's reach or did not answer lately. A host is
- * asked before other members, and a Node process before a browser.
+ * T37: cycles through the members in order, from the last one that was asked, skipping ourselves
+ * and members that are silent, out of the hub's reach or did not answer lately. Hosts are asked
+ * before other members, and Node processes before browsers.
  */
 function seekBackup(turn: Turn, server: ServerAs<'alone'>): void {
   const { session, now } = turn
@@ -194,7 +191,7 @@ function seekBackup(turn: Turn, server: ServerAs<'alone'>): void {
     const silent = server.candidate
     passedOver.set(silent, now + roles.PASS_OVER_MS)
     server.candidate = 0
-    // With nobody else to ask, the same member is asked again soon.
+    // If there is nobody else, the same member is asked again soon.
     if (nextCandidate(session, now) === 0) passedOver.set(silent, now + CANDIDATE_MS)
   }
   const next = nextCandidate(session, now)
@@ -212,8 +209,7 @@ export function nextCandidate(session: Session, now: Millis): PeerId {
   return incs.find((inc) => inc > server.durable.pointer) ?? incs[0] ?? 0
 }
 
-// Who was admitted as a host is asked first. Beside that, what a process says of itself moves it up
-// among those who may serve anyway, and lets nobody serve who may not.
+// The kind that a process claims only orders members that may serve anyway.
 function rankOf({ rights, kind }: Member): number {
   return (isHost(rights) ? 2 : 0) + (kind === 'node' ? 1 : 0)
 }
@@ -226,12 +222,12 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   if (!server.durable.members.has(member.inc)) return false
   if (!mayServe(member, session.hosts)) return false
   if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
-  // A snapshot would wait behind all that is under way, and both may be more than a link queues.
+  // A snapshot would wait behind the backlog, and both together may exceed the link's queue.
   if (seen.backlog > BACKLOG_SMALL) return false
   return detector.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
 
-// C-5: a slow backup is replaced through the register; commits never skip it.
+// C-5: a slow backup is replaced through the register. Commits never skip it.
 function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
   const { session, now, out } = turn
   const { lead } = server
@@ -250,8 +246,8 @@ function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
 }
 
 /**
- * Our own loop stood still. When it does so again and again the role moves to the backup, if the
- * backup keeps up: a throttled tab or an overloaded machine would slow everybody.
+ * Our own loop stalled. If that repeats, the role moves to the backup, unless the backup is slow:
+ * a throttled tab or an overloaded machine would slow everybody.
  */
 export function onStalled(turn: Turn, ms: Millis): void {
   const { session, now } = turn
@@ -265,7 +261,7 @@ export function onStalled(turn: Turn, ms: Millis): void {
   if (!slow && now - since >= KEEP_ROLE_MS) roles.handOver(turn)
 }
 
-/** YES_I_AM (T24). */
+/** Answers ARE_YOU_ALIVE of the hub with YES_I_AM (T24). */
 export function answerYes(turn: Turn, { nonce, heard }: { nonce: number; heard: number }): void {
   const { session, now, out } = turn
   if (!is(session, 'leads')) return
@@ -285,9 +281,7 @@ export function onPromise(turn: Turn, from: PeerId, at: number): void {
   releaseHeld(turn)
 }
 
-/**
- * The hub is silent: as long as all members promise not to recover the session, our lease holds.
- */
+/** Asks for promises while the hub is silent, and reports a lease that was lost or regained. */
 export function checkLease(turn: Turn): void {
   const { session, now, out } = turn
   if (!serves(session)) return
@@ -304,8 +298,8 @@ export function checkLease(turn: Turn): void {
 }
 
 /**
- * A primary that leaves ends the session at the register once no other member goes on with it, as
- * guests and watchers do not. The hub gets all that was acknowledged first.
+ * A leaving primary ends the session at the register if no other member could continue it, as
+ * guests and watchers cannot. Everything acknowledged is written to the hub first.
  */
 export function end(turn: Turn): void {
   const { session, now } = turn
@@ -316,13 +310,13 @@ export function end(turn: Turn): void {
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
   if (others.some(mayContinue)) return
   if (!lead.ending) persistence.writeAll(turn)
-  // The number stays: the hub may answer the first request after the second was sent.
+  // Retries keep their number: the hub may answer the first after the second was sent.
   const request = lead.ending?.request ?? nextRequest(session)
   lead.ending = { request, againAt: now + ATTEMPT_MS, done: false }
   ask(turn, { request, expect: server.epoch, primary: session.me, backup: 0, why: 'end' })
 }
 
-/** The hub made a change that somebody asked for: the end, if we did. */
+/** The hub made a requested change; ours may have been the end of the session. */
 export function onChanged(session: Session, request: number): void {
   if (!serves(session)) return
   const { ending } = session.server.lead

@@ -1,9 +1,8 @@
 /**
  * The session of one process: membership, roles, failure detection, takeover (T1-T49).
  *
- * Inputs are messages of other members, messages of the hub, and silence. Outputs are messages,
- * requests to the register, and events for the layer above. The rules are in the other files of
- * this layer; this one puts them together.
+ * Inputs are messages of members and of the hub, and silence. Outputs are messages, requests to the
+ * register, and events for the layer above. This file combines the other files of the layer.
  */
 
 import { type Millis, type PeerId, rulesOf } from '../machine.ts'
@@ -34,7 +33,7 @@ import * as durable from '../replication/durable.ts'
 import { enforce, mayVote } from './moderation.ts'
 import * as leases from './lease.ts'
 
-/** Within this time a member is sent a snapshot at most REFRESHES_MAX times. */
+/** A member is sent at most REFRESHES_MAX snapshots within this time. */
 export const REFRESH_MS: Millis = 1_000
 /** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
@@ -107,7 +106,7 @@ function receiveRare(turn: Turn, from: PeerId, message: PeerMessage & { kind: Ra
   }
 }
 
-// A member with a new link to us may have missed any message.
+// Sends everything to a member whose new link may have missed any message.
 function refresh(turn: Turn, to: PeerId): void {
   const { session, now, out } = turn
   if (!is(session, 'leads') || !session.server.published.has(to)) return
@@ -116,7 +115,7 @@ function refresh(turn: Turn, to: PeerId): void {
   out.emit({ kind: 'welcome', to: [to] })
 }
 
-// One byte asks for the whole state; an honest member needs that once for each link.
+// One byte requests the whole state, which an honest member needs once for each link.
 function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
   let known = refreshed.get(to)
   if (!known || now - known.since >= REFRESH_MS) {
@@ -160,12 +159,12 @@ export function receiveFromHub(turn: Turn, message: FromHub): void {
       persistence.onKept(turn, message)
       return releaseHeld(turn)
     default:
-      // The other messages answer questions of the layer above.
+      // The other messages belong to the layer above.
       return
   }
 }
 
-/** The hub signed who leads. */
+/** Stores the hub's signature to who leads. */
 export function keepCertificate(
   session: Session,
   { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
@@ -173,9 +172,7 @@ export function keepCertificate(
   if (leader) session.leaderCertificate = { epoch: register.epoch, bytes: leader.grant }
 }
 
-/**
- * The stream to the hub is attached again: asks for what we missed, and repeats our open request.
- */
+/** The stream to the hub is attached again: asks for what we missed, and repeats open requests. */
 export function onHubUp(turn: Turn): void {
   const { session, now, out } = turn
   session.hub = { up: true, since: now }
@@ -194,10 +191,7 @@ export function onHubDown(session: Session, out: SessionOut): void {
   persistence.onDetached(session)
 }
 
-/**
- * At the end of each call: what is to outlive us is written at the hub, and who leaves as the last
- * ends the session.
- */
+/** Ends each call: writes stored state to the hub, and ends the session if we are the last. */
 export function flush(turn: Turn): void {
   server.end(turn)
   persistence.flush(turn)
@@ -229,8 +223,8 @@ export function onLinked(turn: Turn, peer: PeerId, relayed: boolean): void {
 }
 
 /**
- * A link to a peer is open that began with a JOIN. Whoever let the other in sends at once all that
- * it lacks, so the other need not ask.
+ * A link that began with a JOIN is open. The primary sends the newcomer everything at once, so the
+ * newcomer need not ask.
  */
 export function onEntered(turn: Turn, peer: PeerId, relayed: boolean): void {
   const { session, now, out } = turn
@@ -247,8 +241,8 @@ export function onRerouted(session: Session, peer: PeerId, relayed: boolean): vo
 }
 
 /**
- * The link of a peer was measured: its round trip, and the bytes of reliable messages that wait.
- * A candidate that takes in what it is sent has its time counted from then.
+ * A peer's link was measured: its round trip, and its backlog of reliable bytes. A candidate whose
+ * backlog shrinks gets its full time again.
  */
 export function onMeasured(
   session: Session,
@@ -267,9 +261,8 @@ export function onMeasured(
 }
 
 /**
- * A peer closed its link, for its process ends, or its direct path was refused: the peer is
- * suspected at once (T32, T36, T39). The end of a relay's stream proves less: the peer may be back
- * in a moment.
+ * A peer closed its link because its process ends, or its direct path was refused: suspects it at
+ * once (T32, T36, T39). A closed relay stream proves less: the peer may reconnect.
  */
 export function onClosed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void {
   const { session } = turn
@@ -278,13 +271,13 @@ export function onClosed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void
   if (serves(session)) membership.remove(turn, peer, why)
 }
 
-// Whoever asked to leave is on its way out, and stays away.
+// Whether the peer is still a member.
 function isIn(session: Session, peer: PeerId): boolean {
   if (serves(session)) return session.server.durable.members.has(peer)
   return session.client.view.members.some(({ inc }) => inc === peer)
 }
 
-/** Our own loop stood still for `stalledMs`: it could hear nobody meanwhile. */
+/** Our own loop stalled for `stalledMs`, and could hear nobody meanwhile. */
 export function onStalled(turn: Turn, stalledMs: Millis): void {
   const { session, now } = turn
   for (const seen of session.detectors.values()) detector.forgive(seen, now, stalledMs)
@@ -305,21 +298,20 @@ export function deadline(session: Session): Millis {
   return Math.min(server.deadline(session), client.deadline(session), persistence.deadline(session))
 }
 
-/** The peers that we need a link with for our role: the primary and the backup (T12). */
+/** The peers that our role needs links with: the primary and the backup (T12). */
 export function wanted(session: Session): PeerId[] {
   const { view, register } = session.client
   const peers = new Set([view.primary, view.backup])
   if (serves(session)) peers.add(follower(session.server))
   const known = [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
-  // The primary that the register names may have joined since our view: the hub knows the path to
-  // it.
+  // The registered primary may be newer than our view; the hub knows the path to it.
   const named = register.epoch > view.epoch ? register.primary : 0
   return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
 }
 
 /**
- * In a mesh, all other members of our view (B8). Messages of the session travel only to the primary
- * and the backup, so the other links change no role and remove nobody.
+ * In a mesh, all other members of our view (B8). Session messages go only to the primary and the
+ * backup, so the other links affect neither roles nor membership.
  */
 export function meshed(session: Session): PeerId[] {
   if (session.topology !== 'mesh') return []
@@ -327,9 +319,7 @@ export function meshed(session: Session): PeerId[] {
   return members.map(({ inc }) => inc).filter((inc) => inc !== session.me)
 }
 
-/**
- * Leaves: the primary removes us. A primary hands over first, and the last one ends the session.
- */
+/** Leaves: the primary removes us, or hands over first. The last member ends the session. */
 export function leave(turn: Turn): void {
   const { session, out } = turn
   session.leaving = true
@@ -339,11 +329,11 @@ export function leave(turn: Turn): void {
 }
 
 /**
- * This process ends, and waits for no answer: the hub gets what it lacks. The others hear it by the
- * end of our links; of us they keep what a page wants that is loaded anew, so we do not leave.
+ * This process ends without waiting for an answer: writes to the hub what it lacks. The others
+ * notice the end of our links. We do not leave, so that a reloaded page finds its state.
  *
- * @param aside  whether it is said beside the stream too, which may be closed, or lose it
- * @returns whether what was said until `farewell`, and what the hub has on disk, is all of our log
+ * @param aside  whether to send it beside the stream too, which may be closed or lose it
+ * @returns whether the hub's disk and what is sent until `farewell` contain our whole log
  */
 export function shutDown(turn: Turn, aside: boolean = false): boolean {
   const { session } = turn
@@ -352,36 +342,36 @@ export function shutDown(turn: Turn, aside: boolean = false): boolean {
   return persistence.writeAll(turn, aside)
 }
 
-/** Behind `goes`: the hub hears that we are gone for good. From here on we must serve no more. */
+/** After `shutDown`: tells the hub that we are gone for good. We must not serve after this. */
 export function farewell(session: Session, out: SessionOut): void {
   if (session.me === 0 || hasLeft(session)) return
   const { server } = session
-  // Who hands its role over led, and does not know whether it leads still.
+  // During a hand-over we may still lead.
   const hasLed = serves(session) || server.role === 'handing'
   const [epoch, index] = hasLed ? [server.epoch, commit.lengthOf(server.log)] : [0, 0]
   out.hub({ kind: 'gone', session: session.id, epoch, index })
 }
 
 /**
- * Whether who leaves may go: the others know, or it was the last. Whoever goes before that is taken
- * for a member that died, and the room is shut until it cannot play on any more.
+ * Whether leaving is complete: the others know, or the session ended. A process that exits before
+ * that counts as crashed, and the room stays shut until it can no longer be playing.
  */
 export function hasLeft(session: Session): boolean {
   if (serves(session)) return session.server.lead.ending?.done ?? false
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
 
-/** The decisions of every real session; tests replace them (proof/twists.ts). */
+/** The rules of every real session; tests replace them (proof/twists.ts). */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
   keptLength: persistence.limitOf,
   mayPublish: leases.holds,
-  // A member that has asked the register already cannot promise that it will not be granted.
+  // A member that already asked the register cannot promise not to succeed.
   mayPromise: (role) => role !== 'recovering',
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,
   isAnswered: (asked, request) => asked.request === request,
-  // The register may name its backup, or is asked to: such a follower could still take over.
+  // A follower that the register names, or is asked to name, could still take over.
   mayRemove: (role, follows) => role === 'alone' || !follows,
   enforce,
   mayVote,

@@ -1,9 +1,9 @@
 /**
- * All that one process knows of its session.
+ * The state of a session in one process.
  *
- * As in Dueling Teapots every process is two things at once: a client, which sees only published
- * state, and a server object, IDLE until it is needed. The primary publishes to its own client as
- * to any other, so there is one path for all changes.
+ * As in Dueling Teapots, every process is both a client, which sees only published state, and a
+ * server object, which is IDLE until it is needed. The primary publishes to its own client as to
+ * any other, so all changes take one path.
  */
 
 import type * as commit from '../replication/log.ts'
@@ -34,7 +34,7 @@ import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from '.
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
 
-/** Effects that are held in the log until the backup has the entries before them. */
+/** An effect that the log holds until the backup has the entries before it. */
 export type Effect =
   | { kind: 'send'; to: PeerId; message: PeerMessage }
   | { kind: 'reply'; to: number; member: Member; lastSeq: number }
@@ -43,17 +43,17 @@ export type Effect =
   | { kind: 'moderation'; moderation: Moderation }
   | { kind: 'broadcast'; news: PeerMessageOf<'news'> }
 
-/** A change of the register under way. */
+/** A pending change of the register. */
 export interface Attempt {
   why: ChangeReason
   expect: number
   primary: PeerId
   backup: PeerId
-  /** The request may have reached the hub, so only the register shows what became of it. */
+  /** The request may have reached the hub, so only the register shows its outcome. */
   sent: boolean
-  /** When it was sent first. */
+  /** When it was first sent. */
   sentAt: Millis
-  /** The number of the newest request. */
+  /** Number of the newest request. */
   request: number
   againAt: Millis
 }
@@ -64,41 +64,41 @@ interface Common {
   epoch: number
   durable: Durable
   log: commit.Log<Effect>
-  /** The view that we have published to the members; empty for a process that never led. */
+  /** The members as published to all; empty for a process that never led. */
   publishedMv: number
   published: Map<PeerId, Member>
-  /** As it was published. */
+  /** The moderation state as published. */
   moderation: Moderation
 }
 
-/** The state that a leading member keeps from the first of its roles to the last. */
+/** The state that a leader keeps across its roles. */
 export interface Lead {
-  /** Until when we may publish what we commit. */
+  /** Until when committed changes may be published. */
   lease: Lease
-  /** How far the hub has what is to outlive us all: persistence.ts. */
+  /** How much of the state the hub has stored: persistence.ts. */
   persistence: Persistence
-  /** Whether the lease was held when we looked last. */
+  /** Whether the lease was held at the last check. */
   leased: boolean
-  /** Candidates that did not answer, and until when they are passed over. */
+  /** Candidates that did not answer, and until when each is passed over. */
   passedOver: Map<PeerId, Millis>
-  /** What each player may still ask of us: operations.ts. */
+  /** Token buckets by player: operations.ts. */
   allowances: Map<number, Bucket>
-  /** Operations of each member that wait until its player may ask for more, oldest first. */
+  /** Operations of each member that wait for tokens, oldest first. */
   waiting: Map<PeerId, Asked[]>
-  /** When those that wait are looked at next; Infinity while none does. */
+  /** When waiting operations are next tried; Infinity if none waits. */
   waitingAt: Millis
-  /** How often each member was refreshed in the last second. */
+  /** How many snapshots each member was sent in the last second. */
   refreshed: Map<PeerId, { since: Millis; count: number }>
-  /** Players without a member, and since when: their rows go when the grace ends (S-5). */
+  /** Players without a member, and since when; they are forgotten after GRACE_MS (S-5). */
   absent: Map<number, Millis>
-  /** When the members are looked over next. */
+  /** When the members are next checked. */
   roundAt: Millis
   since: Millis
-  /** Our own player has a newer incarnation: we hand our role over and leave. */
+  /** We must hand our role over: our player has a newer incarnation, or was expelled. */
   yields: boolean
-  /** This process left as the last, and asked the hub to end the session; null before that. */
+  /** As the last to leave, we asked the hub to end the session; null before that. */
   ending: Ending | null
-  /** The backup's acks have been late for so long that the application was notified. */
+  /** The application was notified that the backup is slow. */
   slow: boolean
 }
 
@@ -109,7 +109,7 @@ interface Ending {
   done: boolean
 }
 
-/** A snapshot of which chunks are still to come. */
+/** A snapshot that is being received. */
 interface Snapshot {
   from: PeerId
   epoch: number
@@ -117,7 +117,7 @@ interface Snapshot {
   pieces: Incoming
 }
 
-/** The state of a member that holds another's log. */
+/** The state of a member that follows another's log. */
 interface Standby {
   primary: PeerId
   ackedAt: Millis
@@ -128,46 +128,44 @@ interface Changing {
   lead: Lead
   backup: PeerId
   attempt: Attempt
-  /** Why the backup is to be removed from the session once the register has dropped it (S-3b). */
+  /** Why to remove the backup as a member once the register has dropped it (S-3b); or null. */
   removeAfterDrop: LeaveReason | null
 }
 
-// The state that each role has for itself.
+// The state that is specific to each role.
 interface RoleState {
   idle: { incoming: Snapshot | null }
   sync: Standby & { incoming: Snapshot | null }
   backup: Standby
   taking: Standby & { attempt: Attempt }
-  /** `candidate` is being brought up to date since `candidateSince`; 0 is nobody. */
+  /** `candidate` (0: nobody) has been catching up since `candidateSince`. */
   alone: { lead: Lead; candidate: PeerId; candidateSince: Millis }
   adding: Changing
   /**
-   * The backup's acks have been late since `slowSince`, Infinity if they are not; a hand-over to
-   * the backup goes on until `handoverUntil` at most, null if there is none.
+   * The backup's acks have been late since `slowSince` (Infinity: they are not). A pending
+   * hand-over expires at `handoverUntil`; null if there is none.
    */
   backedup: { lead: Lead; backup: PeerId; slowSince: Millis; handoverUntil: Millis | null }
   dropping: Changing
   handing: { lead: Lead; backup: PeerId; attempt: Attempt }
-  /**
-   * Since when the member asks, and the primary and backup that the register named, who are gone.
-   */
+  /** Since when we ask, and the failed primary and backup. */
   recovering: { attempt: Attempt; since: Millis; heads: readonly PeerId[] }
   gathering: { lead: Lead } & Gathering
 }
 
-/** What a recovering primary has gathered. */
+/** The reports that a recovering primary has gathered. */
 interface Gathering {
   until: Millis
   /**
-   * How far the log was published to each member, up to which own operation it knows outcomes, and
-   * who is put out by the newest that it heard.
+   * For each survivor: the published length of the log, its last own operation with a known
+   * outcome, and its newest moderation state.
    */
   answers: Map<PeerId, { index: number; settled: number; moderation: Moderation }>
-  /** What the hub has of the session; null for nothing, or while that has not come. */
+  /** The state that the hub has stored; null if none, or not received yet. */
   stored: StoredState | null
-  /** The hub is to say so. */
+  /** The hub has not answered yet. */
   awaits: boolean
-  /** The member whose copy was asked for; 0 for none yet. */
+  /** The most advanced survivor, whose copy was requested; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null
   gone: Member[]
@@ -181,10 +179,10 @@ export type ServerAs<Name extends Role> = {
 /** The server object. */
 export type Server = ServerAs<Role>
 
-/** The start of a role: its own state, and those parts of the common state that change. */
+/** The initial state of a role, and those fields of the common state that change with it. */
 export type Beginning<Name extends Role> = RoleState[Name] & Partial<Common>
 
-/** One operation that has no outcome yet. */
+/** An operation without an outcome. */
 export interface Pending {
   seq: number
   part: number
@@ -192,39 +190,39 @@ export interface Pending {
   since: Millis
 }
 
-/** One operation as it came to the primary. */
+/** An operation as the primary received it. */
 export type Asked = PeerMessageOf<'operation'>
 
 /** The state of the member as a client of its session. */
 export interface Client {
   view: View
-  /** The primary was not heard for long. */
+  /** The connection to the primary is lost. */
   lost: boolean
-  /** When the primary was lost, or found again. */
+  /** When `lost` last changed. */
   lostAt: Millis
-  /** When we handed our role over; -Infinity if we did not, or follow a primary again. */
+  /** When we handed our role over; -Infinity if not, or once we follow a primary again. */
   handedAt: Millis
   /** Oldest first; at most OUTCOMES_MAX. */
   pending: Pending[]
   nextSeq: number
-  /** When operations without outcome are sent again. */
+  /** When pending operations are sent again. */
   againAt: Millis
   /** The newest register that the hub sent. */
   register: Register
-  /** When the primary in that register is asked for its view; Infinity if we have the view. */
+  /** When to ask the registered primary for its view; Infinity if we have it. */
   resyncAt: Millis
-  /** When the hub is asked for the register again, should we need it. */
+  /** When we may ask the hub for the register again. */
   askAt: Millis
   published: Published
-  /** Players whose last member left, and when: they may come back, to whoever leads then. */
+  /** Players whose last member left; they may come back. */
   former: Map<number, Former>
-  /** Members whose processes told us that they end, until they are out of our view. */
+  /** Members whose processes announced their end, until they are out of our view. */
   ended: Set<PeerId>
-  /** Members of which the hub has no stream just now. */
+  /** Members whose stream to the hub is closed. */
   absent: Map<PeerId, Absence>
-  /** Until when we have promised not to recover the session. */
+  /** Until when we promised not to recover the session. */
   promisedUntil: Millis
-  /** When we may ask to recover the session again. */
+  /** When we may next ask to recover the session. */
   seekAt: Millis
 }
 
@@ -232,64 +230,64 @@ export interface Client {
 export interface Former {
   key: Uint8Array
   since: Millis
-  /** Its process told us that it ends, as a page does that is closed or loaded anew. */
+  /** Its process announced its end, as a page does that is closed or reloaded. */
   ended: boolean
 }
 
-/** Since when the hub has no stream of a member, and whether the layer above knows. */
+/** Since when a member's stream is closed, and whether that was reported to the layer above. */
 export interface Absence {
   since: Millis
   reported: boolean
 }
 
-/** The durable state that was published to us. */
+/** Progress of the durable state that was published to us. */
 export interface Published {
-  /** How far in the log it is. */
+  /** The index in the log. */
   index: number
-  /** The last operation of each player that it includes. */
+  /** The last included operation of each player. */
   seqs: Map<number, number>
-  /** The parts of a snapshot until STANDING names its index: a copy is of one instant (T80). */
+  /** Changes of a snapshot, held until STANDING names its index: it is of one instant (T80). */
   coming: Change[]
-  /** The link to the primary is new: news count only behind the snapshot. */
+  /** The link to the primary is new: updates are dropped until the snapshot is complete. */
   waiting: boolean
   askAt: Millis
 }
 
-/** Decisions on which published state and roles rest: RULES of session.ts, or a test's own. */
+/** Decisions that safety depends on: RULES of session.ts, or a test's replacement. */
 export interface SessionRules {
-  /** The length of the log up to which effects may be released, in that role (T78). */
+  /** The length of the log up to which effects may be released in a role (T78). */
   safeLength(role: Role, log: commit.Log<Effect>): number
-  /** The same as far as the hub must have it, because nobody else does. */
+  /** The same bound by what the hub has on disk (persistence.ts). */
   keptLength(session: Session): number
-  /** Whether nobody can have recovered the session without us (T43). */
+  /** Whether we may publish: nobody can have recovered the session without us (T43). */
   mayPublish(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
   /** Whether a member in that role may promise not to recover the session. */
   mayPromise(role: Role): boolean
-  /** Whether a follower that holds so much of the log may be registered as backup (T38). */
+  /** Whether a follower with `held` of `length` entries may be registered as backup (T38). */
   mayAdd(held: number, length: number): boolean
-  /** Whether the role may go to a backup that lacks so many entries (T4). */
+  /** Whether the role may go to a backup that lacks `lacking` entries (T4). */
   mayHandOver(lacking: number): boolean
-  /** Whether what was asked for is not under way, for the register refused that request. */
+  /** Whether the refusal of `request` means that nothing of the attempt is under way. */
   isAnswered(asked: Attempt, request: number): boolean
-  /** Whether a member in that role may remove another at once, which follows it or not (S-3b). */
+  /** Whether a primary may remove a member without asking the register first (S-3b). */
   mayRemove(role: Role, follows: boolean): boolean
-  /** Removes whoever was put out and is here, as the members are looked over (SE-4). */
+  /** Removes members that were expelled (SE-4). */
   enforce(turn: Turn): void
-  /** Whether a member has a say in who is put out (SE-4). */
+  /** Whether a member may vote on expulsions (SE-4). */
   mayVote(durable: Durable, member: Member): boolean
-  /** Who is put out, by the answers of those who are here as a session is recovered (SE-4). */
+  /** The moderation state of a recovered session, by the reports of the survivors (SE-4). */
   recalls(session: Session, answers: Gathering['answers']): Moderation
-  /** Which player of those who were here it is that joins; null for a new one (S-5). */
+  /** The known player that joins; null for a new one (S-5). */
   comesBackAs(durable: Durable, wish: Join): Player | null
-  /** Whether a player may come in, beside rows of theirs that are still here (S-5). */
+  /** Whether a player may join while older members of theirs still exist (S-5). */
   mayReturn(session: Session, player: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
-  /** What that lineage lacks of what was on disk; null for nothing (lineage.ts). */
+  /** What a lineage lacks of a persisted point; null for nothing (lineage.ts). */
   lacks(lineage: readonly LeaderStart[], point: PersistedPoint): Loss | null
-  /** The number of the allowance out of which an operation is paid. */
+  /** The number of the token bucket that a member's operations are charged to. */
   account(member: Member): number
-  /** What is charged for it, in operations; 0 if nobody counts. */
+  /** The price in tokens; 0 if quotas are off. */
   cost(what: Charge): number
   /**
    * Asks the register for the attempted change; only the register's answer changes a role (T77).
@@ -302,31 +300,31 @@ export interface Session {
   id: string
   me: PeerId
   player: number
-  /** 16 bytes that nobody can guess; wire/digest makes the proofs from it. */
+  /** 16 random bytes, from which wire/digest derives proofs. */
   secret: Uint8Array
   playersMax: number
   /** The game's types as text, and their fingerprint. */
   types: string
   schema: number
-  /** Of the types those of which a kept room has state. */
+  /** Those of the types that have state in a stored room. */
   keptTypes: string
   /** A member may recover the session when primary and backup are gone at once. */
   recovers: boolean
-  /** Only Node processes serve or are backup. */
+  /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
   /** The topology in the register, the same for all members. */
   topology: Topology
-  /** The options that the session's founder set for all, from the register. */
+  /** The founder's settings as text (`terms` on the wire): `name=value`, joined by `;`. */
   terms: string
-  /** We have the key with which what is kept of the room is sealed, or it needs none. */
+  /** We have the key that seals the stored room, or it needs none. */
   keeps: boolean
-  /** By which we show that we have that key; null without one. */
+  /** Our proof of having that key; null without one. */
   proof: Uint8Array | null
-  /** Who led, as the primary says it. */
+  /** The leaders so far, as the primary reports them. */
   lineage: readonly LeaderStart[]
-  /** The newest that we know to be on the disk of the hub; null for nothing. */
+  /** The newest point that we know to be on the hub's disk; null for none. */
   point: PersistedPoint | null
-  /** What the hub signed last of who leads, and since which epoch; null before it did. */
+  /** The hub's newest signature to who leads (`grant` on the wire), and its epoch; or null. */
   leaderCertificate: { epoch: number; bytes: Uint8Array } | null
   server: Server
   client: Client
@@ -334,14 +332,11 @@ export interface Session {
   hub: HubContact
   requests: number
   leaving: boolean
-  /**
-   * Steps under way that are done wholly or not at all. Between calls it is 0, unless one threw:
-   * then this state is not to be trusted.
-   */
+  /** Atomic steps under way. Not 0 between calls if one threw: the state is then inconsistent. */
   steps: number
-  /** Since when our loop stalls again and again, Infinity if it does not; and the last stall. */
+  /** Since when our event loop stalls repeatedly (Infinity: it does not), and the last stall. */
   stalls: { since: Millis; last: Millis }
-  /** As primary: how often something waited or was turned away, by the quota of its player. */
+  /** As primary: how many operations had to wait for their player's quota. */
   pushedBack: number
   rules: SessionRules
 }
@@ -350,7 +345,7 @@ export interface Session {
 export type SessionOptions = Pick<Session, 'secret' | 'playersMax' | 'types' | 'rules'> &
   Partial<Pick<Session, 'keptTypes' | 'recovers' | 'hosts'>>
 
-/** Before the first view. */
+/** The view before the first one arrives. */
 export const NO_VIEW: View = {
   ...{ epoch: 0, mv: 0, primary: 0, backup: 0 },
   ...{ members: [], grant: null, cv: 0, banned: [], votes: [] },
@@ -400,12 +395,12 @@ export function create(now: Millis, options: SessionOptions): Session {
   }
 }
 
-/** A server object that is not needed now. */
+/** An idle server object. */
 export function idleServer(): ServerAs<'idle'> {
   return { role: 'idle', ...blank(), incoming: null }
 }
 
-/** The common state of a server object that knows nothing. */
+/** The initial common state of a server object. */
 export function blank(): Common {
   return {
     epoch: 0,
@@ -433,7 +428,7 @@ export function createLead(since: Millis, lease: Lease, persistence: Persistence
   }
 }
 
-/** Whether a member may serve or be backup. @param hosts  who was admitted as host alone may */
+/** Whether a member may serve or be backup. @param hosts  whether only hosts may */
 export function mayServe(
   { kind, rights }: Pick<Member, 'kind' | 'rights'>,
   hosts: boolean,
@@ -441,14 +436,14 @@ export function mayServe(
   return kind !== 'guest' && mayLead(rights, hosts)
 }
 
-/** Whether a member may serve in some session, and goes on with it where others are gone. */
+/** Whether a member could continue the session after others left: no guest or watcher. */
 export function mayContinue({ kind, rights }: Pick<Member, 'kind' | 'rights'>): boolean {
   return kind !== 'guest' && mayPlay(rights)
 }
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }
 
-/** Whether that trait is true of this process's role. */
+/** Whether this process's role has a trait. */
 export function is<Of extends TraitOfRole>(session: Session, trait: Of): session is In<Of> {
   return isTrueOf(session.server.role, trait)
 }
@@ -458,13 +453,13 @@ export function serves(session: Session): session is In<'serves'> {
   return is(session, 'serves')
 }
 
-/** The state that a process keeps as long as it leads. */
+/** The leader's state. @throws if this process does not lead */
 export function leadOf({ server }: Session): Lead {
   assert('lead' in server, `nobody leads as ${server.role}`)
   return server.lead
 }
 
-/** Whether the process takes anything new: not while its role is on the way to the backup. */
+/** Whether this process accepts requests: it serves, and does not hand its role over. */
 export function takes(session: Session): session is In<'serves'> {
   const { server } = session
   return serves(session) && !(server.role === 'backedup' && server.handoverUntil !== null)
@@ -476,7 +471,7 @@ export function restartDetector(session: Session, now: Millis, peer: PeerId): vo
   session.detectors.set(peer, createWatch(now, relayed))
 }
 
-/** Watches it anew, and suspects it after the longest bound alone: the hub heard it. */
+/** Restarts the detector with the longest bound, because the hub vouched for the peer. */
 export function restartVouched(session: Session, now: Millis, peer: PeerId): void {
   restartDetector(session, now, peer)
   session.detectors.get(peer)!.vouched = true
@@ -487,8 +482,6 @@ export function nextRequest(session: Session): number {
   return ++session.requests
 }
 
-// The outside of a session: what it tells the layer above, and where its effects go.
-
 /** The effects of an operation, as reported by the part on the primary. */
 export interface Performed {
   outcome: Uint8Array
@@ -498,9 +491,9 @@ export interface Performed {
   news: Change[]
 }
 
-/** The parts of a member as its session needs them: their durable state, and their news. */
+/** The parts of a member as its session sees them: durable state and updates. */
 export interface Parts {
-  /** Runs an operation on the primary's state of a part, which it does not change yet. */
+  /** Evaluates an operation on the primary's state of a part, without changing it. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
   change(change: Change): void
   collect(): PartState[]
@@ -509,18 +502,18 @@ export interface Parts {
   /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
   restore(parts: PartState[]): boolean
   /**
-   * The same from what was kept, and then the changes behind it: parts that it lacks begin anew,
-   * others are left out.
+   * Replaces the state of all parts by stored state and the changes after it. Parts without stored
+   * state start empty; stored state of unknown parts is dropped.
    */
   reopen(parts: readonly PartState[], changes: readonly Change[]): boolean
-  /** All that a room keeps of what is in no log; and what of it changed since it was asked last. */
+  /** Stored state that is in no log; and what of it changed since the last call. */
   unlogged(): PartState[]
   unloggedChanges(): Change[]
-  /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
+  /** Whether a part still refers to an absent player, in durable or published state (S-5). */
   keeps(player: number): boolean
-  /** The news of a part with only what a player may see; the same bytes if that is all of them. */
+  /** The update with only what a player may see; the same bytes if that is everything. */
   show(part: number, news: Uint8Array, player: number): Uint8Array
-  /** News of a part for ourselves, from the primary. */
+  /** Applies an update of the primary to our published state of a part. */
   news(part: number, from: PeerId, bytes: Uint8Array): void
 }
 
@@ -529,29 +522,29 @@ export type SessionEvent =
   | { kind: 'view'; view: View; before: View | null; why: LeaveReason | null }
   | { kind: 'role'; role: Role }
   | { kind: 'done'; seq: number; outcome: Uint8Array }
-  /** We came back as another player: nobody knows whether these operations were done. */
+  /** We came back as another player: the outcome of these operations is unknown. */
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
-  /** Members that are out of the hub's reach just now; all of them each time. */
+  /** All members that are out of the hub's reach at present. */
   | { kind: 'away'; members: ReadonlySet<PeerId> }
-  /** All state up to this point is known: news from now on are new. */
+  /** The snapshot was applied; updates from now on are new. */
   | { kind: 'caught-up' }
-  /** Primary and backup are gone for good: state that only they had is lost. */
+  /** Primary and backup are gone for good; state that only they had is lost. */
   | { kind: 'abandoned' }
-  /** We are not a member any more: come back with a new incarnation. */
+  /** We are no longer a member and must rejoin with a new incarnation. */
   | { kind: 'removed'; why: string }
-  /** As primary: the backup acks late and no member can replace it; or it is in time again. */
+  /** As primary: the backup's acks are late, or in time again. */
   | { kind: 'slow'; slow: boolean }
-  /** As primary: commits may be published again, or not until the hub is heard again. */
+  /** As primary: commits may be published again, or not until the hub answers. */
   | { kind: 'leased'; leased: boolean }
-  /** Primary and backup were gone at once, and the session goes on without what only they knew. */
+  /** Primary and backup failed together; the session continues without what only they had. */
   | Recovered
-  /** The hub was asked about that peer, primary or backup: packets to it shall take the relay. */
+  /** The hub reaches a peer (primary or backup) that was suspected: use the relay for it. */
   | { kind: 'unheard'; peer: PeerId }
-  /** As primary of a room that is kept: the hub does so again; or not, and why. */
+  /** As primary of a stored room: why the hub does not store it; '' if it does again. */
   | { kind: 'kept'; why: string }
-  /** What was on the disk of the hub is not in the room any more. */
+  /** State that was on the hub's disk is missing from the room. */
   | ({ kind: 'rolledBack' } & Loss)
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
@@ -560,22 +553,22 @@ export type SessionEvent =
   /** The primary sends us a piece of it. */
   | PeerMessageOf<'room'>
 
-/** The whole state, entries behind what was kept last, or the whole state for a file. */
+/** A snapshot, entries after it, or a snapshot for a file. */
 export type SegmentKind = 'whole' | 'entries' | 'file'
 
 /** The session's sink. It keeps no separate record: the entries of the log are the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   hub(message: ToHub): void
-  /** A sheet as it is to be kept, with which the log has so many entries. */
+  /** Seals a segment that brings the log to `index` entries. */
   seal(sheet: Uint8Array, index: number, as: SegmentKind): Uint8Array
-  /** Session time now; our own clock while it is not known. */
+  /** Session time; our own clock while that is unknown. */
   time(): Millis
-  /** Answers a process that asked to join, by the number that it was given with its JOIN. */
+  /** Answers the JOIN with that number. */
   answer(asker: number, joined: Joined): void
   readonly parts: Parts
 }
 
-/** One call into a session: its state, the instant, and where its effects go. */
+/** One call into a session: its state, the time, and the sink of its effects. */
 export interface Turn {
   readonly session: Session
   readonly now: Millis
