@@ -21,7 +21,7 @@ export const ERRORS = {
     todo: 'correct the call',
   },
   banned: {
-    when: 'this player was put out for good',
+    when: 'this player was banned',
     happened: 'no',
     todo: 'show the sentence; `pardon` takes it back',
   },
@@ -61,7 +61,7 @@ export const ERRORS = {
     todo: 'use a new key for each letter, the same one only for a retry',
   },
   kicked: {
-    when: 'this player was put out',
+    when: 'this player was removed',
     happened: 'no',
     todo: 'show the sentence; the player may join again',
   },
