@@ -22,30 +22,27 @@ import type { Millis } from '../machine.ts'
 export const BOUND_MIN_MS: Millis = 50
 /** No bound is longer; also the bound before enough is known, and behind the relay. */
 export const BOUND_MAX_MS: Millis = 1_000
-/** Gaps to be measured before the bound adapts. */
+/** Gaps that must be measured before the bound adapts. */
 export const SAMPLES_MIN = 20
-/**
- * Time for which a peer must be heard before the bound adapts: a peer that just took a role has
- * code to load, and stalls.
- */
+/** How long to watch a peer before the bound adapts: a new role loads code, and stalls. */
 export const LEARN_MS: Millis = 2_000
-/** If an own timer is late by more than this, the loop has stalled. */
+/** If one of our timers is late by more than this, our loop has stalled. */
 export const STALL_MS: Millis = 25
-/** After the hub's return a relayed peer has so long to return too. */
+/** After the hub's return, a relayed peer has this long to return too. */
 export const HUB_GRACE_MS: Millis = 4_000
 /**
  * An expired clock is looked at again after this. An alarm for an instant in the past goes off
  * after the sockets have been read, so asking for one more alarm is enough.
  */
 export const SECOND_LOOK_MS: Millis = 0
-// The longest gap fades by half in this time, however many messages come meanwhile.
+// The longest gap halves in this time, regardless of the number of messages.
 const FADE_MS: Millis = 4_000
 
 /** What is known of one peer's regularity. */
 export interface FailureDetector {
-  /** When a valid message last came from the peer; own stalls are added. */
+  /** When a valid message last came from the peer; our own stalls are added. */
   since: Millis
-  /** When the detector began to watch the peer; own stalls do not move it. */
+  /** When the detector began to watch the peer; our own stalls do not move it. */
   begun: Millis
   /** When a message last came, unadjusted; gaps are measured from it. */
   lastReceivedAt: Millis
@@ -54,19 +51,19 @@ export interface FailureDetector {
   samples: number
   /** Round trip of the peer's link, smoothed; 0 until known. */
   rttMs: Millis
-  /** Bytes of reliable messages to the peer that wait or are under way. */
+  /** Reliable bytes to the peer that wait or are under way. */
   backlog: number
   /** The peer is reached only through the hub. */
   relayed: boolean
   /** The hub reports that the peer's stream is gone. */
   gone: boolean
-  /** The hub reported that the peer lives while it was not heard: only the longest bound holds. */
+  /** The hub vouched for the silent peer: only the longest bound applies. */
   vouched: boolean
   /** Before this instant an expired clock does not lead to a suspicion. */
   secondLook: Millis
 }
 
-/** A detector for one peer that begins now. */
+/** A detector that begins to watch a peer now. */
 export function create(now: Millis, relayed: boolean): FailureDetector {
   return {
     since: now,
@@ -102,7 +99,7 @@ export function bound(detector: FailureDetector): Millis {
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * detector.gapMax + 10))
 }
 
-/** Our own loop stood still for so long: it could hear nobody. */
+/** Our own loop stalled for `stalledMs`, and could hear nobody meanwhile. */
 export function forgive(detector: FailureDetector, now: Millis, stalledMs: Millis): void {
   detector.since = Math.min(now, detector.since + stalledMs)
   detector.secondLook = Infinity
@@ -124,12 +121,12 @@ export function silentSince(detector: FailureDetector, hub: HubContact): Millis 
   return detector.since >= hub.since ? detector.since : hub.since + HUB_GRACE_MS
 }
 
-/** How long the peer has been silent, as far as that proves anything. */
+/** How long the peer's silence has counted. */
 export function silence(detector: FailureDetector, hub: HubContact, now: Millis): Millis {
   return Math.max(0, now - silentSince(detector, hub))
 }
 
-/** Whether the peer is to be suspected now. May set a second look, which `deadline` includes. */
+/** Whether to suspect the peer now. May schedule a second look, which `deadline` includes. */
 export function suspects(detector: FailureDetector, hub: HubContact, now: Millis): boolean {
   if (now < expiry(detector, hub)) {
     detector.secondLook = Infinity

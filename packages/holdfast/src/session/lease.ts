@@ -1,40 +1,40 @@
 /**
  * The lease of a primary whose session may be recovered without it.
  *
- * When primary and backup die together, a member may take the session over, by `recover` at the
- * register, once the hub has had no YES_I_AM for RECOVER_MS. So a primary that is only cut off must
- * have stopped publishing what it commits by then. It may publish
+ * When primary and backup fail together, a member may `recover` the session at the register once
+ * the hub has had no YES_I_AM for RECOVER_MS. A primary that is only cut off must have stopped
+ * publishing by then. It may publish
  *   - for LEASE_MS after it sent the last YES_I_AM that is known to have arrived, or
- *   - as long as all who could recover have promised not to, for PROMISE_MS after the question was
- *     sent: so a session in good health outlives an outage of the hub.
- * Both are counted on the primary's own clock from an instant before the other side began to
- * count, so no clocks are compared; they only must not run at rates that differ by a third.
+ *   - while every member that could recover has promised not to, for PROMISE_MS after the question
+ *     was sent: so a healthy session outlives an outage of the hub.
+ * Both count on the primary's clock from an instant before the other side began to count, so clocks
+ * are never compared; their rates must only not differ by a third.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
 
-/** A YES_I_AM that arrived is valid for so long. */
+/** A YES_I_AM that arrived is valid for this long. */
 export const LEASE_MS: Millis = 10_000
-/** A member does not recover for so long after it has promised. */
+/** A member does not recover for this long after its promise. */
 export const PROMISE_MS: Millis = 5_000
-/** After so long without a message of the hub, promises are asked for, and again so often. */
+/** After this long without the hub, promises are requested, every ASK_PROMISES_MS. */
 export const UNEASY_MS: Millis = 4_000
 /** See UNEASY_MS. */
 export const ASK_PROMISES_MS: Millis = 1_000
-/** Most YES_I_AM under way that are remembered. */
+/** Most YES_I_AM under way. */
 const SENT_MAX = 16
 
 /** The lease: the conditions for the right to publish. */
 export interface Lease {
   /** The session may be recovered; if not, only the register can name another primary. */
   counts: boolean
-  /** By promises it is held for so long beyond `until`, and no longer. */
+  /** Promises extend the lease by at most this beyond `until`. */
   most: Millis
   /** Counted from the last YES_I_AM that is known to have reached the hub. */
   until: Millis
   /** When each YES_I_AM was sent, by its nonce. */
   sent: Map<number, Millis>
-  /** The hub has a list of members from us: nobody who is not on it can recover. */
+  /** The hub has our list of members: nobody else can recover. */
   known: boolean
   /** Members that were removed, and when: the hub may not know of that yet. */
   removed: Map<PeerId, Millis>
@@ -43,7 +43,7 @@ export interface Lease {
   askAt: Millis
 }
 
-/** A lease until that instant. @param most  for so long beyond it by promises */
+/** A lease until that instant. @param most  the longest extension by promises */
 export function create(counts: boolean, until: Millis, most: Millis = Infinity): Lease {
   return {
     ...{ counts, most },
@@ -77,9 +77,7 @@ export function noteYes(lease: Lease, now: Millis, nonce: number): void {
   }
 }
 
-/**
- * The hub reports the YES_I_AM that reached it last, and with it every list that was sent before.
- */
+/** The hub reports the last YES_I_AM that reached it; lists sent before it arrived too. */
 export function reached(lease: Lease, nonce: number): void {
   const sentAt = lease.sent.get(nonce)
   if (sentAt === undefined) return
@@ -95,20 +93,20 @@ export function renew(lease: Lease, sentAt: Millis): void {
   lease.askAt = sentAt + UNEASY_MS
 }
 
-/** A member promises, in answer to the question that was sent at that instant. */
+/** A member promises, in answer to a question that was sent at that instant. */
 export function promised(lease: Lease, now: Millis, from: PeerId, sentAt: Millis): void {
   if (sentAt > now) return
   const until = sentAt + PROMISE_MS
   if ((lease.promises.get(from) ?? 0) < until) lease.promises.set(from, until)
 }
 
-/** A member was removed; as far as the hub knows it may still recover. */
+/** A member was removed; until the hub knows, it may still recover. */
 export function removed(lease: Lease, now: Millis, inc: PeerId): void {
   lease.promises.delete(inc)
   lease.removed.set(inc, now)
 }
 
-/** Whether promises are to be asked for now. */
+/** Whether to ask for promises now. */
 export function asks(lease: Lease, now: Millis): boolean {
   if (!lease.counts || now < lease.askAt) return false
   lease.askAt = now + ASK_PROMISES_MS

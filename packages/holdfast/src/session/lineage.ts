@@ -1,13 +1,12 @@
 /**
- * The lineage of a session: for each member that led, since which epoch and from what it went on.
- * Whoever leads writes on behind all before it, and nobody else does while it leads. So what one
- * leader and the number of its entry name is in a copy of the room, or the copy lacks it.
+ * The lineage of a session: for each leader, its first epoch and the log that it continued. Only
+ * the leader appends to the log, so a leader and the index of an entry identify that entry: a copy
+ * of the room contains it, or lacks it.
  *
- * A member keeps the newest point that it knows to be on the disk of the hub. If that is not in the
- * lineage of who leads now, the room went back in time, or is another copy: somebody put an older
- * one there. By epoch and index alone nobody could tell, for whoever opens a room has a higher
- * epoch than all before. By digests of all entries one could tell no more than by the mark of a
- * leader, which it draws anew each time that it begins.
+ * Each member remembers the newest point that it knows to be on the hub's disk. If the present
+ * lineage lacks that point, the room was rolled back: somebody restored an older copy. Epochs and
+ * indexes alone could not show this, because opening a room always raises the epoch. Digests of all
+ * entries would show no more than the random mark that a leader draws when it begins.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -22,13 +21,13 @@ import { proofOf, sameBytes } from '../wire/digest.ts'
 import type { Persistence } from './segments.ts'
 import type { Effect, Session, SessionOut } from './state.ts'
 
-/** From what a leader goes on, where not from a log of its own. */
+/** The stored state that a leader continues. */
 export interface From {
   readonly sheets: number
   readonly imported: boolean
 }
 
-/** We lead from now on, behind so many entries of the log. */
+/** We begin to lead, after `index` entries of the log. */
 export function begin(session: Session, epoch: number, index: number, from?: From): void {
   const mark = proofOf(session.secret, `lineage ${epoch}`)
   const { sheets = 0, imported = false } = from ?? {}
@@ -36,18 +35,18 @@ export function begin(session: Session, epoch: number, index: number, from?: Fro
   session.lineage = [...session.lineage, start].slice(-LINEAGE_MAX)
 }
 
-/** Whoever leads says what came before. */
+/** Adopts the leader's lineage, and reports a rollback if it lacks our point. */
 export function follow(session: Session, lineage: readonly LeaderStart[], out: SessionOut): void {
   session.lineage = lineage
   const { point, rules } = session
   const loss = point?.session === session.id ? rules.lacks(lineage, point) : null
   if (!loss) return
-  // It is said once: the room goes on without it.
+  // Report it once: the room continues without that state.
   session.point = null
   out.emit({ kind: 'rolledBack', ...loss })
 }
 
-/** We were in another session than this one: what was stored there is not here. */
+/** Reports a rollback if our point is of another session. */
 export function move(session: Session, out: SessionOut): void {
   const { point } = session
   if (!point || point.session === session.id) return
@@ -55,7 +54,7 @@ export function move(session: Session, out: SessionOut): void {
   out.emit({ kind: 'rolledBack', entries: point.index, imported: false })
 }
 
-/** What that lineage lacks of a point; null if nothing, or if it does not go back so far. */
+/** What a lineage lacks of a point; null for nothing, or if it does not reach back that far. */
 export function lacks(
   lineage: readonly LeaderStart[],
   { mark, epoch, index, sheets }: Pick<PersistedPoint, 'mark' | 'epoch' | 'index' | 'sheets'>,
@@ -74,7 +73,7 @@ export function lacks(
   return isForgotten ? null : { entries, imported }
 }
 
-/** The hub has on disk what was written last: if all others have it too, it is a point. */
+/** The hub stored the last segment: it becomes our point, unless the backup lacks it. */
 export function notePersisted(session: Session, { asked }: Persistence): void {
   const { id, lineage, rules, server } = session
   const last = lineage.at(-1)
@@ -83,7 +82,7 @@ export function notePersisted(session: Session, { asked }: Persistence): void {
   session.point = { session: id, mark: last.mark, epoch: last.epoch, ...asked }
 }
 
-/** As primary: tells the others what is on the disk of the hub, if that is news. */
+/** As primary: sends a new point to the other members. */
 export function announce(session: Session, persistence: Persistence, out: SessionOut): void {
   const { me, point, server } = session
   if (!point || point === persistence.announced) return
@@ -93,7 +92,7 @@ export function announce(session: Session, persistence: Persistence, out: Sessio
   for (const inc of server.published.keys()) if (inc !== me) out.send(inc, message)
 }
 
-/** The primary has heard it of the hub. */
+/** The primary announces that the hub stored its log up to `index`. */
 export function onPersisted(
   session: Session,
   from: PeerId,

@@ -1,6 +1,6 @@
 /**
- * Membership. Only the primary changes the view, and every change is durable before any member
- * learns of it: otherwise a takeover could bring back a member whose removal was published (S-1).
+ * Membership. Only the primary changes the view, and only durable changes are published: otherwise
+ * a takeover could bring back a member whose removal was published (S-1).
  */
 
 import {
@@ -31,7 +31,7 @@ import { dropBackup } from './roles.ts'
 import { serves, takes, type Session, type SessionOut, type Turn } from './state.ts'
 import type { Absence } from './state.ts'
 
-/** Most members that watch, where the session's terms do not say so. */
+/** Most watchers, unless the session's settings say otherwise. */
 export const WATCHERS_MAX = 16
 
 /** The founder becomes the first member (T13). */
@@ -41,10 +41,10 @@ export function enter(turn: Turn, member: Member, settled: number): void {
 }
 
 /**
- * JOIN: a process, whose signature is right, asks to become a member (T14, T15).
+ * JOIN: a process with a valid signature asks to become a member (T14, T15).
  *
- * @returns whether it is answered, now or once it is safe; else it may ask again, or wait while
- *   `isReturning`
+ * @returns whether it gets an answer, now or once that is safe; otherwise it may ask again, or wait
+ *   while `isReturning`
  */
 export function join(turn: Turn, asker: number, wish: Join): boolean {
   const { session, out } = turn
@@ -55,14 +55,14 @@ export function join(turn: Turn, asker: number, wish: Join): boolean {
     return true
   }
   const { durable } = session.server
-  // A process that is a member already asks again, for our answer was lost.
+  // A process that is already a member did not get our answer.
   const known = knownAs(session, wish)
   const member = known ?? newMember(session, wish)
   const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   if (!known) {
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
     for (const { inc } of before) remove(turn, inc, 'returned')
-    // Nobody removes the primary: it hands its role over, and the new primary removes it.
+    // A primary does not remove itself: it hands its role over, and the new primary removes it.
     const isOurs = before.some(({ inc }) => inc === session.me)
     if (isOurs && serves(session)) session.server.lead.yields = true
     if (!session.rules.mayReturn(session, member.player)) return false
@@ -74,10 +74,9 @@ export function join(turn: Turn, asker: number, wish: Join): boolean {
 }
 
 /**
- * Whether a player may come in, beside rows of theirs that are still here. A registered backup's
- * stays until the register has dropped it, which takes a moment: the player waits for that. The row
- * of the primary itself goes by a hand-over, for which a lone primary needs whoever comes; so it
- * stands beside, unless the room has no row left.
+ * Whether a player may join while older members of theirs remain. A registered backup remains until
+ * the register has dropped it, and the player waits for that. The primary itself leaves by a
+ * hand-over, for which it may need the newcomer; so both may be members, if the room has space.
  */
 export function mayReturn(session: Session, player: number): boolean {
   const { members } = session.server.durable
@@ -85,7 +84,7 @@ export function mayReturn(session: Session, player: number): boolean {
   return olds.every(({ inc }) => inc === session.me && members.size < MEMBERS_MAX)
 }
 
-/** Whether that player's old row is on its way out, so that a JOIN of theirs may wait for it. */
+/** Whether the player's old member is being removed, so that their JOIN waits. */
 export function isReturning(session: Session, wish: Join): boolean {
   if (!takes(session)) return false
   const row = resumed(session, wish)
@@ -120,7 +119,7 @@ function sentenceOf({ ban, why }: Expulsion): string {
   return `this player was ${ban ? 'banned' : 'put out'}${why === '' ? '' : `: ${why}`}`
 }
 
-/** The answer to a JOIN of another version, of which nothing but that can be read. */
+/** The answer to a JOIN of another version, of which only the version can be read. */
 export function otherVersion(version: number): Joined {
   const why = `speaks ${formatVersions(version)}, the session ${formatVersions(SESSION_VERSIONS)}`
   return { kind: 'denied', code: 'version', why }
@@ -137,7 +136,8 @@ function knownAs(session: Session, wish: Join): Member | undefined {
   return [...members.values()].find((here) => sameBytes(here.link, wish.link))
 }
 
-// Who has a place here already keeps it: but there is none of a player for who watched.
+// Why there is no place for a newcomer, or ''. A member keeps its place when it rejoins, but a
+// watcher has no player's place.
 function fullFor(session: Session, wish: Join): string {
   const { members } = session.server.durable
   const plays = mayPlay(rightsOf(wish))
@@ -152,13 +152,13 @@ function fullFor(session: Session, wish: Join): string {
     return sameBytes(key, wish.key) && !mayPlay(rights)
   })
   const isBack = resumed(session, wish) !== null && !watched
-  // Who comes back finds room though its place was taken meanwhile, as long as there is a row.
+  // A returning player is let in even if its place was taken meanwhile, while members fit.
   const hasRow = others.length < MEMBERS_MAX
   if (taken < playersMax || (isBack && hasRow)) return ''
   return `the session is full: ${playersMax} players`
 }
 
-/** Most members that watch a session, by its terms; with its players they are no more than fit. */
+/** Most watchers of a session, by its settings; players and watchers together must fit. */
 export function watchersMaxOf({
   terms,
   playersMax,
@@ -166,7 +166,7 @@ export function watchersMaxOf({
   return Math.min(termOf(terms, 'watchers') ?? WATCHERS_MAX, MEMBERS_MAX - playersMax)
 }
 
-// What a member may do here: no more than it wants.
+// The rights of a member: at most those that it asks for.
 function rightsOf({ watches, rights }: Pick<Join, 'watches' | 'rights'>): number {
   return watches ? RIGHTS.watch : rights
 }
@@ -176,14 +176,14 @@ function resumed({ rules, server }: Session, wish: Join): Player | null {
 }
 
 /**
- * The player whose key signed this JOIN, whatever number it names: a key is one player, with one
- * place and one vote. Null for a new one, or one that was forgotten (S-5).
+ * The player whose key signed this JOIN, whatever number it names: one key is one player, with one
+ * place and one vote. Null for a new or forgotten player (S-5).
  */
 export function comesBackAs({ players }: Durable, { key }: Pick<Join, 'key'>): Player | null {
   return [...players.values()].find((row) => sameBytes(row.key, key)) ?? null
 }
 
-// The newest incarnation of a player wins; an older one that comes back is refused (S-5).
+// The newest incarnation of a player wins; an older one that returns is refused (S-5).
 function hasNewerIncarnation(session: Session, wish: Join): boolean {
   const row = resumed(session, wish)
   if (!row || !wish.resume || wish.resume.inc === 0) return false
@@ -220,7 +220,7 @@ export function remove(turn: Turn, inc: PeerId, why: LeaveReason): void {
   dismiss(turn, inc, why)
 }
 
-/** Whether a process with that link key is `inc` and may link to us, judged by our view. */
+/** Whether, by our view, a process with that link key is member `inc` and may link to us. */
 export function admits(
   session: Session,
   inc: PeerId,
@@ -232,19 +232,17 @@ export function admits(
     ? session.server.published.get(inc)
     : view.members.find((member) => member.inc === inc)
   if (known) return sameBytes(link, known.link) ? 'yes' : 'no'
-  // The member may be in a view that we do not have yet. So it gets no answer: it asks again, and
-  // keeps its data until a link opens.
+  // The member may be in a view that we lack. It gets no answer, asks again, and keeps its data.
   return mv > (serves(session) ? session.server.publishedMv : view.mv) ? 'wait' : 'no'
 }
 
-// Who is away: members whose stream to the hub is gone, as the hub tells each member, and who were
-// not heard on a path of their own since. It changes nothing but what a page shows: whether a
-// member is removed, or its role taken, is decided by its silence (S-3).
+// Away members: their stream to the hub is closed, and nothing came on a direct path since. This
+// only changes what pages show: removals and takeovers depend on silence (S-3).
 
-/** A stream that is gone for less is no news: it is dialled again after 50 ms. */
+/** A shorter absence is not reported: streams reconnect after 50 ms. */
 export const AWAY_MS: Millis = 500
 
-/** The hub has a stream of that member, or has none any more. */
+/** The hub has a stream of that member, or lost it. */
 export function onPresent(turn: Turn, inc: PeerId, here: boolean): void {
   const { session, now, out } = turn
   const { absent, view } = session.client
@@ -254,12 +252,12 @@ export function onPresent(turn: Turn, inc: PeerId, here: boolean): void {
   absent.set(inc, { since: now, reported: false })
 }
 
-/** We have no stream of our own: what the hub said of others may be so no more. */
+/** Our own stream is gone: reports about others may be outdated. */
 export function onDetached(session: Session, out: SessionOut): void {
   forget(session, [...session.client.absent.keys()], out)
 }
 
-/** These are here again, or nobody says that they are not. */
+/** These members count as present. */
 export function forget(session: Session, those: Iterable<PeerId>, out: SessionOut): void {
   const { absent } = session.client
   let news = false
@@ -270,14 +268,14 @@ export function forget(session: Session, those: Iterable<PeerId>, out: SessionOu
   if (news) emitAway(session, out)
 }
 
-/** Tells of those whose streams are gone for long enough. */
+/** Reports members that have been away for long enough. */
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   let news = false
   for (const [inc, absence] of session.client.absent) {
     if (absence.reported || now < dueAt(absence)) continue
     const seen = session.detectors.get(inc)
-    // What comes on a path of its own needs no hub.
+    // A direct path needs no hub.
     if (seen && !seen.relayed && seen.lastReceivedAt > absence.since) absence.since = now
     else news = absence.reported = true
   }

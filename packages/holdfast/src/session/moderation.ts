@@ -1,10 +1,9 @@
 /**
- * Putting players out (SE-4): who may, what the primary does about it, and votes.
+ * Moderation (SE-4): kicks, bans, pardons and votes.
  *
- * That a player is put out is an entry of the log, so it outlives whoever decided it; whoever
- * serves then removes the player's member by the ways that members are removed in anyway. So it
- * holds too for a backup, which the register has to drop first, and for the primary itself, which
- * hands its role over first. Its link keys end with the view that it is not in.
+ * An expulsion is an entry of the log, so it outlives the primary. The primary of the time removes
+ * the player's members in the usual ways: a backup after the register has dropped it, and the
+ * primary itself by a hand-over. Link keys end with the view.
  */
 
 import { isHost, mayPlay } from '../machine.ts'
@@ -18,23 +17,23 @@ import { hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, leadOf, serves, type Session, type Turn } from './state.ts'
 
-/** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
+/** Who may expel players besides hosts: the founder, a majority of the players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
 /** See EXPELLERS. */
 export type Expellers = (typeof EXPELLERS)[number]
 
 // The player of the first member.
 const FOUNDER = 1
-// So many put a player out at least, however few are here.
+// Least votes that expel a player.
 const VOTES_MIN = 2
 
-/** Who may put players out, by the terms of a session. */
+/** Who may expel players, by the settings of a session. */
 export function expellersOf(terms: string): Expellers {
   const [, said] = /(?:^|;)expellers=([a-z]{1,16})(?:;|$)/.exec(terms) ?? []
   return EXPELLERS.find((word) => word === said) ?? 'founder'
 }
 
-/** Whether that member may put others out by itself. */
+/** Whether a member may expel others without a vote. */
 export function mayExpel(
   terms: string,
   { player, rights }: Pick<Member, 'player' | 'rights'>,
@@ -43,7 +42,7 @@ export function mayExpel(
   return isHost(rights) || (expellersOf(terms) === 'founder' && player === FOUNDER)
 }
 
-/** Whether a member has a say in who goes: none who was put out has, even while it is here. */
+/** Whether a member may vote: not once it was expelled, even while it is still a member. */
 export function mayVote(
   { moderation }: Durable,
   { inc, key }: Pick<Member, 'inc' | 'key'>,
@@ -51,12 +50,12 @@ export function mayVote(
   return expulsionOf(moderation, inc, key) === undefined
 }
 
-/** How many votes put a player out, where so many others are here that may play. */
+/** The number of votes that expel a player, given the number of other present players. */
 export function votesNeeded(others: number): number {
   return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
 }
 
-/** As the primary: does what a member asks about others. */
+/** As the primary: handles a member's moderation request. */
 export function moderate(turn: Turn, body: Uint8Array, by: Member): Performed {
   const { session } = turn
   const wish = decode(moderationLayout, body)
@@ -112,14 +111,14 @@ function expel(turn: Turn, { player, ban, why }: Pick<Expulsion, 'player' | 'ban
   const { durable } = session.server
   const [member] = [...durable.members.values()].filter((here) => here.player === player)
   const { key } = durable.players.get(player)!
-  // Asked again, for the answer died with a primary: the player is out already.
+  // A repeated request, whose answer was lost with a primary: the player is already out.
   const before = durable.moderation.expelled.find((row) => row.player === player)
   if (!member && before && (before.ban || !ban)) return
   const { inc = 0, name = '' } = member ?? {}
   record(turn, { kind: 'expel', player, inc, name, key, ban, why })
 }
 
-// Votes of who is not here wait for their return.
+// Votes of absent players count again once they return.
 function isVotedOut({ server: { durable }, rules }: Session, player: number): boolean {
   const voices = [...durable.members.values()].filter((member) => {
     return mayPlay(member.rights) && rules.mayVote(durable, member)
@@ -131,7 +130,7 @@ function isVotedOut({ server: { durable }, rules }: Session, player: number): bo
   return wanted >= votesNeeded(others.size)
 }
 
-/** As the primary: removes whoever was put out and is here; ourselves by handing the role over. */
+/** As the primary: removes expelled members, and ourselves by a hand-over. */
 export function enforce(turn: Turn): void {
   const { session } = turn
   if (!serves(session)) return

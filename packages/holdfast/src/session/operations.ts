@@ -1,9 +1,9 @@
 /**
- * Operations: requests of a member to the primary, each of which is done once.
+ * Operations: requests of a member to the primary, each performed exactly once.
  *
- * Each has a number, (player, seq), strictly rising. The primary performs only the next one, and
- * the number, the outcome and the changes are one entry of the log: after a takeover the client
- * sends again all operations without outcome, and gets the stored outcome or the first one (T80).
+ * An operation is numbered (player, seq), rising by one. The primary performs only the next one.
+ * Number, outcome and changes are one entry of the log, so after a takeover clients resend
+ * operations without an outcome, and get the stored outcome or have them performed (T80).
  */
 
 import * as commit from '../replication/log.ts'
@@ -30,33 +30,31 @@ import * as buckets from '../bucket.ts'
 import type { Rate } from '../bucket.ts'
 import type { Charge } from '../kind/protocol/part.ts'
 
-// Quotas: how much a player may ask of the primary a second, so that nobody crowds out the others.
+// Quotas: a token bucket for each player keeps one player from crowding out the others.
 //
-// The primary has a token bucket for each player. An operation takes one token, and three more if
-// it is refused: whoever sends nonsense slows nobody but itself. An operation that finds no token
-// waits here, behind those of its member that wait already, and is done when tokens are back; the
-// others have tokens of their own. What the parts decide beside operations (requests for objects,
-// calls and messages that the primary passes on) takes its tokens from the same bucket.
+// An operation takes one token, and three more if it is refused, so invalid requests slow only
+// their sender. Without tokens it waits here, after the waiting operations of its member. Requests
+// that parts decide outside of operations (for objects, calls and relayed messages) take tokens
+// from the same bucket.
 //
-// A player has one bucket, however often and in however many processes it comes. What the primary
-// asks of itself is not charged: timers run so, and a process that serves can harm those it serves
-// anyway.
+// A player has one bucket over all its members. The primary's own requests, such as timers, are not
+// charged: a primary could harm its clients anyway.
 //
-// Neither tokens nor waiting operations are durable. The next primary begins with full buckets, and
-// gets from the clients what waited here, as all that has no outcome.
+// Neither tokens nor waiting operations are durable. A new primary begins with full buckets, and
+// clients resend what waited here.
 
-/** Operations of one player a second, unless the founder of the session set another number. */
+/** Operations of one player a second, unless the founder set another number. */
 export const OPERATIONS_PER_SECOND = 500
-/** The most that a founder may set. */
+/** Largest number that a founder may set. */
 export const OPERATIONS_PER_SECOND_MAX = 10_000
-/** What is charged. */
+/** Prices in tokens. */
 export const COSTS: Readonly<Record<Charge, number>> = { operation: 1, again: 1, refusal: 3 }
-/** Those that wait are looked at so often. */
+/** How often waiting operations are tried. */
 export const LOOK_MS: Millis = 10
-/** Most bytes of one member's operations that wait; what is beyond stays with the client. */
+/** Most bytes of one member's waiting operations; its client resends the rest later. */
 export const WAITING_BYTES_MAX: number = 256 * 1024
 
-/** How fast the operations of one player may come, as in the `terms` of a session. */
+/** The rate of operations of one player, by the settings of a session. */
 export function rateOf(terms: string): Rate {
   const perSecond = termOf(terms, 'operations') ?? OPERATIONS_PER_SECOND
   return { max: 2 * perSecond, perSecond }
@@ -65,7 +63,7 @@ export function rateOf(terms: string): Rate {
 /**
  * As primary: charges the player of a member.
  *
- * @returns false if there are too few tokens, and nothing was charged
+ * @returns false, without a charge, if there are too few tokens
  */
 export function charge(session: Session, now: Millis, from: PeerId, what: Charge): boolean {
   if (!serves(session) || from === session.me) return true
@@ -85,7 +83,7 @@ export function charge(session: Session, now: Millis, from: PeerId, what: Charge
   return true
 }
 
-/** An operation waits for tokens. What there is no room for stays with its client. */
+/** Queues an operation that waits for tokens; drops it if the queue is full. */
 export function wait(lead: Lead, now: Millis, from: PeerId, asked: Asked): void {
   const queue = lead.waiting.get(from) ?? []
   const bytes = queue.reduce((sum, { body }) => sum + body.length, asked.body.length)
@@ -101,12 +99,12 @@ type Serving = ServerAs<RoleThat<'serves'>>
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
 /** Most bytes that one operation changes. */
 export const CHANGES_BYTES_MAX: number = 40 * 1024
-// The outcome if no part takes the operation: it is no part's own, and not the empty one.
+// The outcome if no part accepts the operation; differs from all others.
 const NOBODY = Uint8Array.of(0)
 /** An operation without outcome is sent again after this. */
 export const AGAIN_MS: Millis = 1_000
 
-/** As a client: asks for an operation. @returns its number @throws HoldfastError `overloaded` */
+/** As a client: requests an operation. @returns its number @throws HoldfastError `overloaded` */
 export function submit(turn: Turn, part: number, body: Uint8Array): number {
   const { session, now, out } = turn
   const { client } = session
@@ -139,11 +137,11 @@ export function submitAgain(turn: Turn): void {
   }
 }
 
-/** As a client: the primary sent an outcome. One that was known before is ignored. */
+/** As a client: takes an outcome of the primary; a repeated one is ignored. */
 export function settle(turn: Turn, message: PeerMessageOf<'done'>): void {
   const { session, out } = turn
   const { client } = session
-  // The outcome would come before the operation's effects; sent again, it comes behind them.
+  // The outcome would precede the operation's effects; when resent it follows them.
   if (client.published.waiting) return
   const at = client.pending.findIndex((pending) => pending.seq === message.seq)
   if (at < 0) return
@@ -152,7 +150,7 @@ export function settle(turn: Turn, message: PeerMessageOf<'done'>): void {
   out.emit({ kind: 'done', seq: message.seq, outcome: message.outcome })
 }
 
-// An entry of the log must fit one message of a link: a longer one counts as not performed.
+// An entry of the log must fit one message of a link; a larger one counts as not performed.
 function bounded(performed: Performed | null): Performed | null {
   const changes = performed?.changes ?? []
   const size = changes.reduce((sum, change) => sum + change.bytes.length, 0)
@@ -161,9 +159,8 @@ function bounded(performed: Performed | null): Performed | null {
 }
 
 /**
- * As a client: takes the numbers of the player that we are now. If the session has forgotten the
- * former player, that player's operations cannot be sent again: their outcome is unknown, and they
- * are reported.
+ * As a client: continues the numbers of our player. If the session has forgotten our former player,
+ * its pending operations cannot be resent, and are reported as unknown.
  */
 export function renumber(session: Session, same: boolean, lastSeq: number, out: SessionOut): void {
   const { client } = session
@@ -178,16 +175,13 @@ export function renumber(session: Session, same: boolean, lastSeq: number, out: 
 
 function performedBy(turn: Turn, { part, body }: Asked, by: Member): Performed | null {
   const { out } = turn
-  // Its own session does not ask for anything; another may try.
+  // A watcher's own session requests nothing; a modified one may try.
   if (!mayPlay(by.rights)) return null
   if (part !== MODERATION_PART) return bounded(out.parts.perform(part, body, by))
   return moderate(turn, body, by)
 }
 
-/**
- * As the primary: performs the next operation of a player, and only that. One for which its player
- * has no tokens waits, and all behind it.
- */
+/** As the primary: performs the next operation of a player, or queues it if tokens are lacking. */
 export function operate(turn: Turn, from: PeerId, message: PeerMessageOf<'operation'>): void {
   const { session, now } = turn
   if (!mayPerform(session)) return
@@ -203,7 +197,7 @@ export function operate(turn: Turn, from: PeerId, message: PeerMessageOf<'operat
   else wait(lead, now, from, message)
 }
 
-// Otherwise operations stay with their clients.
+// Whether operations are accepted; otherwise clients resend them later.
 function mayPerform(session: Session): session is Session & { server: Serving } {
   const { log } = session.server
   return takes(session) && log.held.length < HELD_MAX && log.bytes <= BACKLOG_MAX
@@ -212,7 +206,7 @@ function mayPerform(session: Session): session is Session & { server: Serving } 
 function answerAgain(turn: Turn, { inc, player }: Member, seq: number): void {
   const { session, now } = turn
   if (!charge(session, now, inc, 'operation')) return
-  // The outcomes of a recovered session are lost: the empty one means that the operation was done.
+  // A recovered session lost its outcomes: an empty one means that the operation was performed.
   const outcome = durable.outcomeOf(session.server.durable, player, seq) ?? new Uint8Array(0)
   hold(turn, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } })
 }
@@ -226,7 +220,7 @@ function perform(turn: Turn, member: Member, asked: Asked): void {
   const changes = performed?.changes ?? []
   if (performed?.refused ?? performed === null) charge(session, now, inc, 'refusal')
   record(turn, { kind: 'operation', player, seq, outcome, changes })
-  // News go first: a client that gets the outcome has seen the effects.
+  // Updates go first: a client that gets the outcome has seen the effects.
   const index = commit.lengthOf(session.server.log)
   for (const { part: of, bytes } of performed?.news ?? []) {
     const news = { kind: 'news', index, player, seq, part: of, bytes } as const
@@ -235,7 +229,7 @@ function perform(turn: Turn, member: Member, asked: Asked): void {
   hold(turn, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } })
 }
 
-/** As the primary: performs what waited for tokens, one operation of each member in turn. */
+/** As the primary: performs operations that waited for tokens, one of each member in turn. */
 export function performWaiting(turn: Turn): void {
   const { session, now } = turn
   if (!serves(session)) return
@@ -259,12 +253,12 @@ function performNext(turn: Turn, inc: PeerId): boolean {
   if (member && !charge(session, now, inc, 'again')) return false
   const asked = queue.shift()
   if (queue.length === 0 || !member) lead.waiting.delete(inc)
-  // Who left, or came back as another member, asks again itself.
+  // A player that left or rejoined resends its operations.
   if (member && asked) perform(turn, member, asked)
   return true
 }
 
-/** As the primary: sends one member a snapshot of a part, behind all entries that were recorded. */
+/** As the primary: sends one member a snapshot of a part, after all entries recorded so far. */
 export function sendPartSnapshot(turn: Turn, part: number, to: PeerId, bytes: Uint8Array): void {
   const { session, out } = turn
   if (!serves(session)) return
@@ -274,7 +268,7 @@ export function sendPartSnapshot(turn: Turn, part: number, to: PeerId, bytes: Ui
   hold(turn, { kind: 'send', to, message })
 }
 
-/** As the primary: tells one member that its snapshot is complete, and of which index it is. */
+/** As the primary: completes a member's snapshot, naming its index. */
 export function completeSnapshot(turn: Turn, to: PeerId): void {
   const { session } = turn
   const { server } = session

@@ -1,10 +1,10 @@
 /**
- * Held output: effects that reveal a durable change wait in the log until the backup has it, then
- * leave in the order in which they were written.
+ * Held output: effects that reveal a durable change wait in the log until the backup has it, and
+ * then leave in order.
  *
- * How far the log is safe depends on the role alone: to its end while the primary is alone, up to
- * the backup's last ack in every role that has, adds or drops a backup. If the session may be
- * recovered without us, nothing leaves once our lease is over (lease.ts).
+ * The role decides up to where the log is safe: to its end while the primary is alone, up to the
+ * backup's last ack while it has, adds or drops a backup. If the session may be recovered without
+ * us, nothing leaves after our lease (lease.ts).
  */
 
 import * as commit from '../replication/log.ts'
@@ -27,17 +27,17 @@ import { type Cause, type RoleAfter, roleAfter } from './role-table.ts'
 import type { ChangeReason } from '../hub-protocol/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 
-/** With so many held effects, no request is answered that would add to them. */
+/** With this many held effects, requests that would add to them are not accepted. */
 export const HELD_MAX = 32_768
 
-/** Holds an effect until everything that was recorded before it is safe. */
+/** Holds an effect until all entries recorded before it are safe. */
 export function hold(turn: Turn, effect: Effect): void {
   const { session } = turn
   commit.hold(session.server.log, effect)
   releaseHeld(turn)
 }
 
-/** Releases the effects that are safe by now. */
+/** Releases the effects that are safe. */
 export function releaseHeld(turn: Turn): void {
   const { session, now } = turn
   const { rules, server } = session
@@ -53,7 +53,7 @@ function release(turn: Turn, upTo: number): void {
   session.steps--
 }
 
-/** Whether we may publish, for nobody can have recovered the session without us. */
+/** Whether we may publish: nobody can have recovered the session without us. */
 export function mayPublish(session: Session, now: Millis): boolean {
   if (!('lead' in session.server)) return true
   const { lead, published } = session.server
@@ -71,9 +71,9 @@ export function releaseAll(turn: Turn): void {
 }
 
 /**
- * Takes the role that the table has for this cause, emits it, and releases what is safe in it.
+ * Takes the next role by the table, emits it, and releases what is safe in it.
  *
- * @param own  the role's own state; common state stays as it is unless it is named here
+ * @param own  the role's own state, and the common fields that change
  */
 export function become<On extends Cause>(turn: Turn, on: On, own: Beginning<RoleAfter<On>>): void {
   const { session, out } = turn
@@ -109,7 +109,7 @@ function leave(turn: Turn, effect: Effect): void {
   }
 }
 
-// Sends the same message to all who may see all of it, so that it is encoded once.
+// Members that may see all of an update share one message, which is encoded once.
 function broadcast(session: Session, news: PeerMessageOf<'news'>, out: SessionOut): void {
   for (const { inc, player } of session.server.published.values()) {
     const bytes = out.parts.show(news.part, news.bytes, player)
@@ -151,7 +151,7 @@ function forget(server: Server, now: Millis, inc: PeerId): void {
   server.lead.refreshed.delete(inc)
 }
 
-/** Sends the list of members to the hub, which so knows who may attach and who may be backup. */
+/** Sends the member list to the hub, which lets these attach and become backup. */
 export function sendMembers(session: Session, out: SessionOut): void {
   const members = [...session.server.published.values()].map((member) => ({
     inc: member.inc,
@@ -164,13 +164,13 @@ export function sendMembers(session: Session, out: SessionOut): void {
   out.hub({ kind: 'members', session: session.id, members, players })
 }
 
-/** How many players take part; who only watches is none. */
+/** The number of players, without watchers. */
 export function playersOf({ server }: Session): number {
   const playing = [...server.published.values()].filter(({ rights }) => mayPlay(rights))
   return new Set(playing.map(({ player }) => player)).size
 }
 
-/** The hub's signature to who leads since that epoch; null if we do not have it. */
+/** The hub's signature to the leader of that epoch; null if we lack it. */
 export function certificateFor(
   { leaderCertificate: grant }: Session,
   epoch: number,
@@ -178,7 +178,7 @@ export function certificateFor(
   return grant?.epoch === epoch ? grant.bytes : null
 }
 
-/** What the founder set for all. */
+/** The founder's settings. */
 export function settingsOf({ terms, topology, playersMax }: Session): Settings {
   return { terms, topology, playersMax }
 }
@@ -206,21 +206,19 @@ export function sendView(session: Session, to: PeerId, out: SessionOut): void {
 
 /** Sends the full view to all: after a change of roles, and as TAKE_OVER (T41). */
 export function broadcastView(session: Session, out: SessionOut): void {
-  // The same message to all, so that it is encoded once.
+  // All share one message, which is encoded once.
   const message = { kind: 'view', view: viewOf(session) } as const
   for (const inc of session.server.published.keys()) out.send(inc, message)
 }
 
-// An attempt: a change of the register under way, asked for until it is answered.
-//
-// The answer is the register itself: a request may be answered twice, late or never, but a member
-// that reads the register knows how it ended. While the hub cannot be reached, nobody guesses:
-// members wait.
+// An attempt is a change of the register that is requested until it is answered. The register
+// itself is the answer: requests may be answered twice, late or never. Members never guess the
+// outcome while the hub is out of reach: they wait.
 
-/** A change of the register without an answer is asked for again after this. */
+/** An unanswered change of the register is requested again after this. */
 export const ATTEMPT_MS: Millis = 250
 
-/** An attempt to change the register from its state in epoch `expect`; nothing was sent yet. */
+/** A new attempt to change the register from its state in epoch `expect`. */
 export function attempt(
   now: Millis,
   expect: number,
@@ -229,7 +227,7 @@ export function attempt(
   return { ...change, expect, sent: false, sentAt: Infinity, request: 0, againAt: now }
 }
 
-/** Sends the attempt, if the hub can be reached; again if that is due. */
+/** Sends the attempt, first or again, if that is due and the hub is within reach. */
 export function retry(turn: Turn): void {
   const { session, now } = turn
   if (!is(session, 'asks')) return
@@ -243,7 +241,7 @@ export function retry(turn: Turn): void {
   ask(turn, change)
 }
 
-/** Asks the register for a change. */
+/** Requests a change of the register. */
 export function ask(
   turn: Turn,
   change: Pick<Attempt, 'request' | 'expect' | 'primary' | 'backup' | 'why'>,

@@ -1,18 +1,16 @@
 /**
- * Recovery: primary and backup are gone at once, and the other members go on.
+ * Recovery: primary and backup failed together, and the other members continue.
  *
  *     idle         lost for long, the session allows it     recovering: CAS(e, me)
  *     recovering   R = (e+1, me, nobody)                     gathering
  *     gathering    all have answered, or 2 s are over        alone(e+1), RECOVERED to all
  *
- * The register decides who recovers, and lets nobody do so before the old primary's lease is over.
- * Then all who are here are asked how much was published to them (Mazewar's State Inquiry, put to a
- * new use). News come in the order of the log, so of two members one has all that the other has,
- * and the copy of the most advanced survivor (the witness) is the session's state from now on.
- * Changes that any survivor has seen are kept, and of a kept session those that the disk of the hub
- * has: if it has as much as the witness, who recovers goes on from there. Other committed changes
- * that were shown to no survivor are lost. A member that does not answer is removed, and comes back
- * as the same player.
+ * The register decides who recovers, not before the old primary's lease is over. The new primary
+ * then asks all survivors how much was published to them (Mazewar's State Inquiry, put to a new
+ * use). Updates arrive in the order of the log, so the copy of the most advanced survivor (the
+ * witness) contains all others and becomes the session's state. A stored session continues from the
+ * hub's disk if that has at least as much. Committed changes that neither a survivor nor the disk
+ * has are lost. A member that does not answer is removed, and may rejoin as the same player.
  */
 
 import * as commit from '../replication/log.ts'
@@ -54,19 +52,16 @@ import {
 } from './state.ts'
 import { mayLead } from './trust.ts'
 
-/**
- * After so long without a primary, while the hub may hear it or its backup, a member begins to ask
- * whether it may recover the session.
- */
+/** After this long without a primary, a member asks to recover, even if the hub may hear it. */
 export const SEEK_MS: Millis = 8_000
 /** A refused member asks again after this. */
 export const SEEK_AGAIN_MS: Millis = 1_000
-/** Most changes of who is out: no session comes near. */
+/** Largest version of the moderation state; no session comes near. */
 export const CV_MAX: number = 2 ** 32 - 1
-/** All who are here must report what they know within this. */
+/** Survivors must report what they know within this. */
 export const GATHER_MS: Millis = 2_000
 
-/** As a client of a session that nobody serves: asks the register for the session. */
+/** As a client of a session without a primary: asks the register to become primary. */
 export function seek(turn: Turn): void {
   const { session, now } = turn
   const { client } = session
@@ -74,7 +69,7 @@ export function seek(turn: Turn): void {
   const since = isLeft(session) ? client.lostAt : client.lostAt + SEEK_MS
   if (now < Math.max(since, client.seekAt, client.promisedUntil)) return
   const { register } = client
-  // A member that the register names serves without a recovery.
+  // A member that the register names leads without a recovery.
   if (!session.hub.up || [register.primary, register.backup].includes(session.me)) return
   client.seekAt = now + SEEK_AGAIN_MS
   const { epoch, primary, backup } = register
@@ -85,7 +80,7 @@ export function seek(turn: Turn): void {
 }
 
 /**
- * Whether the hub has no stream of the primary and backup: it knows when their time is over.
+ * Whether the hub has a stream of neither primary nor backup.
  *
  * @param unlinked  whether a member that we never linked to counts as gone
  */
@@ -97,7 +92,7 @@ export function isLeft(
   return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 
-/** The register refused our newest request, so nothing that we asked for is under way any more. */
+/** The register refused our newest request, so nothing of ours is under way. */
 export function onRefused(turn: Turn, request: number): void {
   const { session } = turn
   const { server } = session
@@ -105,7 +100,7 @@ export function onRefused(turn: Turn, request: number): void {
   become(turn, 'refused', { ...blank(), incoming: null })
 }
 
-/** The register names us: the survivors are the session. */
+/** The register names us: asks the survivors for what they know. */
 export function gather(
   turn: Turn,
   { attempt: asked, since, heads: named }: ServerAs<'recovering'>,
@@ -247,13 +242,13 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
   }
 }
 
-/** A member reports how much was published to it. */
+/** A survivor reports how much was published to it. */
 export function onWitness(turn: Turn, from: PeerId, message: PeerMessageOf<'witness'>): void {
   const { session } = turn
   const { server } = session
   if (server.role !== 'gathering' || !server.published.has(from)) return
   if (message.epoch !== server.epoch) return
-  // Who only watches is no witness: all would go on with what it says.
+  // A watcher is no witness: everybody would have to trust its copy.
   const isWitness = mayPlay(server.published.get(from)!.rights)
   const isCounted = Math.max(message.index, message.settled) <= COUNTER_MAX
   const { index, settled } = isWitness && isCounted ? message : { index: 0, settled: 0 }
@@ -262,7 +257,7 @@ export function onWitness(turn: Turn, from: PeerId, message: PeerMessageOf<'witn
   decide(turn)
 }
 
-/** The hub has sent all that it has of the session; null for nothing that we can read. */
+/** The hub sent the stored state of the session; null for none that we can read. */
 export function onStored(turn: Turn, found: StoredState | null): void {
   const { session } = turn
   const { server } = session
@@ -271,7 +266,7 @@ export function onStored(turn: Turn, found: StoredState | null): void {
   decide(turn)
 }
 
-/** Members that have not answered in time are not waited for. */
+/** Stops waiting for members that did not answer in time. */
 export function wake(turn: Turn): void {
   const { session, now } = turn
   const { server } = session
@@ -279,7 +274,7 @@ export function wake(turn: Turn): void {
   giveUpWitness(turn, server)
 }
 
-// The witness does not answer, or its copy is invalid: another member's copy is asked for.
+// The witness does not answer, or its copy is invalid: chooses another member.
 function giveUpWitness(turn: Turn, server: ServerAs<'gathering'>): void {
   if (server.witness !== 0) {
     server.answers.delete(server.witness)
@@ -295,7 +290,7 @@ function decide(turn: Turn): void {
   if (server.answers.size >= server.published.size) choose(turn, server)
 }
 
-// The witness is the member to whom most was published; of equals we ourselves come first.
+// The witness is the member with the longest published log; we come first among equals.
 function choose(turn: Turn, gathering: ServerAs<'gathering'>): void {
   const { session, now, out } = turn
   const own = gathering.answers.get(session.me)
@@ -326,7 +321,7 @@ export function onTestimony(turn: Turn, from: PeerId, message: PeerMessageOf<'te
   if (bytes) conclude(turn, server, bytes)
 }
 
-// The disk has at least as much as any survivor: all is there that was done, with its outcomes.
+// Continues from the disk, which has at least as much as any survivor, and all outcomes.
 function goOnFrom(
   turn: Turn,
   gathering: ServerAs<'gathering'>,
@@ -352,7 +347,7 @@ function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Arra
   const copy = decode(testimonyLayout, bytes)
   const isCounted = copy !== null && copy.index <= COUNTER_MAX
   const isRestored = isCounted && out.parts.restore(copy.parts)
-  // If a part rejects our own copy, it goes on with its present state: nobody is left to ask.
+  // If a part rejects our own copy, it keeps its present state: nobody is left to ask.
   const isOwn = gathering.witness === 0
   if (!isCounted || !(isRestored || isOwn)) {
     return giveUpWitness({ ...turn, now: gathering.until }, gathering)
@@ -363,7 +358,7 @@ function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Arra
   resume(turn, gathering, { index: copy.index, witness, sheets: 0 })
 }
 
-// The session goes on from a log of so many entries, with those who have answered.
+// Continues the session from a log of `index` entries, with the members that answered.
 function resume(
   turn: Turn,
   gathering: ServerAs<'gathering'>,

@@ -1,6 +1,6 @@
 /**
- * The log on its way from primary to backup: the changes that the primary records, and the snapshot
- * and the entries that the backup takes. Both apply a change by the same `make`.
+ * Replication from primary to backup: the primary records changes, the backup takes a snapshot and
+ * entries. Both apply a change by the same `make`.
  */
 
 import * as commit from '../replication/log.ts'
@@ -35,9 +35,7 @@ import { mayLead } from './trust.ts'
 
 type Serving = ServerAs<RoleThat<'serves'>>
 
-/**
- * Makes a durable change as the primary: in the log, in the state, and on its way to the backup.
- */
+/** Makes a durable change as the primary: appends it, applies it, and sends it to the backup. */
 export function record(turn: Turn, delta: Delta): void {
   const { session, now, out } = turn
   assert(serves(session), 'only a serving primary records')
@@ -54,24 +52,24 @@ export function record(turn: Turn, delta: Delta): void {
   else settle(server)
 }
 
-/** As the primary: removes a member, of whom the others hear once that is safe. */
+/** As the primary: removes a member, and publishes that once it is safe. */
 export function dismiss(turn: Turn, inc: PeerId, why: LeaveReason): void {
   record(turn, { kind: 'remove', inc, why })
   hold(turn, { kind: 'went', inc, why })
 }
 
-// Without a follower no entry is owed to anyone.
+// Without a follower, no entry needs an ack.
 function settle({ log }: Serving): void {
   commit.ackAll(log)
   commit.trim(log, log.acked)
 }
 
-/** The member that is sent the log: the candidate, the backup, or nobody (0). */
+/** The member that receives the log: the candidate, the backup, or nobody (0). */
 export function follower(server: Serving): PeerId {
   return server.role === 'alone' ? server.candidate : server.backup
 }
 
-/** BECOME_BACKUP: sends a candidate the whole state; entries recorded later go to it too. */
+/** BECOME_BACKUP: sends a candidate a snapshot; later entries follow. */
 export function sendSnapshot(server: ServerAs<'alone'>, out: SessionOut): void {
   settle(server)
   const bytes = durable.snapshot(server.durable, out.parts.collect())
@@ -81,7 +79,7 @@ export function sendSnapshot(server: ServerAs<'alone'>, out: SessionOut): void {
   }
 }
 
-/** The link to the follower is new: messages on the old one may be lost, and are sent again. */
+/** Resends what the old link to the follower may have lost. */
 export function sendAgain(server: Serving, out: SessionOut): void {
   if (server.role === 'alone') {
     if (server.candidate !== 0) sendSnapshot(server, out)
@@ -116,7 +114,7 @@ export function takeSnapshot(turn: Turn, from: PeerId, message: PeerMessageOf<'s
   const restored = durable.restore(bytes)
   if (!restored) return
   session.steps++
-  // A copy that a part rejects is not acked: as the next primary we would lose that part's state.
+  // If a part rejects its copy we send no ack: as the next primary we would lose its state.
   const isWhole = out.parts.restore(restored.parts)
   session.steps--
   if (!isWhole) {
@@ -131,7 +129,7 @@ export function takeSnapshot(turn: Turn, from: PeerId, message: PeerMessageOf<'s
   out.send(from, { kind: 'acknowledge', epoch, length })
 }
 
-/** An entry of the primary's log, or its message that the register names us. */
+/** Takes an entry of the primary's log, or its message that the register names us. */
 export function follow(
   turn: Turn,
   from: PeerId,
@@ -142,10 +140,10 @@ export function follow(
   const { server } = session
   const { log } = server
   if (message.epoch < server.epoch || message.epoch > EPOCH_MAX) return
-  // Of a later epoch than the one in which we ask to take over the register alone tells us.
+  // While we ask to take over, only the register can announce a later epoch.
   if (server.role === 'taking' && message.epoch !== server.epoch) return
   if (message.epoch > server.epoch || message.kind === 'confirm') {
-    // The primary serves in a later epoch than that of its offer: the register names us.
+    // The primary serves in a later epoch than it offered: the register names us.
     server.epoch = message.epoch
     if (server.role === 'sync') onNamedBackup(turn, server)
   }
@@ -162,7 +160,7 @@ export function follow(
   out.send(from, { kind: 'acknowledge', epoch: message.epoch, length })
 }
 
-// What no primary records would fit no view and no snapshot of ours: it is not acknowledged.
+// An entry beyond these limits, which no correct primary records, would break our own snapshots.
 function isTooMany({ members, players }: durable.Durable, delta: Delta): boolean {
   if (delta.kind !== 'add') return false
   const { inc, player } = delta.member

@@ -1,18 +1,17 @@
 /**
- * The roles of the server object, and the transitions between them: tables that the code consults,
- * and from which docs/protocols/session.md has its own.
+ * The roles of the server object and their transitions, as tables that the code consults and from
+ * which docs/protocols/session.md is generated.
  *
  * R is the register, and it is authoritative: a request may be answered twice, late or never, but a
- * member that reads R knows how it ended. From the moment the CAS that adds a backup is sent until
- * the register has refused it, or has answered the one that drops that backup, nothing is committed
- * without it: in between either of the two may be believed to serve, and both hold what is
- * committed.
+ * member that reads R knows its outcome. From the CAS that adds a backup until the register refuses
+ * it, or answers the CAS that drops that backup, nothing is committed without the backup: either of
+ * the two may be the primary meanwhile, and both hold what is committed.
  *
- * This is Vertical Paxos II with configurations of two and the directory as their master
- * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
+ * This is Vertical Paxos II with configurations of two and the hub as their master (Lamport,
+ * Malkhi, Zhou, 2009): write to both, read from either, change through the master.
  */
 
-/** Properties of roles that are asked for all over the session. */
+/** Properties of roles. */
 export const TRAITS = {
   serves: 'takes operations and tells the view',
   leads: 'says at the hub that it lives, and brings members up to date',
@@ -229,7 +228,7 @@ const NEXT_ROLES: ReadonlyMap<string, Role> = new Map(
   TRANSITIONS.flatMap(({ from, on, to }) => from.map((role) => [`${role} ${on}`, to] as const)),
 )
 
-/** The role that follows on a role, or null if the table has no such transition. */
+/** The next role, or null if the table has no such transition. */
 export function roleAfter(role: Role, on: Cause): Role | null {
   return NEXT_ROLES.get(`${role} ${on}`) ?? null
 }

@@ -208,7 +208,7 @@ function knowsAllMembers({ by, acks }: StoredRoom, primary: PeerId): boolean {
 // Nobody serves the session, or is attached to it.
 function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom): Millis {
   const { primary } = row.entry.register
-  // Who opened the room acknowledges nothing that is not here before it wrote (session/persistence.ts).
+  // A member that opened the room is strict until it has written (session/persistence.ts).
   const isOpening = row.opener === primary
   const isStrict = isOpening || (acks === 'strict' && by === primary)
   if (goodbyes.leftAll(row, { by, index })) return 0
