@@ -121,7 +121,7 @@ function cost(): string {
   const moving = motion.create([{ kind: 'plane', ...OPEN }])
   moving.came.velocity.set([3, 4])
   for (const at of [0, 50, 100]) {
-    motion.take(moving, at, at, FACTOR, Infinity)
+    motion.addSample(moving, at, at, FACTOR, Infinity)
     motion.look(moving, at, FACTOR)
   }
   const looks = 1_000_000

@@ -1,7 +1,7 @@
 /** Rules of objects that are wrong on purpose, by the name of the bug; see twists.ts. */
 
 import { rulesOf } from '../packages/holdfast/src/machine.ts'
-import { reach } from '../packages/holdfast/src/objects/protocol/fan-out.ts'
+import { ensureCapacity } from '../packages/holdfast/src/objects/protocol/fan-out.ts'
 import * as objects from '../packages/holdfast/src/objects/protocol/objects.ts'
 import {
   BARRIER,
@@ -43,11 +43,11 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
   'no-tombstone': { tombstone: (use) => use !== 'keep' && use !== 'report' },
   'migrate-creates-nothing': CREATES_NOTHING,
   'update-without-version': { fits: () => true },
-  'no-epoch': { isOfBefore: () => true, epochOf: () => 0 },
+  'no-epoch': { isFromEarlierTerm: () => true, epochOf: () => 0 },
   'no-unowned': { reports: () => false },
   'no-tombstone-duty': { tombstone: (use) => use === 'keep' },
-  'no-tombstone-adoption': { tombstone: (use) => use === 'keep' || use === 'tell' },
-  'deaf-to-strangers': { hears: ({ here }, from) => here.has(from) },
+  'no-tombstone-adoption': { tombstone: (use) => use === 'keep' || use === 'send' },
+  'deaf-to-strangers': { accepts: ({ here }, from) => here.has(from) },
   'only-fresh': { base: ({ sent }, slot) => sent[slot]! },
   'accept-older': { isOld: () => false },
   // What another primary told counts for nothing under the next.
@@ -66,9 +66,9 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
       objects.RULES.oweAll(turn, subscriber)
       for (const replica of turn.objects.replicas.values()) {
         if (replica.owner === subscriber.peer) continue
-        reach(subscriber, replica.slot)
-        subscriber.barrier[replica.slot] = BARRIER.open
-        subscriber.acked[replica.slot] = replica.oseq
+        ensureCapacity(subscriber, replica.index)
+        subscriber.barrier[replica.index] = BARRIER.open
+        subscriber.acked[replica.index] = replica.oseq
       }
     },
   },

@@ -139,6 +139,7 @@ export function unsettled(life: Life & { session: Session }): string[] {
       found.push(`${life.name}: ${key} is owned by ${owner}, who is not here`)
   }
   if (state.requests.size > 0) found.push(`${life.name} waits for ${state.requests.size} answers`)
-  if (leads(state) && state.asked.size > 0) found.push(`${life.name} has asked ${state.asked.size}`)
+  if (leads(state) && state.openAsks.size > 0)
+    found.push(`${life.name} has asked ${state.openAsks.size}`)
   return found
 }

@@ -88,7 +88,7 @@ function ours(range: Range): Viewer {
     take: ({ madeAt, comesAt, place, velocity }) => {
       moving.came.position.set(place)
       moving.came.velocity.set(velocity)
-      motion.take(moving, comesAt, madeAt, FACTOR, Infinity)
+      motion.addSample(moving, comesAt, madeAt, FACTOR, Infinity)
     },
     show: (now) => {
       motion.look(moving, now, FACTOR)

@@ -123,7 +123,7 @@ function standingOf(replica: Replica | null): string {
   return `${version.epoch}.${version.count} of ${owner} ${fields.join()}`
 }
 
-function beliefsOf({ subscribers }: Objects, { slot }: Replica): Face['beliefs'] {
+function beliefsOf({ subscribers }: Objects, { index: slot }: Replica): Face['beliefs'] {
   const open = [...subscribers].filter(([, { barrier }]) => barrier[slot] === BARRIER.open)
   return open.map(([peer, { acked }]) => ({ peer, acked: acked[slot]! }))
 }
@@ -132,7 +132,7 @@ function waitsOf(state: Objects): string {
   const [waits] = state.requests.values()
   if (waits) return `${state.me} waits for what came of its ${waits.what}`
   if (!leads(state)) return ''
-  const [asked] = state.asked.values()
+  const [asked] = state.openAsks.values()
   if (asked) return `${state.me} waits for what ${asked.owner} says to ${asked.by}`
   const [first] = state.pending
   return first ? `${state.me} has not decided on a ${first.what}` : ''

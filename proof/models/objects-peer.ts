@@ -112,7 +112,7 @@ export function step(
 
 function take(
   part: ReturnType<typeof objects.objectsPart>,
-  turn: objects.Turn,
+  turn: objects.Context,
   input: Input,
 ): void {
   const { objects: state, out } = turn
@@ -142,7 +142,7 @@ type Act = Extract<
   { kind: 'create' | 'write' | 'destroy' | 'grant' | 'take' | 'give' | 'reply' }
 >
 
-function act(turn: objects.Turn, input: Act): void {
+function act(turn: objects.Context, input: Act): void {
   const { objects: state } = turn
   const own = thing(state)
   switch (input.kind) {
@@ -161,7 +161,7 @@ function act(turn: objects.Turn, input: Act): void {
     case 'give':
       return void objects.request(turn, own!, 'give', input.to)
     case 'reply': {
-      const [[key, asking]] = [...state.asks] as [[number, objects.Answering]]
+      const [[key, asking]] = [...state.incomingAsks] as [[number, objects.IncomingAsk]]
       return objects.reply(turn, key, asking, input.yes)
     }
   }
@@ -211,14 +211,14 @@ function normalise(state: Objects): void {
   }
   if (own) {
     own.serial = 1
-    state.serials[own.slot] = 1
-    own.heardUnder = own.heardUnder === state.follows ? 0 : -1
+    state.serials[own.index] = 1
+    own.receivedUnder = own.receivedUnder === state.followCount ? 0 : -1
     own.written = null
   }
   state.nextSerial = 2
-  state.follows = 0
+  state.followCount = 0
   state.dirty.clear()
-  state.news = false
+  state.changesWaiting = false
   if (own?.dead) own.fields = own.changedAt = []
   state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0, full: 0 }
 }

@@ -61,7 +61,7 @@ function giving(tables: Tables, peer: number, left: number): Step[] {
 // An application that is asked answers in the end.
 function answering(tables: Tables, peer: number): Step[] {
   const { state, me } = tables.faces.all[peer]!
-  const open = [...state.asks.values()]
+  const open = [...state.incomingAsks.values()]
   if (!open.some(({ answer }) => answer === null)) return []
   return [true, false].map((yes) => {
     const input = inputOf(tables, { kind: 'reply', yes })

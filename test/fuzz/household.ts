@@ -55,7 +55,7 @@ export interface Owner {
   asked: Map<number, { by: number; request: number }>
 }
 
-function use(owner: Owner, verb: (turn: objects.Turn) => void): void {
+function use(owner: Owner, verb: (turn: objects.Context) => void): void {
   owner.runner.do((now, run) => {
     const out = partOut(run, objects.OBJECTS_CHANNEL)
     verb({ objects: owner.parts.objects, types: RULES, now, out })
@@ -114,11 +114,20 @@ export function bounded(
   { parts, runner }: Owner,
   claim: (holds: boolean, what: string) => void,
 ): void {
-  const { replicas, living, outbox, offset, grants, asked, requests, ...rest } = parts.objects
-  const { subscribers, slots, dirty, unsaid, went } = rest
+  const {
+    replicas,
+    living,
+    outbox,
+    offset,
+    grants,
+    openAsks: asked,
+    requests,
+    ...rest
+  } = parts.objects
+  const { subscribers, keyAt, dirty, unsent, departed } = rest
   claim(living <= objects.OBJECTS_MAX, `living ${living}`)
   claim(replicas.size <= 2 * objects.OBJECTS_MAX, `replicas ${replicas.size}`)
-  claim(slots.length <= 2 * objects.OBJECTS_MAX, `slots ${slots.length}`)
+  claim(keyAt.length <= 2 * objects.OBJECTS_MAX, `keyAt ${keyAt.length}`)
   const latest = runner.loop.now() + offset + AHEAD_MAX_MS
   for (const { madeAt } of replicas.values()) claim(!(madeAt > latest), `made at ${madeAt}`)
   for (const { oseq } of replicas.values()) claim(oseq <= 2 ** 32 - 1, `oseq ${oseq}`)
@@ -129,15 +138,15 @@ export function bounded(
     `asked ${asked.size}`,
   )
   claim(requests.size === 0, `requests ${requests.size}`)
-  claim(unsaid.size === 0, `unsaid ${unsaid.size}`)
+  claim(unsent.size === 0, `unsent ${unsent.size}`)
   claim(
     subscribers.size <= 4 && dirty.size <= 4,
     `subscribers ${subscribers.size}, dirty ${dirty.size}`,
   )
   // The liar may say that it leaves, and is let in again.
-  claim(went.size <= 4, `went ${went.size}`)
+  claim(departed.size <= 4, `departed ${departed.size}`)
   for (const { todo, owed, awaited, carried } of subscribers.values()) {
-    claim(todo.length + owed.length <= slots.length, `todo ${todo.length}, owed ${owed.length}`)
+    claim(todo.length + owed.length <= keyAt.length, `todo ${todo.length}, owed ${owed.length}`)
     claim(awaited.length <= BATCHES_MAX, `awaited ${awaited.length}`)
     claim(carried.size <= 256, `carried ${carried.size}`)
   }

@@ -15,7 +15,7 @@ import type {
   ObjectEvent,
   Objects,
   Replica,
-  Turn,
+  Context,
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
@@ -165,9 +165,9 @@ export function state(crew: Crew, inc: PeerId): Objects {
 }
 
 /** One verb at a member, and what follows from it. */
-export function act<Result>(crew: Crew, inc: PeerId, verb: (turn: Turn) => Result): Result {
+export function act<Result>(crew: Crew, inc: PeerId, verb: (turn: Context) => Result): Result {
   const turn = { objects: state(crew, inc), types: crew.types, now: crew.now, out: out(crew, inc) }
-  const result = verb(turn as Turn)
+  const result = verb(turn as Context)
   flush(crew, inc)
   return result
 }
@@ -426,7 +426,7 @@ export function take(crew: Crew, inc: PeerId, key: number): number {
 /** The application of an owner answers who asks for an object. */
 export function reply(crew: Crew, inc: PeerId, key: number, yes: boolean): void {
   act(crew, inc, (turn) => {
-    const asking = turn.objects.asks.get(key)
+    const asking = turn.objects.incomingAsks.get(key)
     if (asking) objects.reply(turn, key, asking, yes)
   })
 }

@@ -396,7 +396,7 @@ describe('many objects', () => {
     pass(crew, 62_000)
     const second = spawn(crew, A)
     settle(crew)
-    expect(thing(crew, A, second).slot).toBe(0)
+    expect(thing(crew, A, second).index).toBe(0)
     write(crew, A, second, 6)
     verdict(crew, late, true)
     land(crew, pull(crew, A, B)!)

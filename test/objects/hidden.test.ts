@@ -34,7 +34,7 @@ import {
   write,
 } from './crew.ts'
 
-const COUNT_MS = 3_000
+const SETTLE_MS = 3_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 /** Nobody but its owner, and who leads, sees an object that says so. */
@@ -94,7 +94,7 @@ describe('in a star', () => {
     expect(thing(crew, C, key)).toMatchObject({ owner: 0, hidden: true })
     for (const inc of [A, B]) lose(crew, inc)
     takeOver(crew, C)
-    pass(crew, COUNT_MS - 1)
+    pass(crew, SETTLE_MS - 1)
     expect(look(crew, C, key)).toBe('hidden')
     pass(crew, 1)
     expect(thing(crew, C, key)).toMatchObject({ owner: C, hidden: false, version: { epoch: 2 } })
@@ -118,7 +118,7 @@ describe('in a star', () => {
     const early = packets(crew).find(({ to }) => to === C)
     if (early) land(crew, early)
     const { barrier } = state(crew, HOST).subscribers.get(C)!
-    expect(barrier[thing(crew, HOST, key).slot]).toBe(BARRIER.sent)
+    expect(barrier[thing(crew, HOST, key).index]).toBe(BARRIER.sent)
     settle(crew)
     expect(look(crew, C, key)).toBe(look(crew, HOST, key))
   })
@@ -250,7 +250,7 @@ describe('in a mesh', () => {
       write(crew, owner, key, 7, 1)
       settle(crew)
       expect(look(crew, C, key)).toBe('hidden')
-      pass(crew, COUNT_MS)
+      pass(crew, SETTLE_MS)
       settle(crew)
       const seen = [HOST, A, C].map((inc) => look(crew, inc, key))
       expect(seen).toEqual(Array(3).fill(`${owner} v1.${owner === A ? 2 : 3} 0,7`))

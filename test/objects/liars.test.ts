@@ -2,7 +2,7 @@
 // Method: its bytes at the objects of a primary, one lie a test.
 import { describe, expect, test } from 'vitest'
 import { begin, KIND, plain } from '../../packages/holdfast/src/objects/protocol/messages.ts'
-import { OBJECTS_MAX, OSEQ_SAID_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
+import { OBJECTS_MAX, OSEQ_WIRE_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { finish, writeU8, writeVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, update, wish } from './desk.ts'
 
@@ -91,11 +91,11 @@ describe('what is another’s stays', () => {
 })
 
 describe('nothing grows without bounds', () => {
-  test('an oseq ends at OSEQ_SAID_MAX, also by updates', () => {
+  test('an oseq ends at OSEQ_WIRE_MAX, also by updates', () => {
     const desk = new Desk()
-    desk.hear(LIAR, told('tell', { creator: LIAR, count: 1, owner: LIAR, oseq: OSEQ_SAID_MAX }))
+    desk.hear(LIAR, told('tell', { creator: LIAR, count: 1, owner: LIAR, oseq: OSEQ_WIRE_MAX }))
     desk.read(LIAR, update(LIAR, 1, 5, 9))
-    expect(desk.find(LIAR, 1)?.oseq).toBe(OSEQ_SAID_MAX)
+    expect(desk.find(LIAR, 1)?.oseq).toBe(OSEQ_WIRE_MAX)
   })
   test('60,000 graves of what never was are not all kept', () => {
     const desk = new Desk()
@@ -121,7 +121,7 @@ describe('what was asked for', () => {
     const desk = new Desk()
     desk.hear(GOOD, told('tell', { creator: GOOD, count: 1, owner: GOOD, type: TYPE.word }))
     desk.hear(LIAR, wish(GOOD, 1, LIAR))
-    expect(desk.state.asked.size).toBe(1)
+    expect(desk.state.openAsks.size).toBe(1)
     return desk
   }
 
@@ -136,7 +136,7 @@ describe('what was asked for', () => {
     const { type } = desk.find(GOOD, 1)!
     desk.hear(GOOD, told('tell', { creator: GOOD, count: 1, owner: GOOD, type, dead: true }))
     desk.pass(2_000)
-    expect(desk.state.asked.size).toBe(0)
+    expect(desk.state.openAsks.size).toBe(0)
   })
 })
 

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import {
   beginFrame,
-  behindOf,
-  noteUpdate,
+  indexAfter,
+  addUpdate,
 } from '../../packages/holdfast/src/objects/protocol/frames.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
@@ -105,10 +105,10 @@ test('B15: behind what a peer was told alone a shared frame goes on, if stamps g
   const shared = beginFrame(own, crew.now)!
   const [one, other] = [first, second].map((key) => thing(crew, HOST, key))
   const subscriber = own.subscribers.get(2)!
-  noteUpdate(shared, one!, subscriber, 10, { madeAt: 500 })
-  noteUpdate(shared, other!, subscriber, 20, { madeAt: 600 })
-  expect(behindOf(shared, one!.slot, 500)).toBe(1)
-  expect(behindOf(shared, other!.slot, 600)).toBe(2)
-  expect(behindOf(shared, other!.slot, 500)).toBe(-1)
-  expect(behindOf(shared, other!.slot + 1, 600)).toBe(-1)
+  addUpdate(shared, one!, subscriber, 10, { madeAt: 500 })
+  addUpdate(shared, other!, subscriber, 20, { madeAt: 600 })
+  expect(indexAfter(shared, one!.index, 500)).toBe(1)
+  expect(indexAfter(shared, other!.index, 600)).toBe(2)
+  expect(indexAfter(shared, other!.index, 500)).toBe(-1)
+  expect(indexAfter(shared, other!.index + 1, 600)).toBe(-1)
 })

@@ -24,7 +24,7 @@ import {
   write,
 } from './crew.ts'
 
-const COUNT_MS = 3_000
+const SETTLE_MS = 3_000
 
 const [HOST, A, B, C, D] = [1, 2, 3, 4, 5] as const
 /** Its first field says to whom alone it is shown; 0 to all. */
@@ -103,7 +103,7 @@ describe('T76: in a mesh a new primary that knows an object only by a HIDE', () 
     const { crew, key } = hiddenFromC()
     lost(crew, A, B)
     expect(look(crew, C, key)).toBe('hidden')
-    pass(crew, COUNT_MS)
+    pass(crew, SETTLE_MS)
     expect(look(crew, C, key)).toBe('4 v2.1 0,7')
   })
 
@@ -113,7 +113,7 @@ describe('T76: in a mesh a new primary that knows an object only by a HIDE', () 
     take(crew, D, key)
     settle(crew)
     expect(answers(crew, D)).toEqual([])
-    pass(crew, COUNT_MS)
+    pass(crew, SETTLE_MS)
     settle(crew)
     // It asked for a version that ended with its owner.
     expect(answers(crew, D)).toEqual(['late'])

@@ -32,7 +32,7 @@ import {
 
 const TOMBSTONE_MS = 60_000
 const COMPANY_MS = 100
-const UNSAID_MS = 2_000
+const UNSENT_MS = 2_000
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 
@@ -200,9 +200,9 @@ describe('a change that others extrapolate', () => {
     const isSaid = (value: number): boolean => set(crew, A, key, [value, 1], 1, NaN, true)
     write(crew, A, key, 5)
     const since = crew.now
-    crew.now = since + UNSAID_MS - 1
+    crew.now = since + UNSENT_MS - 1
     expect(isSaid(6)).toBe(false)
-    crew.now = since + UNSAID_MS
+    crew.now = since + UNSENT_MS
     expect(isSaid(7)).toBe(true)
   })
 })
@@ -338,7 +338,7 @@ describe('dead reckoning', () => {
     const from = crew.now
     settle(crew)
     const said = told(crew, HOST, 'object-changed').length
-    for (let value = 3; crew.now - from < UNSAID_MS - 50; value++) {
+    for (let value = 3; crew.now - from < UNSENT_MS - 50; value++) {
       expect(move(crew, key, value, true)).toBe(false)
       pass(crew, 20)
       expect(pull(crew, A, HOST)).toBe(null)
@@ -368,9 +368,9 @@ describe('dead reckoning', () => {
     settle(crew)
     move(crew, key, 3, true)
     const own = state(crew, A)
-    expect(own.unsaidAt).toBeLessThanOrEqual(crew.now + UNSAID_MS)
-    pass(crew, UNSAID_MS + COMPANY_MS)
-    expect([look(crew, HOST, key), own.unsaid.size, own.unsaidAt]).toEqual([
+    expect(own.unsentAt).toBeLessThanOrEqual(crew.now + UNSENT_MS)
+    pass(crew, UNSENT_MS + COMPANY_MS)
+    expect([look(crew, HOST, key), own.unsent.size, own.unsentAt]).toEqual([
       '2 v0.0 3,1',
       0,
       Infinity,

@@ -96,7 +96,7 @@ PROSE.set('ObjectName', (standard, _cursor, name) => checkName(standard, name))
 
 PROSE.set('ObjectEntry', (standard, cursor, entry) => {
   checkName(standard, entry)
-  within(entry['oseq'], 0, limit(standard, 'OSEQ_SAID_MAX'))
+  within(entry['oseq'], 0, limit(standard, 'OSEQ_WIRE_MAX'))
   within(entry['owner'], 0, limit(standard, 'INC_MAX') - 1)
   const type = entry['type'] as number
   const { schema, moves } = typeOf(standard, type % 128)

@@ -40,7 +40,7 @@ import { createHeader, readHeader } from '../../packages/holdfast/src/link/packe
 import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accept.ts'
 import { BATCH_BYTES } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { ENDED_MS, GRACE_MS } from '../../packages/holdfast/src/objects/protocol/orphans.ts'
+import { ENDED_MS, GRACE_MS } from '../../packages/holdfast/src/objects/protocol/unowned.ts'
 import { ASK_MS } from '../../packages/holdfast/src/objects/protocol/grants.ts'
 import { HOLD_MS } from '../../packages/holdfast/src/objects/protocol/grants.ts'
 import { GRANT_MS } from '../../packages/holdfast/src/objects/protocol/grants.ts'

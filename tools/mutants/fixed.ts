@@ -93,7 +93,12 @@ export const FIXED: readonly Fixed[] = [
   fixed('H5', 'hub/machine/hub.ts receive', 'isLong ? 1 + bytes.length / 1024 : 1', '1'),
   fixed('H6', 'hub/machine/listing.ts page', ', from + LIST_MAX', ''),
   fixed('H7', 'hub/machine/attachment.ts detach', 'members?.get(inc) !== connection', '!members'),
-  fixed('O6', 'objects/protocol/accept.ts maySay', 'if (said.owner !== from) return false', ''),
+  fixed(
+    'O6',
+    'objects/protocol/accept.ts isAuthorized',
+    'if (entry.owner !== from) return false',
+    '',
+  ),
   fixed('O12', 'objects/protocol/interest.ts maySee', 'if (replica.hidden) return false', ''),
   fixed(
     'A1',
@@ -119,14 +124,14 @@ export const FIXED: readonly Fixed[] = [
   fixed('P2', 'pieces/protocol/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',
-    'objects/protocol/updates.ts lacks',
+    'objects/protocol/updates.ts missingFields',
     'changedAt[field]! > base',
     'changedAt[field]! >= base',
   ),
-  fixed('duty:107', 'objects/protocol/fan-out.ts speaksFor', 'replica.owner !== peer', 'true'),
+  fixed('duty:107', 'objects/protocol/fan-out.ts sendsTo', 'replica.owner !== peer', 'true'),
   fixed(
     'duty:169',
-    'objects/protocol/fan-out.ts mayTell',
+    'objects/protocol/fan-out.ts maySend',
     'if (!objects.mesh && leads(objects) && !follows) return false',
     '',
   ),
@@ -163,7 +168,7 @@ export const FIXED: readonly Fixed[] = [
     "entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player",
     'false',
   ),
-  fixed('O24', 'objects/protocol/orphans.ts giveBack', ' || openGrant(turn, replica.key)', ''),
+  fixed('O24', 'objects/protocol/unowned.ts giveBack', ' || openGrant(context, replica.key)', ''),
 ]
 
 /** What the same check tried and what has no place now. */

@@ -9,7 +9,7 @@
 
 import { HoldfastError, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
 import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
-import { stand } from '../../holdfast/src/objects/protocol/accept.ts'
+import { install } from '../../holdfast/src/objects/protocol/accept.ts'
 import { KIND, readEntry } from '../../holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import type { Objects, TypeRules, Version } from '../../holdfast/src/objects/protocol/objects.ts'
@@ -134,14 +134,14 @@ export const FIRST_FORM: Partial<ObjectsRules> = {
     return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
   },
   creates: ({ version }) => compare(version, FIRST) <= 0,
-  maySay: ({ objects: own }, from) => !own.went.has(from),
-  speaksFor: (own, replica, peer) => {
+  isAuthorized: ({ objects: own }, from) => !own.departed.has(from),
+  sendsTo: (own, replica, peer) => {
     const first = compare(replica.version, FIRST) === 0
     if (replica.owner === own.me && (replica.dead || first)) return true
     return leads(own) && !first && !replica.dead && peer !== own.me
   },
   grant: (turn, replica, version, to) => {
-    stand(turn, replica, { ...replica, version, owner: to })
+    install(turn, replica, { ...replica, version, owner: to })
   },
 }
 
@@ -222,7 +222,7 @@ function thingOf({ states }: Stage, inc: PeerId): objects.Replica | null {
 }
 
 // A member does or hears something, and what it says to that is under way.
-function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Turn) => void): void {
+function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Context) => void): void {
   const state = stage.states[inc - 1]!
   const before = standing(stage, inc)
   const said: { to: PeerId; bytes: Uint8Array; number: number }[] = []

@@ -521,7 +521,7 @@ export class SessionImpl implements InternalSession {
 
   #onAway(members: ReadonlySet<PeerId>): void {
     this.#roster.away = members
-    for (const face of this.#faces.values()) face.missed?.()
+    for (const face of this.#faces.values()) face.reachabilityChanged?.()
   }
 
   #onView(view: View, before: View | null): void {

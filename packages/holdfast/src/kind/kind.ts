@@ -86,7 +86,7 @@ export interface Face {
   /** There is a new view. */
   viewed?(): void
   /** Others are out of the hub’s reach than before. */
-  missed?(): void
+  reachabilityChanged?(): void
   /** All that one verb brought was told. */
   settled?(): void
   /** Nothing more will come. */

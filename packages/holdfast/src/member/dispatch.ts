@@ -50,7 +50,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
 // Who watches is heard as far as it must be to see.
 function receiveFromWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const [channel, body] = [bytes[0] ?? -1, bytes.subarray(1)]
-  const isHeard = mountOf(run.member, channel)?.part.hearsWatcher?.(body) ?? false
+  const isHeard = mountOf(run.member, channel)?.part.acceptsFromWatcher?.(body) ?? false
   if (isHeard) receiveForPart(run, from, channel, body)
   else run.member.counters.watching++
 }
@@ -141,7 +141,7 @@ function takeArrival(run: Runtime, from: PeerId, { what, number, bytes }: Arriva
 function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
   const mount = mountOf(run.member, channel)
   if (!mount?.part.read) return void run.member.counters.malformed++
-  if (run.member.watchers.has(from) && !mount.part.readsWatchers) {
+  if (run.member.watchers.has(from) && !mount.part.acceptsWatcherFrames) {
     return void run.member.counters.watching++
   }
   mount.part.read(mount.state, run.now, from, bytes, partOut(run, channel))

@@ -22,7 +22,7 @@ interface Sample {
 function give(moving: Motion, sample: Sample, factor: number, snap = Infinity): void {
   moving.came.position.set(sample.position)
   moving.came.velocity.set(sample.velocity)
-  motion.take(moving, sample.comesAt, sample.madeAt, factor, snap)
+  motion.addSample(moving, sample.comesAt, sample.madeAt, factor, snap)
 }
 
 function shown(moving: Motion, now: number, factor: number): number[] {

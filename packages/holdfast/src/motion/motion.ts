@@ -61,7 +61,7 @@ export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean
  * @param factor  as for `look`
  * @param snap  an error beyond this distance is a teleport and shown at once
  */
-export function take(
+export function addSample(
   motion: Motion,
   now: Millis,
   sampledAt: Millis,

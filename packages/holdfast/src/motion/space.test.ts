@@ -45,7 +45,7 @@ function give(
   moving.came.position.set(position)
   moving.came.velocity.fill(0)
   moving.came.velocity.set(velocity)
-  motion.take(moving, at, at, factor, Infinity)
+  motion.addSample(moving, at, at, factor, Infinity)
 }
 
 function shown(moving: Motion, now: number, factor: number): number[] {
@@ -321,7 +321,7 @@ describe('what is shown', () => {
       give(moving, 0, [0, 0, 0, 0, 0, 0, 1], [], 0.8)
       motion.look(moving, 0, 0.8)
       moving.came.position.set([2, 3, 6, 1, 0, 0, 0])
-      motion.take(moving, 9, 9, 0.8, snap)
+      motion.addSample(moving, 9, 9, 0.8, snap)
       return shown(moving, 9, 0.8)
     }
     expect(at(6.9).slice(0, 3)).toEqual([2, 3, 6])

@@ -23,7 +23,7 @@ const many = (count: number): fc.Arbitrary<number[]> =>
   fc.array(speed, { minLength: count, maxLength: count })
 
 function samplesOf(kind: TrackKind): fc.Arbitrary<Sample> {
-  const width = trails.laid([{ kind, ...OPEN }])[0]!.end
+  const width = trails.layOut([{ kind, ...OPEN }])[0]!.end
   if (kind !== 'rotation') return fc.record({ position: many(width), velocity: many(width) })
   const unit = many(4)
     .filter((four) => Math.hypot(...four) > 0.1)
@@ -40,7 +40,7 @@ function append(trail: Trail, at: number, { position, velocity }: Sample): void 
 function give(moving: Motion, at: number, sample: Sample, snap = Infinity): void {
   moving.came.position.set(sample.position)
   moving.came.velocity.set(sample.velocity)
-  motion.take(moving, at, at, FACTOR, snap)
+  motion.addSample(moving, at, at, FACTOR, snap)
 }
 
 function shown(moving: Motion, now: number, factor = FACTOR): number[] {
@@ -300,7 +300,7 @@ describe('a jump', () => {
     give(moving, 0, still)
     shown(moving, 0)
     moving.came.position.set(moved.position)
-    motion.take(moving, 10, 10, 0, Infinity)
+    motion.addSample(moving, 10, 10, 0, Infinity)
     expect(shown(moving, 10)).toEqual([3, 4])
     expect(shown(moving, 60)).toEqual([3, 4])
   })

@@ -38,7 +38,7 @@ export interface Place {
 }
 
 /** The same tracks one behind the other; those that are laid already as they are. */
-export function laid<Kind extends Track>(tracks: readonly Kind[]): readonly (Kind & Place)[] {
+export function layOut<Kind extends Track>(tracks: readonly Kind[]): readonly (Kind & Place)[] {
   if (tracks.every((track): track is Kind & Place => 'bendAt' in track)) return tracks
   let [end, bendAt] = [0, 0]
   return tracks.map((track) => {
@@ -95,7 +95,7 @@ export function create(
   const row = (): Float64Array => new Float64Array(sumOf(tracks, WIDTHS))
   const changes = (): Float64Array => new Float64Array(sumOf(tracks, CHANGES))
   return {
-    tracks: laid(tracks),
+    tracks: layOut(tracks),
     reach,
     bends,
     sampledAt: NaN,
@@ -254,13 +254,13 @@ function aimLine(trail: Trail, { at, bendAt }: Place, seconds: number, rate: num
 }
 
 // How far along its path a thing comes, and what share of its velocity is left then.
-interface Way {
+interface Travel {
   readonly scale: number
   readonly left: number
 }
 
 // Speed may change, but not reverse: a thing that brakes comes to rest.
-function wayOf(speed: number, gain: number, seconds: number, rate: number): Way {
+function travelOf(speed: number, gain: number, seconds: number, rate: number): Travel {
   if (!(speed > SLOW)) return { scale: 0, left: 0 }
   const moving = gain * seconds < -speed ? -speed / gain : seconds
   const length = (speed + (gain * moving) / 2) * moving
@@ -273,7 +273,7 @@ function aimPlane(trail: Trail, { at, bendAt }: Place, seconds: number, rate: nu
   const x = velocity[at]!
   const y = velocity[at + 1]!
   if (bend[bendAt] === 0 && bend[bendAt + 1] === 0) return goStraight(trail, at, 2, seconds, rate)
-  const { scale, left } = wayOf(Math.hypot(x, y), bend[bendAt + 1]!, seconds, rate)
+  const { scale, left } = travelOf(Math.hypot(x, y), bend[bendAt + 1]!, seconds, rate)
   const angle = bend[bendAt]! * seconds
   const ahead = Math.abs(angle) < 1e-6 ? 1 : Math.sin(angle) / angle
   const aside = Math.abs(angle) < 1e-6 ? angle / 2 : (1 - Math.cos(angle)) / angle
@@ -298,7 +298,7 @@ function aimSpace(trail: Trail, { at, bendAt }: Place, seconds: number, rate: nu
   const gain = bend[bendAt + 3]!
   if (turning === 0 && gain === 0) return goStraight(trail, at, 3, seconds, rate)
   const [x, y, z] = [velocity[at]!, velocity[at + 1]!, velocity[at + 2]!]
-  const { scale, left } = wayOf(Math.hypot(x, y, z), gain, seconds, rate)
+  const { scale, left } = travelOf(Math.hypot(x, y, z), gain, seconds, rate)
   const unit = turning === 0 ? 0 : 1 / turning
   const [i, j, k] = [bend[bendAt]! * unit, bend[bendAt + 1]! * unit, bend[bendAt + 2]! * unit]
   const along = i * x + j * y + k * z

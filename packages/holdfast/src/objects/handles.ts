@@ -15,7 +15,7 @@ import {
   valueOf,
 } from '../wire/fields/schema.ts'
 import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
-import { type Course, foresees, rowOf, viewOf } from './motion.ts'
+import { type Course, isPredicted, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
 import type { Listing } from '../kind/listing.ts'
 import type { Host, MemberInfo } from '../kind/kind.ts'
@@ -94,12 +94,12 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
 }
 
 /** What a handle needs of the registry that has it. */
-export interface Holder {
+export interface HandleOwner {
   readonly viewer: Viewer
   readonly host: Host
   readonly state: objects.Objects
   /** Runs a verb of the objects; undefined when the session was left. */
-  turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined
+  run<Result>(verb: (context: objects.Context) => Result): Result | undefined
   /** The fields of one of ours were changed. @returns whether that is said */
   set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
   ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<TakeOutcome & GiveOutcome>
@@ -117,7 +117,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   // Fields that changed since it was made.
   #stale = 0
   #replica: Replica
-  readonly #holder: Holder
+  readonly #holder: HandleOwner
   readonly #host: Host
   #motion: motion.Motion | null
   // Ours as it goes on while we are on the way back, until it is given to us again.
@@ -131,7 +131,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   // Who asks twice waits for one answer.
   #taking: Promise<TakeOutcome> | null = null
 
-  constructor(holder: Holder, type: ObjectType<F>, replica: Replica) {
+  constructor(holder: HandleOwner, type: ObjectType<F>, replica: Replica) {
     this.#holder = holder
     this.#host = holder.host
     this.type = type
@@ -174,11 +174,11 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   get away(): boolean {
     if (!this.alive || this.#kept) return false
     const { owner, former } = this.#replica
-    return former !== 0 || this.#holder.state.went.has(owner) || this.#host.isAway(owner)
+    return former !== 0 || this.#holder.state.departed.has(owner) || this.#host.isAway(owner)
   }
 
   /** Not for users: whether that is another answer than this gave last. */
-  looksAway(): boolean {
+  awayChanged(): boolean {
     const before = this.#wasAway
     this.#wasAway = this.away
     return before !== this.#wasAway
@@ -208,7 +208,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   /** Not for users: what stands for it from now on. */
   rebind(replica: Replica): void {
     this.#replica = replica
-    this.owned(0)
+    this.onOwner(0)
   }
 
   // Given back, it goes on as we have it; with somebody else for good, it goes on as they have it.
@@ -222,7 +222,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const fields = this.#replica.fields
     const mask = differing(this.type.schema, fields, kept)
     if (owner === me && this.#doomed) {
-      this.#holder.turn((turn) => objects.destroy(turn, this.#replica))
+      this.#holder.run((context) => objects.destroy(context, this.#replica))
     } else if (owner === me) {
       for (const [place, value] of kept.entries()) fields[place] = value
       this.#put(mask)
@@ -231,7 +231,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   /** Not for users: it has another owner. */
-  owned(before: PeerId): void {
+  onOwner(before: PeerId): void {
     const returns = this.#kept !== null
     if (returns && !this.#release()) return
     if (!returns) this.#changedHands(before)
@@ -257,7 +257,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const now = this.#host.time()
     const { madeAt } = this.replica
     const factor = viewer.factor ?? course.warp
-    motion.take(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
+    motion.addSample(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
     if (ages) viewer.received(madeAt, ages)
     if (ages) this.#measured = true
   }
@@ -302,7 +302,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { course } = this.type
     const now = this.#host.changing()
     const { fields } = this.#replica
-    const waits = course && this.#motion ? foresees(course, this.#motion, fields, mask, now) : false
+    const waits =
+      course && this.#motion ? isPredicted(course, this.#motion, fields, mask, now) : false
     const said = this.#holder.set(this.#replica, mask, now, waits)
     // From here the others go on.
     if (said && course?.within) this.#took(null)
@@ -312,7 +313,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   destroy(): void {
     this.#check('destroy')
     if (this.#kept) this.#doomed = true
-    else this.#holder.turn((turn) => objects.destroy(turn, this.#replica))
+    else this.#holder.run((context) => objects.destroy(context, this.#replica))
     this.alive = false
     this.#host.touch()
   }

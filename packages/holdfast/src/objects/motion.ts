@@ -10,7 +10,7 @@ import { badValue, type Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
 import { turnBetween } from '../motion/rotation.ts'
 import * as trails from '../motion/trail.ts'
-import { laid, type Place, REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
+import { layOut, type Place, REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
 import { numberAt, type Scale } from '../wire/fields/scale.ts'
 import type {
   Field,
@@ -25,7 +25,7 @@ import type {
 export const WARP_DEFAULT = 0.85
 
 // Who says nothing as long as the others reckon well may be reckoned with for longer.
-const REACH_RECKONED_MS: Millis = 2_500
+const REACH_PREDICTED_MS: Millis = 2_500
 
 type NamesOf<F extends Fields, Kind extends FieldKind> = {
   [Name in keyof F]: F[Name] extends Field<unknown, Kind> ? Name : never
@@ -78,10 +78,10 @@ interface Followed extends Track, Place {
   readonly position: string
   readonly velocity: string
   /** Where both stand in a quantised state, and in what steps; an orientation has none. */
-  readonly from: Readonly<Record<'position' | 'velocity', Standing>>
+  readonly from: Readonly<Record<'position' | 'velocity', FieldPlace>>
 }
 
-interface Standing {
+interface FieldPlace {
   readonly at: number
   readonly field: Field<unknown>
   readonly scale: Scale | null
@@ -111,7 +111,7 @@ export function courseOf(
 ): Course | null {
   if (!options) return null
   const follow = options.follow as Readonly<Record<string, string>>
-  const followed = laid(
+  const followed = layOut(
     Object.entries(follow).map(([position, velocity]) => {
       return followedOf(type, fields, position, velocity)
     }),
@@ -131,7 +131,7 @@ export function courseOf(
     warp: checkFactor(`${type}: warp`, options.warp ?? WARP_DEFAULT),
     snap,
     within,
-    reach: within > 0 ? REACH_RECKONED_MS : REACH_MS,
+    reach: within > 0 ? REACH_PREDICTED_MS : REACH_MS,
     mask: mask >>> 0,
     text: `follow { ${followed.map((one) => `${one.position}: ${one.velocity}`).join(', ')} }`,
   }
@@ -155,11 +155,14 @@ function followedOf(
     )
   }
   const { min = -Infinity, max = Infinity } = fields[position]!
-  const from = { position: standing(fields, position), velocity: standing(fields, velocity) }
+  const from = {
+    position: placeOfField(fields, position),
+    velocity: placeOfField(fields, velocity),
+  }
   return { position, velocity, from, kind, min, max }
 }
 
-function standing(fields: Fields, name: string): Standing {
+function placeOfField(fields: Fields, name: string): FieldPlace {
   const field = fields[name]!
   const before = Object.keys(fields).slice(0, Object.keys(fields).indexOf(name))
   const at = before.reduce((sum, each) => sum + fields[each]!.size, 0)
@@ -183,7 +186,7 @@ const VELOCITIES: Readonly<Record<TrackKind, FieldKind>> = {
 }
 
 /** Whether the others, who go on from what was said last, are near enough to this state now. */
-export function foresees(
+export function isPredicted(
   course: Course,
   { trail, came }: Motion,
   fields: Quantised,

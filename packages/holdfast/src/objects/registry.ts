@@ -12,7 +12,7 @@ import {
   checkPatch,
   type Collection,
   Handle,
-  type Holder,
+  type HandleOwner,
   type ObjectHandle,
   quantised,
 } from './handles.ts'
@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** See the head of this file. */
-export class ObjectRegistry implements Face, Holder {
+export class ObjectRegistry implements Face, HandleOwner {
   readonly #types: readonly ObjectType[]
   readonly types: objects.Types
   readonly state: objects.Objects
@@ -73,11 +73,11 @@ export class ObjectRegistry implements Face, Holder {
   // Where our player was open in the primary's own process, that row stands beside ours until it
   // has given its role away (S-5). What it owned is ours a moment later.
   #awaitsOwn(): boolean {
-    const { me, here, went, watching, replicas } = this.state
+    const { me, here, departed, watching, replicas } = this.state
     const player = here.get(me)
     if (player === undefined || watching.has(me)) return false
     const wasUs = (inc: PeerId): boolean => {
-      return inc !== me && (here.get(inc) ?? went.get(inc)) === player
+      return inc !== me && (here.get(inc) ?? departed.get(inc)) === player
     }
     if ([...here.keys()].some(wasUs)) return true
     return [...replicas.values()].some((replica) => {
@@ -87,10 +87,10 @@ export class ObjectRegistry implements Face, Holder {
   }
 
   // A verb of the room, as part of a turn of the member.
-  turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined {
+  run<Result>(verb: (context: objects.Context) => Result): Result | undefined {
     const { state, types } = this
     return this.host.do((now, out) =>
-      verb({ objects: state, types, now, out: out as objects.Turn['out'] }),
+      verb({ objects: state, types, now, out: out as objects.Context['out'] }),
     )
   }
 
@@ -113,7 +113,7 @@ export class ObjectRegistry implements Face, Holder {
     checkPatch(type, state)
     quantised(type, state, fields)
     const now = this.host.changing()
-    const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
+    const replica = this.run((context) => objects.spawn(context, place, fields, now))
     this.host.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
     return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
@@ -165,8 +165,8 @@ export class ObjectRegistry implements Face, Holder {
 
   // It is told as a change anyway.
   #owned(handle: Handle<Fields>, before: PeerId): void {
-    handle.owned(before)
-    handle.looksAway()
+    handle.onOwner(before)
+    handle.awayChanged()
   }
 
   // Somebody else made the last one at the same moment. It was here, so its author is to know.
@@ -185,7 +185,7 @@ export class ObjectRegistry implements Face, Holder {
     const type = this.#types[replica.type]
     if (!type) return
     const handle = new Handle(this, type, replica)
-    handle.looksAway()
+    handle.awayChanged()
     this.#handles.set(replica.key, handle)
     this.#collections.add(type, handle)
   }
@@ -228,12 +228,12 @@ export class ObjectRegistry implements Face, Holder {
       this.#handles.delete(key)
       this.#homeless.add(handle)
     }
-    this.missed()
+    this.reachabilityChanged()
   }
 
   /** Owners went out of reach, or are back. */
-  missed(): void {
-    for (const handle of this.#handles.values()) if (handle.looksAway()) this.#touch(handle)
+  reachabilityChanged(): void {
+    for (const handle of this.#handles.values()) if (handle.awayChanged()) this.#touch(handle)
   }
 
   // All that the primary has was told. What was ours and nobody has kept we make anew; what ended
@@ -259,7 +259,7 @@ export class ObjectRegistry implements Face, Holder {
     const now = this.host.changing()
     const fields = quantise(type.schema, handle.state)
     const place = placeOf(this.#types, type as unknown as ObjectType)
-    const replica = this.turn((turn) => objects.spawn(turn, place, fields, now))
+    const replica = this.run((context) => objects.spawn(context, place, fields, now))
     if (!replica) return
     this.#handles.set(replica.key, handle)
     handle.rebind(replica)
@@ -270,11 +270,11 @@ export class ObjectRegistry implements Face, Holder {
     return new Promise((resolve, reject) => {
       this.host.checkPlays(what)
       const { replica } = handle
-      const asked = this.turn((turn) => {
-        const { nextRequest } = turn.objects
+      const asked = this.run((context) => {
+        const { nextRequest } = context.objects
         // Before it is asked: a primary answers itself at once.
         this.#waiting.set(nextRequest, { handle, resolve })
-        return objects.request(turn, replica, what, to)
+        return objects.request(context, replica, what, to)
       })
       if (asked === undefined)
         reject(new HoldfastError('left', `cannot ${what}: the session was left`))
@@ -298,7 +298,7 @@ export class ObjectRegistry implements Face, Holder {
     const by = this.host.find(asked.by)
     if (!handle || !by) return
     const reply = (yes: boolean): void => {
-      this.turn((turn) => objects.reply(turn, asked.key, asked, yes))
+      this.run((context) => objects.reply(context, asked.key, asked, yes))
       this.host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }

@@ -37,7 +37,7 @@ export const rpcPart: Part<Rpc> = {
   channel: RPC_CHANNEL,
   receive,
   // Who watches may be asked.
-  hearsWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
+  acceptsFromWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
   view,
   unlinked: (rpc, _now, peer) => lose(rpc, peer),
   delivered: onDelivered,

@@ -84,7 +84,7 @@ export interface Newest<State> {
   /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
   read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
   /** Frames of members that only watch count too. */
-  readsWatchers?: boolean
+  acceptsWatcherFrames?: boolean
   /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false for none */
   write?(
     state: State,
@@ -127,7 +127,7 @@ export interface Durable<State> {
  */
 export interface Persistent<State> {
   /** Whether it changed since `changes`. */
-  stirred?(state: State): boolean
+  hasChanges?(state: State): boolean
   /** All of it. */
   whole?(state: State): Uint8Array
   /** What changed since that was asked last. */
@@ -150,7 +150,7 @@ export interface Part<State = never> extends Newest<State>, Durable<State>, Pers
   /** A reliable message of a peer (or of ourselves). Hostile. */
   receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
   /** Whether that message of a member that only watches counts; without this, none does. */
-  hearsWatcher?(bytes: Uint8Array): boolean
+  acceptsFromWatcher?(bytes: Uint8Array): boolean
   /** At the end of each call into the member: sends what is due by now. */
   flush?(state: State, now: Millis, out: PartOut): void
   /** Does what is due. */

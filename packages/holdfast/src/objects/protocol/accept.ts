@@ -20,9 +20,9 @@ import type { Millis, PeerId } from '../../machine.ts'
 import type { Quantised } from '../../wire/fields/schema.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
-import { hideFurther, moved } from './interest.ts'
+import { forwardHide, updateInterest } from './interest.ts'
 import { KIND, nameOf, plain, withEntry } from './messages.ts'
-import { changed } from './frames.ts'
+import { markChanged } from './frames.ts'
 import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
 import {
   isSeen,
@@ -31,13 +31,13 @@ import {
   lackOf,
   leads,
   type Objects,
-  OSEQ_SAID_MAX,
+  OSEQ_WIRE_MAX,
   place,
   type Replica,
   REPLICAS_MAX,
-  type Said,
-  tally,
-  type Turn,
+  type ObjectEntry,
+  countLiving,
+  type Context,
 } from './state.ts'
 
 /** A sample that is further ahead of session time counts as made when it came. */
@@ -58,25 +58,25 @@ export interface Update {
 }
 
 /** A peer sent an entry: the state of an object, or its tombstone. */
-export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
-  const { objects } = turn
-  const known = objects.replicas.get(said.key)
+export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry): void {
+  const { objects } = context
+  const known = objects.replicas.get(entry.key)
   // The type of an object never changes.
-  const other = known !== undefined && known.type !== said.type
-  if (other || !objects.rules.maySay(turn, from, said, known)) {
+  const other = known !== undefined && known.type !== entry.type
+  if (other || !objects.rules.isAuthorized(context, from, entry, known)) {
     objects.counters.ignored++
-    if (objects.mesh && said.version.epoch > objects.epoch) objects.early.add(from)
+    if (objects.mesh && entry.version.epoch > objects.epoch) objects.early.add(from)
     return
   }
-  if (leads(objects)) confirm(objects, said)
-  if (known) known.heardUnder = objects.follows
-  const order = known ? objects.rules.order(said, known) : 1
-  if (said.dead) takeDeath(turn, said, known, order)
-  else if (order > 0) takeVersion(turn, from, said, known)
-  else if (order === 0 && isNewer(said, known!)) takeWhole(turn, said, known!)
+  if (leads(objects)) confirm(objects, entry)
+  if (known) known.receivedUnder = objects.followCount
+  const order = known ? objects.rules.order(entry, known) : 1
+  if (entry.dead) receiveTombstone(context, entry, known, order)
+  else if (order > 0) receiveVersion(context, from, entry, known)
+  else if (order === 0 && isNewer(entry, known!)) receiveState(context, entry, known!)
   else {
     objects.counters.stale++
-    correct(turn, from, known!)
+    correct(context, from, known!)
   }
 }
 
@@ -85,29 +85,29 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
  * so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
  * ignored our HIDE because it took the object for its own.
  */
-export function correct(turn: Turn, from: PeerId, known: Replica): void {
-  const { objects, types } = turn
+export function correct(context: Context, from: PeerId, known: Replica): void {
+  const { objects, types } = context
   const subscriber = objects.subscribers.get(from)
   const ours = objects.mesh
     ? known.owner === objects.me && types[known.type]!.visibility !== null
     : leads(objects)
   if (!subscriber || !ours || known.dead) return
-  subscriber.outdated.add(known.slot)
-  owe(turn, subscriber, known)
+  subscriber.outdated.add(known.index)
+  owe(context, subscriber, known)
 }
 
-function isNewer(said: Said, known: Replica): boolean {
+function isNewer(entry: ObjectEntry, known: Replica): boolean {
   if (known.dead) return false
-  return known.hidden ? said.oseq >= known.oseq : said.oseq > known.oseq
+  return known.hidden ? entry.oseq >= known.oseq : entry.oseq > known.oseq
 }
 
 // An entry from the grantee confirms its grant and all older ones, so the next may be made.
-function confirm(objects: Objects, said: Said): void {
-  const grants = objects.grants.get(said.key)
+function confirm(objects: Objects, entry: ObjectEntry): void {
+  const grants = objects.grants.get(entry.key)
   if (!grants) return
-  const open = grants.filter(({ version }) => compare(version, said.version) > 0)
-  if (open.length > 0) objects.grants.set(said.key, open)
-  else objects.grants.delete(said.key)
+  const open = grants.filter(({ version }) => compare(version, entry.version) > 0)
+  if (open.length > 0) objects.grants.set(entry.key, open)
+  else objects.grants.delete(entry.key)
 }
 
 /** Whether we granted that version to that member, and the grantee has not confirmed it yet. */
@@ -117,49 +117,54 @@ export function isGranted(objects: Objects, key: number, version: Version, to: P
 }
 
 /** Whether that peer may send that entry, judged by the entry's version (B48). */
-export function maySay(
-  { objects, now }: Turn,
+export function isAuthorized(
+  { objects, now }: Context,
   from: PeerId,
-  said: Said,
+  entry: ObjectEntry,
   known: Replica | undefined,
 ): boolean {
-  const ahead = said.version.epoch - objects.epoch
-  if (objects.went.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
-  if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
-  if (said.owner !== from) return false
-  if (said.version.epoch === 0 && said.version.count === 0) {
+  const ahead = entry.version.epoch - objects.epoch
+  if (objects.departed.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
+  if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, entry)
+  if (entry.owner !== from) return false
+  if (entry.version.epoch === 0 && entry.version.count === 0) {
     // The primary sends the tombstone of an object that ended when its creator left.
-    return said.creator === from || (said.dead && !objects.here.has(said.creator))
+    return entry.creator === from || (entry.dead && !objects.here.has(entry.creator))
   }
   if (!leads(objects)) return true
-  const order = known ? compare(said.version, known.version) : 1
+  const order = known ? compare(entry.version, known.version) : 1
   if (order < 0) return true
   // Of what was hidden from us before we led we may know the version, and not whose it is (T76).
   if (order === 0 && known!.owner !== 0) return known!.owner === from
-  if (isGranted(objects, said.key, said.version, from)) return true
-  return objects.rules.isOfBefore(objects, now, said.version)
+  if (isGranted(objects, entry.key, entry.version, from)) return true
+  return objects.rules.isFromEarlierTerm(objects, now, entry.version)
 }
 
 /** Whether an earlier primary may have granted that version without our knowing, for a while. */
-export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
-  return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
+export function isFromEarlierTerm({ term }: Objects, now: Millis, version: Version): boolean {
+  return version.epoch > 0 && version.epoch < term.from && now - term.at < EARLIER_TERM_MS
 }
 
 // By then every grantee of the earlier primary has sent its entry, or its link is down.
-const BEFORE_MS: Millis = 12_000
+const EARLIER_TERM_MS: Millis = 12_000
 
 // Only we may send entries of an object that is ours.
-function isOurs({ me, replicas }: Objects, said: Said): boolean {
-  const known = replicas.get(said.key)
-  return said.owner === me && (!known || compare(said.version, known.version) >= 0)
+function isOurs({ me, replicas }: Objects, entry: ObjectEntry): boolean {
+  const known = replicas.get(entry.key)
+  return entry.owner === me && (!known || compare(entry.version, known.version) >= 0)
 }
 
 // In a mesh a grantee may have learnt of a new primary before we did.
 const EPOCHS_AHEAD = 1_000
 
-function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: number): void {
-  const { objects } = turn
-  if (order < 0 || (known?.dead && order === 0 && known.owner === said.owner)) {
+function receiveTombstone(
+  context: Context,
+  entry: ObjectEntry,
+  known: Replica | undefined,
+  order: number,
+): void {
+  const { objects } = context
+  if (order < 0 || (known?.dead && order === 0 && known.owner === entry.owner)) {
     objects.counters.stale++
     return
   }
@@ -167,32 +172,43 @@ function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: nu
     objects.counters.ignored++
     return
   }
-  const replica = known ?? place(objects, said.creator, said.count, said.type)
-  bury(turn, replica, said.version, said.owner)
+  const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
+  markDestroyed(context, replica, entry.version, entry.owner)
 }
 
 /** Marks the object as destroyed in that version; `author` sends the tombstone to all. */
-export function bury(turn: Turn, replica: Replica, version: Version, author: PeerId): void {
-  const { objects, now, out } = turn
+export function markDestroyed(
+  context: Context,
+  replica: Replica,
+  version: Version,
+  author: PeerId,
+): void {
+  const { objects, now, out } = context
   const seen = isSeen(replica)
   const before = replica.owner
-  if (!replica.dead) tally(objects, replica, -1)
+  if (!replica.dead) countLiving(objects, replica, -1)
   const mine = !replica.dead && before === objects.me && author !== objects.me
-  if (turn.types[replica.type]!.kept) objects.kept.stirred = true
+  if (context.types[replica.type]!.kept) objects.kept.hasChanges = true
   Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
-  Object.assign(replica, { written: null, saidAt: now })
+  Object.assign(replica, { written: null, sentAt: now })
   Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
-  moved(turn, replica, before)
-  announce(turn, replica)
+  updateInterest(context, replica, before)
+  announce(context, replica)
   if (!objects.rules.tombstone('keep')) objects.replicas.delete(replica.key)
-  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  objects.sweepAt = Math.min(objects.sweepAt, now + SWEEP_MS)
   if (mine) out.emit({ kind: 'object-owner', key: replica.key, before, lost: null })
   if (seen) out.emit({ kind: 'object-went', key: replica.key })
 }
 
 /** Our primary has no room for an object that we sent it, so the object ends here too. */
-export function takeFull(turn: Turn, from: PeerId, key: number, version: Version, why: Lack): void {
-  const { objects, out } = turn
+export function receiveFull(
+  context: Context,
+  from: PeerId,
+  key: number,
+  version: Version,
+  why: Lack,
+): void {
+  const { objects, out } = context
   const { me, mesh, primary } = objects
   const replica = objects.replicas.get(key)
   const counts = from === primary && !leads(objects) && replica && !replica.dead
@@ -200,66 +216,76 @@ export function takeFull(turn: Turn, from: PeerId, key: number, version: Version
   const mine = replica.owner === me
   if (mine) out.emit({ kind: 'object-refused', key, why })
   // In a mesh we sent the object to other members, who must learn that it is destroyed.
-  bury(turn, replica, version, mesh && mine ? me : primary)
+  markDestroyed(context, replica, version, mesh && mine ? me : primary)
 }
 
 /** How often tombstones, grants and requests are searched for those whose time is over. */
-export const LOOK_MS: Millis = 1_000
+export const SWEEP_MS: Millis = 1_000
 
-function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
-  const { objects } = turn
-  if (known) speakUp(turn, from, said, known)
-  if (!objects.rules.creates(said) && (!known || known.dead)) return
+function receiveVersion(
+  context: Context,
+  from: PeerId,
+  entry: ObjectEntry,
+  known: Replica | undefined,
+): void {
+  const { objects } = context
+  if (known) reportNewer(context, from, entry, known)
+  if (!objects.rules.creates(entry) && (!known || known.dead)) return
   const isNew = !known || known.dead
-  const lack = isNew && leads(objects) ? lackOf(objects, said.creator) : null
-  if (lack) return turnAway(turn, from, said, lack)
+  const lack = isNew && leads(objects) ? lackOf(objects, entry.creator) : null
+  if (lack) return sendFull(context, from, entry, lack)
   if (isNew && objects.living >= REPLICAS_MAX) {
     objects.counters.ignored++
     return
   }
-  const replica = known ?? place(objects, said.creator, said.count, said.type)
-  stand(turn, replica, said)
+  const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
+  install(context, replica, entry)
 }
 
 /** As primary: there is no room for an object that a peer sent us. */
-export function turnAway({ objects }: Turn, to: PeerId, said: Said, why: Lack): void {
+export function sendFull({ objects }: Context, to: PeerId, entry: ObjectEntry, why: Lack): void {
   objects.counters.full++
-  objects.outbox.push({ to, bytes: plain(KIND.full, ...nameOf(said), LACKS.indexOf(why)) })
+  objects.outbox.push({ to, bytes: plain(KIND.full, ...nameOf(entry), LACKS.indexOf(why)) })
 }
 
 // The object's owner left, and the primary adopted it in an older state than ours: we report ours.
-function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Replica): void {
+function reportNewer(
+  { objects, types }: Context,
+  from: PeerId,
+  entry: ObjectEntry,
+  known: Replica,
+): void {
   const orphan = isSeen(known) && !objects.here.has(known.owner)
-  if (!orphan || from !== objects.primary || said.owner !== from) return
-  if (known.oseq <= said.oseq) return
+  if (!orphan || from !== objects.primary || entry.owner !== from) return
+  if (known.oseq <= entry.oseq) return
   objects.outbox.push({ to: from, bytes: withEntry(KIND.unowned, types, known) })
 }
 
 /** The parts of an entry that a new version of an object needs. */
-export type Stand = Pick<
-  Said,
+export type NewVersion = Pick<
+  ObjectEntry,
   'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
 >
 
 /** Takes a new version of an object over: its state, its owner and all that follows from them. */
-export function stand(turn: Turn, replica: Replica, said: Stand): void {
-  const { objects, now, out } = turn
+export function install(context: Context, replica: Replica, entry: NewVersion): void {
+  const { objects, now, out } = context
   const seen = isSeen(replica)
   const { owner: before, former: awaited } = replica
   const mine = !replica.dead && before === objects.me
-  const lost = mine && said.owner !== objects.me ? replica.fields : null
-  if (replica.dead) tally(objects, replica, 1)
-  const { type, version, owner, former, oseq, fields } = said
+  const lost = mine && entry.owner !== objects.me ? replica.fields : null
+  if (replica.dead) countLiving(objects, replica, 1)
+  const { type, version, owner, former, oseq, fields } = entry
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
-  Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
+  Object.assign(replica, { dead: false, hidden: false, written: null, sentAt: now })
   Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
-  if (turn.types[type]!.kept) objects.kept.stirred = true
-  replica.heardUnder = objects.follows
-  replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
-  timed(turn, replica, said.madeAt, null)
-  moved(turn, replica, before)
-  if (lost) hideFurther(turn, replica)
-  announce(turn, replica)
+  if (context.types[type]!.kept) objects.kept.hasChanges = true
+  replica.receivedUnder = objects.followCount
+  replica.changedAt = context.types[type]!.schema.columns.map(() => oseq)
+  setMadeAt(context, replica, entry.madeAt, null)
+  updateInterest(context, replica, before)
+  if (lost) forwardHide(context, replica)
+  announce(context, replica)
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })
   out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
@@ -273,20 +299,20 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
 const ALL = 0xffffffff
 
 // Takes a newer state of the version that we have.
-function takeWhole(turn: Turn, said: Said, replica: Replica): void {
+function receiveState(context: Context, entry: ObjectEntry, replica: Replica): void {
   const { hidden, owner: before } = replica
-  Object.assign(replica, { hidden: false, owner: said.owner, former: said.former })
-  advance(turn, replica, { ...said, mask: ALL, ages: null }, before, hidden)
+  Object.assign(replica, { hidden: false, owner: entry.owner, former: entry.former })
+  advance(context, replica, { ...entry, mask: ALL, ages: null }, before, hidden)
 }
 
 /** Takes a newer state of the version that we have, which came along with something else. */
-export function renew(turn: Turn, replica: Replica, said: Said): void {
-  advance(turn, replica, { ...said, mask: ALL, ages: null })
+export function replaceState(context: Context, replica: Replica, entry: ObjectEntry): void {
+  advance(context, replica, { ...entry, mask: ALL, ages: null })
 }
 
 /** A peer sent an update: the fields of an object that changed. */
-export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
-  const { objects } = turn
+export function receiveUpdate(context: Context, from: PeerId, update: Update): void {
+  const { objects } = context
   const replica = objects.replicas.get(update.key)
   if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {
     objects.counters.stale++
@@ -298,28 +324,28 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   }
   const fits = objects.rules.fits(update.version, replica.version)
   const oseq = unwrap(update.low, replica.oseq)
-  const far = oseq > OSEQ_SAID_MAX
+  const far = oseq > OSEQ_WIRE_MAX
   const old = far || objects.rules.isOld(oseq, replica.oseq)
   if (!fits || old || replica.owner === objects.me) {
     objects.counters.stale++
     return
   }
   const { mask, fields, madeAt, ages } = update
-  advance(turn, replica, { oseq, mask, fields, madeAt, ages })
-  if (!handsOn(objects)) replica.ages = null
+  advance(context, replica, { oseq, mask, fields, madeAt, ages })
+  if (!forwards(objects)) replica.ages = null
 }
 
 type Newer = Pick<Replica, 'oseq' | 'fields' | 'madeAt' | 'ages'> & { mask: number }
 
 // Takes over the fields of a newer state, and marks which changed. @param came  it was hidden
 function advance(
-  turn: Turn,
+  context: Context,
   replica: Replica,
   { oseq, mask, fields: from, madeAt, ages }: Newer,
   before: PeerId = replica.owner,
   came = false,
 ): void {
-  const { objects, types, out } = turn
+  const { objects, types, out } = context
   const { key, fields, changedAt } = replica
   const { schema, kept } = types[replica.type]!
   for (let i = 0; i < schema.columns.length; i++) {
@@ -333,34 +359,39 @@ function advance(
   }
   replica.oseq = oseq
   replica.written = null
-  if (kept) objects.kept.stirred = true
-  changed(objects, replica)
-  timed(turn, replica, madeAt, ages)
-  moved(turn, replica, before)
+  if (kept) objects.kept.hasChanges = true
+  markChanged(objects, replica)
+  setMadeAt(context, replica, madeAt, ages)
+  updateInterest(context, replica, before)
   if (came) out.emit({ kind: 'object-came', key })
   else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
 // Notes when a state was made: now at the latest, if the clock of its owner runs ahead.
-function timed(turn: Turn, replica: Replica, said: Millis, ages: Replica['ages']): void {
-  const { objects, types, now } = turn
+function setMadeAt(
+  context: Context,
+  replica: Replica,
+  sampledAt: Millis,
+  ages: Replica['ages'],
+): void {
+  const { objects, types, now } = context
   if (!types[replica.type]!.timed) return
   const time = now + objects.offset
-  const isAhead = said > time + AHEAD_MAX_MS
+  const isAhead = sampledAt > time + AHEAD_MAX_MS
   if (isAhead) objects.counters.ahead++
-  const madeAt = isAhead ? time : said
+  const madeAt = isAhead ? time : sampledAt
   replica.madeAt = madeAt
-  replica.ages = agesAt({ madeAt, ages }, time, handsOn(objects) ? 2 : AGES_MAX + 1)
+  replica.ages = agesAt({ madeAt, ages }, time, forwards(objects) ? 2 : AGES_MAX + 1)
 }
 
 // Whether we pass updates on to all others, as the primary of a star does.
-function handsOn(objects: Objects): boolean {
+function forwards(objects: Objects): boolean {
   return !objects.mesh && leads(objects)
 }
 
 // The primary of a star passes an update on to itself at once: its last three ages are equal.
 function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
   const [sent, received] = ages ?? []
-  if (!handsOn(objects) || sent === undefined || received === undefined) return ages
+  if (!forwards(objects) || sent === undefined || received === undefined) return ages
   return [sent, received, received, received]
 }

@@ -28,17 +28,17 @@ import {
   type Objects,
   type Replica,
   type Subscriber,
-  type Turn,
+  type Context,
 } from './state.ts'
-import { enqueue, spread } from './frames.ts'
+import { enqueue, enqueueChanged } from './frames.ts'
 
 /** Messages of entries that may be on their way to one peer at once. */
 export const BATCHES_MAX = 32
 
-/** Widens the arrays of that peer so that they have a place for the slot. */
-export function reach(subscriber: Subscriber, slot: number): void {
-  if (slot < subscriber.barrier.length) return
-  const size = Math.max(slot + 1, subscriber.barrier.length * 2)
+/** Widens the arrays of that peer so that they have a place for the index. */
+export function ensureCapacity(subscriber: Subscriber, index: number): void {
+  if (index < subscriber.barrier.length) return
+  const size = Math.max(index + 1, subscriber.barrier.length * 2)
   subscriber.barrier = widen(subscriber.barrier, size)
   subscriber.acked = widen(subscriber.acked, size)
   subscriber.sent = widen(subscriber.sent, size)
@@ -56,9 +56,9 @@ function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, si
 /** Forgets what that peer has, not what it may see. @param knew  it may still have some of it */
 export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.follows = false
-  for (let slot = 0; slot < subscriber.barrier.length; slot++) {
-    if (subscriber.barrier[slot] !== BARRIER.none)
-      subscriber.barrier[slot] = knew ? BARRIER.sent : BARRIER.none
+  for (let index = 0; index < subscriber.barrier.length; index++) {
+    if (subscriber.barrier[index] !== BARRIER.none)
+      subscriber.barrier[index] = knew ? BARRIER.sent : BARRIER.none
   }
   subscriber.acked.fill(0)
   subscriber.sent.fill(0)
@@ -70,93 +70,97 @@ export function forgetAll(subscriber: Subscriber, knew = false): void {
 }
 
 /** Whether we send that object's state to that peer. */
-export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean {
+export function sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean {
   if (objects.mesh) return replica.owner === objects.me
   if (leads(objects)) return replica.owner !== peer
   return replica.owner === objects.me && peer === objects.primary
 }
 
 /** An object has a new version here: it is owed to every peer to whom we send the object. */
-export function announce(turn: Turn, replica: Replica): void {
-  const { objects } = turn
-  const { slot } = replica
+export function announce(context: Context, replica: Replica): void {
+  const { objects } = context
+  const { index } = replica
   replica.serial = objects.nextSerial++
-  objects.serials[slot] = replica.serial
+  objects.serials[index] = replica.serial
   for (const subscriber of objects.subscribers.values()) {
-    if (slot < subscriber.barrier.length) {
-      subscriber.acked[slot] = 0
-      subscriber.sent[slot] = 0
-      subscriber.queued[slot] = 0
+    if (index < subscriber.barrier.length) {
+      subscriber.acked[index] = 0
+      subscriber.sent[index] = 0
+      subscriber.queued[index] = 0
     }
-    owe(turn, subscriber, replica)
+    owe(context, subscriber, replica)
   }
 }
 
 /** Makes all objects that we send to that peer owed to it. */
-export function oweAll(turn: Turn, subscriber: Subscriber): void {
-  const { replicas, rules } = turn.objects
+export function oweAll(context: Context, subscriber: Subscriber): void {
+  const { replicas, rules } = context.objects
   for (const replica of replicas.values()) {
-    if (replica.dead && !rules.tombstone('tell')) continue
-    owe(turn, subscriber, replica)
+    if (replica.dead && !rules.tombstone('send')) continue
+    owe(context, subscriber, replica)
   }
 }
 
 /** Makes an object's version, or a HIDE of it, owed to a peer to whom we send the object. */
-export function owe(turn: Turn, subscriber: Subscriber, replica: Replica): void {
-  const { objects } = turn
-  const { slot } = replica
-  if (!mayTell(turn, subscriber, replica)) {
+export function owe(context: Context, subscriber: Subscriber, replica: Replica): void {
+  const { objects } = context
+  const { index } = replica
+  if (!maySend(context, subscriber, replica)) {
     // Nothing is kept about a peer to whom we do not send the object.
-    if (slot < subscriber.barrier.length) subscriber.barrier[slot] = BARRIER.none
+    if (index < subscriber.barrier.length) subscriber.barrier[index] = BARRIER.none
     return
   }
-  reach(subscriber, slot)
-  const gate = subscriber.barrier[slot]!
-  const hides = !replica.dead && !mayKnow(turn, subscriber, replica)
+  ensureCapacity(subscriber, index)
+  const gate = subscriber.barrier[index]!
+  const hides = !replica.dead && !mayKnow(context, subscriber, replica)
   // In a mesh the peer may know the object from an earlier owner.
   const heard = gate !== BARRIER.none || (objects.mesh && replica.version.count > 0)
   // A peer that sent us an older version ignored our HIDE, because it owned the object then.
-  const isOutdated = subscriber.outdated.has(slot)
+  const isOutdated = subscriber.outdated.has(index)
   if (hides && !isOutdated && (!heard || gate === BARRIER.hidden)) return
-  subscriber.outdated.delete(slot)
+  subscriber.outdated.delete(index)
   const listed = gate === BARRIER.owed || gate === BARRIER.hiding
-  subscriber.barrier[slot] = hides ? BARRIER.hiding : BARRIER.owed
-  if (!listed) subscriber.owed.push(slot)
+  subscriber.barrier[index] = hides ? BARRIER.hiding : BARRIER.owed
+  if (!listed) subscriber.owed.push(index)
   objects.owing.add(subscriber.peer)
 }
 
 // In a star a member listens only to its primary: what we send before it follows us is lost.
-function mayTell({ objects }: Turn, subscriber: Subscriber, replica: Replica): boolean {
+function maySend({ objects }: Context, subscriber: Subscriber, replica: Replica): boolean {
   const { peer, linked, follows } = subscriber
   if (!linked || !objects.here.has(peer)) return false
   if (!objects.mesh && leads(objects) && !follows) return false
-  return objects.rules.speaksFor(objects, replica, peer)
+  return objects.rules.sendsTo(objects, replica, peer)
 }
 
-function mayKnow({ objects, types }: Turn, { peer, seen }: Subscriber, replica: Replica): boolean {
+function mayKnow(
+  { objects, types }: Context,
+  { peer, seen }: Subscriber,
+  replica: Replica,
+): boolean {
   if (types[replica.type]!.visibility === null || peer === objects.primary) return true
-  return seen[replica.slot] === 1
+  return seen[replica.index] === 1
 }
 
 /** How many objects of others that peer may know, as far as we can say. */
-export function countFor(turn: Turn, subscriber: Subscriber): number {
-  const others = [...turn.objects.replicas.values()].filter((replica) => {
+export function countVisible(context: Context, subscriber: Subscriber): number {
+  const others = [...context.objects.replicas.values()].filter((replica) => {
     return !replica.dead && replica.owner !== subscriber.peer
   })
-  return others.filter((replica) => mayKnow(turn, subscriber, replica)).length
+  return others.filter((replica) => mayKnow(context, subscriber, replica)).length
 }
 
 /** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
-export function flush(turn: Turn): void {
-  const { objects, out } = turn
-  spread(objects, turn.now)
+export function flush(context: Context): void {
+  const { objects, out } = context
+  enqueueChanged(objects, context.now)
   for (const peer of objects.owing) {
     const subscriber = objects.subscribers.get(peer)
-    while (subscriber && mayTakeMore(subscriber) && sendBatch(turn, subscriber));
+    while (subscriber && mayTakeMore(subscriber) && sendBatch(context, subscriber));
   }
   // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
-  for (const peer of objects.owing) count(turn, peer)
+  for (const peer of objects.owing) sendResync(context, peer)
 }
 
 function mayTakeMore({ linked, owed, awaited }: Subscriber): boolean {
@@ -164,7 +168,7 @@ function mayTakeMore({ linked, owed, awaited }: Subscriber): boolean {
 }
 
 // A peer that was sent all that is owed to it is asked what it has (RESYNC).
-function count({ objects, out }: Turn, peer: PeerId): void {
+function sendResync({ objects, out }: Context, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   if (subscriber && (subscriber.owed.length > 0 || (subscriber.resyncDue && !subscriber.linked)))
     return
@@ -174,25 +178,25 @@ function count({ objects, out }: Turn, peer: PeerId): void {
   out.send(peer, plain(KIND.resync, objects.term.from))
 }
 
-function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boolean {
+function sendBatch({ objects, types, out }: Context, subscriber: Subscriber): boolean {
   const { peer } = subscriber
   const tell = begin(KIND.tell)
   const hidden = begin(KIND.hide)
   const entries: number[] = []
   let taken = 0
-  for (const slot of subscriber.owed) {
-    const replica = at(objects, slot)
-    if (replica && subscriber.barrier[slot] === BARRIER.owed) {
+  for (const index of subscriber.owed) {
+    const replica = at(objects, index)
+    if (replica && subscriber.barrier[index] === BARRIER.owed) {
       const room = types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD
       if (entries.length > 0 && tell.length + room > BATCH_BYTES) break
       writeEntry(tell, types, replica)
-      subscriber.barrier[slot] = BARRIER.sent
-      entries.push(slot, replica.serial, replica.oseq)
-    } else if (replica && subscriber.barrier[slot] === BARRIER.hiding) {
+      subscriber.barrier[index] = BARRIER.sent
+      entries.push(index, replica.serial, replica.oseq)
+    } else if (replica && subscriber.barrier[index] === BARRIER.hiding) {
       if (hidden.length > BATCH_BYTES) break
       writeName(hidden, replica)
-      subscriber.barrier[slot] = BARRIER.hidden
-      unawait(subscriber, slot)
+      subscriber.barrier[index] = BARRIER.hidden
+      unawait(subscriber, index)
     }
     taken++
   }
@@ -207,9 +211,9 @@ function sendBatch({ objects, types, out }: Turn, subscriber: Subscriber): boole
 
 // An entry that was sent before its object was hidden opens no barrier: it may arrive before the
 // HIDE, and an entry that is sent after the HIDE has not arrived by then.
-function unawait({ awaited }: Subscriber, slot: number): void {
+function unawait({ awaited }: Subscriber, index: number): void {
   for (const { entries } of awaited) {
-    for (let i = 0; i < entries.length; i += 3) if (entries[i] === slot) entries[i + 1] = 0
+    for (let i = 0; i < entries.length; i += 3) if (entries[i] === index) entries[i + 1] = 0
   }
 }
 
@@ -225,16 +229,16 @@ export function delivered(objects: Objects, peer: PeerId, upTo: number): void {
 // Opens the barrier of each object in a message that arrived, if its version is the same still.
 function open(objects: Objects, subscriber: Subscriber, entries: number[]): void {
   for (let i = 0; i < entries.length; i += 3) {
-    const slot = entries[i]!
-    const replica = at(objects, slot)
-    if (!replica || replica.serial !== entries[i + 1] || subscriber.barrier[slot] !== BARRIER.sent)
+    const index = entries[i]!
+    const replica = at(objects, index)
+    if (!replica || replica.serial !== entries[i + 1] || subscriber.barrier[index] !== BARRIER.sent)
       continue
-    subscriber.barrier[slot] = BARRIER.open
-    subscriber.acked[slot] = Math.max(subscriber.acked[slot]!, entries[i + 2]!)
-    if (!replica.dead && replica.oseq > subscriber.acked[slot]!) {
+    subscriber.barrier[index] = BARRIER.open
+    subscriber.acked[index] = Math.max(subscriber.acked[index]!, entries[i + 2]!)
+    if (!replica.dead && replica.oseq > subscriber.acked[index]!) {
       // It has waited long enough.
-      subscriber.since[slot] = 0
-      enqueue(objects, subscriber, slot)
+      subscriber.since[index] = 0
+      enqueue(objects, subscriber, index)
     }
   }
 }

@@ -19,7 +19,7 @@ const FRAMES_MAX = 8
 /** One update of a shared frame. */
 export interface SharedUpdate {
   replica: Replica
-  slot: number
+  index: number
   serial: number
   oseq: number
   low: number
@@ -33,47 +33,47 @@ export interface SharedUpdate {
 /** A frame as it was written for one peer. */
 export interface SharedFrame {
   updates: SharedUpdate[]
-  /** Index of each slot's update. */
+  /** Position of the update of each index. */
   places: Map<number, number>
   bytes: ByteWriter
 }
 
-interface Round {
+interface Tick {
   now: Millis
   frames: SharedFrame[]
 }
 
-const rounds = new WeakMap<Objects, Round>()
+const ticks = new WeakMap<Objects, Tick>()
 
-function roundOf(objects: Objects, now: Millis): Round {
-  const known = rounds.get(objects)
+function tickOf(objects: Objects, now: Millis): Tick {
+  const known = ticks.get(objects)
   if (known?.now === now) return known
   const round = { now, frames: [] }
-  rounds.set(objects, round)
+  ticks.set(objects, round)
   return round
 }
 
 /** A frame of this instant with that object in it, best one that begins with it; or null. */
-export function sharedFrame(objects: Objects, now: Millis, slot: number): SharedFrame | null {
+export function sharedFrame(objects: Objects, now: Millis, index: number): SharedFrame | null {
   if (!objects.rules.shares()) return null
-  const { frames } = roundOf(objects, now)
+  const { frames } = tickOf(objects, now)
   let found: SharedFrame | null = null
   for (const frame of frames) {
-    if (frame.updates[0]!.slot === slot) return frame
-    if (frame.places.has(slot)) found ??= frame
+    if (frame.updates[0]!.index === index) return frame
+    if (frame.places.has(index)) found ??= frame
   }
   return found
 }
 
 /** Whether a peer lacks exactly what that update carries. */
 export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
-  const { slot, replica, oseq } = update
-  const base = subscriber.acked[slot]!
+  const { index, replica, oseq } = update
+  const base = subscriber.acked[index]!
   return (
     base >= update.low &&
     base < update.high &&
-    subscriber.sent[slot] !== oseq &&
-    subscriber.barrier[slot] === BARRIER.open &&
+    subscriber.sent[index] !== oseq &&
+    subscriber.barrier[index] === BARRIER.open &&
     replica.oseq === oseq &&
     replica.serial === update.serial &&
     oseq - base < SEQUENCE_MODULUS / 2
@@ -83,34 +83,38 @@ export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean
 /**
  * Index of the update that may follow that object's; -1 for none. @param madeAt  of the last stamp
  */
-export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt: Millis): number {
-  const place = places.get(slot)
+export function indexAfter(
+  { places, updates }: SharedFrame,
+  index: number,
+  madeAt: Millis,
+): number {
+  const place = places.get(index)
   return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
 }
 
 /** Begins a frame that others may share. Null if enough frames are kept already. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
-  if (!objects.rules.shares() || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
+  if (!objects.rules.shares() || tickOf(objects, now).frames.length >= FRAMES_MAX) return null
   return { updates: [], places: new Map(), bytes: createWriter(256) }
 }
 
 /** Notes an update that was just written. @param end  where the update ends in the frame */
-export function noteUpdate(
+export function addUpdate(
   frame: SharedFrame,
   replica: Replica,
   subscriber: Subscriber,
   end: number,
   { madeAt }: { madeAt: Millis },
 ): void {
-  const { slot, serial, oseq, changedAt } = replica
-  const base = subscriber.acked[slot]!
+  const { index, serial, oseq, changedAt } = replica
+  const base = subscriber.acked[index]!
   let [low, high] = [0, oseq]
-  for (const changed of changedAt) {
-    if (changed <= base) low = Math.max(low, changed)
-    else high = Math.min(high, changed)
+  for (const markChanged of changedAt) {
+    if (markChanged <= base) low = Math.max(low, markChanged)
+    else high = Math.min(high, markChanged)
   }
-  frame.places.set(slot, frame.updates.length)
-  frame.updates.push({ replica, slot, serial, oseq, low, high, end, madeAt })
+  frame.places.set(index, frame.updates.length)
+  frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
 }
 
 /** The frame is complete: keeps it for other peers. */
@@ -123,10 +127,10 @@ export function keepFrame(
   if (frame.updates.length === 0) return
   reset(frame.bytes)
   writeRaw(frame.bytes, bytes)
-  roundOf(objects, now).frames.push(frame)
+  tickOf(objects, now).frames.push(frame)
 }
 
-// The queue of each peer: slots with something new, and when the next packet with updates may
+// The queue of each peer: indexes with something new, and when the next packet with updates may
 // leave. Changes gather for some milliseconds, so that a primary sends a hundred members' moves to
 // each of them in few packets; the first change after a pause leaves at once. An update that must
 // be sent again to one peer, or that only now may be sent to it, leaves with the next changes,
@@ -138,63 +142,63 @@ const PEERS_PER_MS = 16
 const EARLY = 0.9
 
 /** An object changed: `spread` queues the change for all who have its version. */
-export function changed({ fresh }: Objects, { slot }: Replica): void {
-  fresh.add(slot)
+export function markChanged({ fresh }: Objects, { index }: Replica): void {
+  fresh.add(index)
 }
 
 /** Queues what changed since the last call for each peer. */
-export function spread(objects: Objects, now: Millis): void {
+export function enqueueChanged(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
-  const slots = [...objects.fresh]
+  const indexes = [...objects.fresh]
   objects.fresh.clear()
   for (const subscriber of objects.subscribers.values()) {
     // With its next link the peer is sent everything anew.
     if (!subscriber.linked) continue
-    if (wait(subscriber, slots, now)) objects.news = true
+    if (enqueueAll(subscriber, indexes, now)) objects.changesWaiting = true
     if (subscriber.todo.length > 0) objects.dirty.add(subscriber.peer)
   }
 }
 
-// @returns whether any of the slots is new to that peer
-function wait(subscriber: Subscriber, slots: readonly number[], now: Millis): boolean {
+// @returns whether any of the indexes is new to that peer
+function enqueueAll(subscriber: Subscriber, indexes: readonly number[], now: Millis): boolean {
   const { barrier, queued, since, todo } = subscriber
   const before = todo.length
-  for (const slot of slots) {
-    if (barrier[slot] !== BARRIER.open || queued[slot] === 1) continue
-    queued[slot] = 1
-    since[slot] = now
-    todo.push(slot)
+  for (const index of indexes) {
+    if (barrier[index] !== BARRIER.open || queued[index] === 1) continue
+    queued[index] = 1
+    since[index] = now
+    todo.push(index)
   }
   return todo.length > before
 }
 
 /** Queues an object for one peer; `since` already holds when it changed. */
-export function enqueue({ dirty }: Objects, subscriber: Subscriber, slot: number): void {
+export function enqueue({ dirty }: Objects, subscriber: Subscriber, index: number): void {
   const { peer, barrier, queued, todo } = subscriber
-  if (barrier[slot] !== BARRIER.open || queued[slot] === 1) return
-  queued[slot] = 1
-  todo.push(slot)
+  if (barrier[index] !== BARRIER.open || queued[index] === 1) return
+  queued[index] = 1
+  todo.push(index)
   dirty.add(peer)
 }
 
 /** Peers to whom updates may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
-  if (now < leavesAt(objects)) return []
-  objects.leaveAt = now + EARLY * roundMs(objects)
-  objects.news = false
+  if (now < sendDueAt(objects)) return []
+  objects.nextSendAt = now + EARLY * tickMs(objects)
+  objects.changesWaiting = false
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready
 }
 
 /** When the queued updates may leave; Infinity if none are queued. */
-export function leavesAt(objects: Objects): Millis {
-  const { dirty, fresh, news, leaveAt } = objects
-  if (news || fresh.size > 0) return leaveAt
-  return dirty.size > 0 ? leaveAt + roundMs(objects) : Infinity
+export function sendDueAt(objects: Objects): Millis {
+  const { dirty, fresh, changesWaiting, nextSendAt } = objects
+  if (changesWaiting || fresh.size > 0) return nextSendAt
+  return dirty.size > 0 ? nextSendAt + tickMs(objects) : Infinity
 }
 
 // Time from one send tick to the next.
-function roundMs({ gatherMs, subscribers }: Objects): Millis {
+function tickMs({ gatherMs, subscribers }: Objects): Millis {
   return Math.max(gatherMs, GATHER_MS + subscribers.size / PEERS_PER_MS)
 }

@@ -11,7 +11,7 @@
 
 import type { PeerId } from '../../machine.ts'
 import { numberAt, type Scale } from '../../wire/fields/scale.ts'
-import { owe, reach } from './fan-out.ts'
+import { owe, ensureCapacity } from './fan-out.ts'
 import { KIND, nameOf, plain } from './messages.ts'
 import {
   at,
@@ -22,7 +22,7 @@ import {
   type Sees,
   type Subscriber,
   type VisibilityRule,
-  type Turn,
+  type Context,
   type Types,
 } from './state.ts'
 
@@ -43,47 +43,52 @@ interface Grid {
 type Near = Extract<VisibilityRule, { kind: 'near' }>
 
 /** An object came, moved, went or has another owner than `before`: others may see it by now. */
-export function moved(turn: Turn, replica: Replica, before: PeerId = replica.owner): void {
-  const { objects, types } = turn
+export function updateInterest(
+  context: Context,
+  replica: Replica,
+  before: PeerId = replica.owner,
+): void {
+  const { objects, types } = context
   const { visibility: rule, eyes } = types[replica.type]!
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
   const { cell: left } = replica
-  const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
-  if (rule && !stays && speaks(objects, replica)) {
+  const stays =
+    rule?.kind === 'near' && !updateCell(context, replica, rule) && before === replica.owner
+  if (rule && !stays && decidesInterest(objects, replica)) {
     const isKnown = left >= 0 && replica.cell >= 0
     const crosses = rule.kind === 'near' && isKnown && before === replica.owner
-    if (crosses) cross(turn, replica, left)
-    else judgeAll(turn, replica, rule, before)
+    if (crosses) crossCells(context, replica, left)
+    else judgeAll(context, replica, rule, before)
   }
-  if (rule && before !== replica.owner) objects.handed.add(replica.key)
+  if (rule && before !== replica.owner) objects.transferred.add(replica.key)
   if (eyes < 0) return
-  if (before !== replica.owner) lend(turn, replica, before, false)
-  lend(turn, replica, replica.owner, !replica.dead)
+  if (before !== replica.owner) updateEyes(context, replica, before, false)
+  updateEyes(context, replica, replica.owner, !replica.dead)
 }
 
 // Whether we decide who sees the object: in a mesh its owner does, in a star the primary.
-function speaks({ mesh, me }: Objects, replica: Replica): boolean {
+function decidesInterest({ mesh, me }: Objects, replica: Replica): boolean {
   return !mesh || replica.owner === me
 }
 
 // Adds the object to the eyes of a member, or removes it.
-function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void {
-  const { eyes } = turn.objects
-  if (sees) put(eyes, peer, slot)
-  else drop(eyes, peer, slot)
-  lookAround(turn, peer)
+function updateEyes(context: Context, { index }: Replica, peer: PeerId, sees: boolean): void {
+  const { eyes } = context.objects
+  if (sees) put(eyes, peer, index)
+  else drop(eyes, peer, index)
+  updateView(context, peer)
 }
 
 // Puts the object into its cell. @returns whether the cell changed
-function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
+function updateCell({ objects, types }: Context, replica: Replica, rule: Near): boolean {
   const isThere = !replica.dead && !replica.hidden
   const cell = isThere ? cellOf(rule, types, replica, rule.column) : -1
   if (cell === replica.cell) return false
   const grid: Sets = objects.cells.get(replica.type) ?? new Map()
   objects.cells.set(replica.type, grid)
-  drop(grid, replica.cell, replica.slot)
+  drop(grid, replica.cell, replica.index)
   replica.cell = cell
-  if (cell >= 0) put(grid, cell, replica.slot)
+  if (cell >= 0) put(grid, cell, replica.index)
   return true
 }
 
@@ -131,24 +136,24 @@ function gridOf(rule: Near, types: Types): Grid {
 }
 
 // The object moved from one cell to another: only members who see just one of the two are affected.
-function cross(turn: Turn, replica: Replica, left: number): void {
-  const { objects } = turn
-  const watchers = objects.watchers.get(replica.type)
-  const [before, after] = [watchers?.get(left), watchers?.get(replica.cell)]
+function crossCells(context: Context, replica: Replica, left: number): void {
+  const { objects } = context
+  const viewers = objects.viewers.get(replica.type)
+  const [before, after] = [viewers?.get(left), viewers?.get(replica.cell)]
   for (const peer of before ?? []) {
     const subscriber = after?.has(peer) ? undefined : objects.subscribers.get(peer)
-    if (subscriber) setSeen(turn, subscriber, replica, peer === replica.owner)
+    if (subscriber) setSeen(context, subscriber, replica, peer === replica.owner)
   }
   for (const peer of after ?? []) {
     const subscriber = before?.has(peer) ? undefined : objects.subscribers.get(peer)
-    if (subscriber) setSeen(turn, subscriber, replica, true)
+    if (subscriber) setSeen(context, subscriber, replica, true)
   }
 }
 
-function judgeAll(turn: Turn, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
+function judgeAll(context: Context, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
   const sees = seesOf(rule, replica)
-  for (const subscriber of turn.objects.subscribers.values())
-    judge(turn, subscriber, replica, sees, before)
+  for (const subscriber of context.objects.subscribers.values())
+    judge(context, subscriber, replica, sees, before)
 }
 
 // The viewers of one state by the game's rule; null for a rule that goes by places.
@@ -158,19 +163,19 @@ function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
 
 // Decides whether a peer sees the object now. @param sees  as returned by `seesOf`
 function judge(
-  turn: Turn,
+  context: Context,
   subscriber: Subscriber,
   replica: Replica,
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
   // A former owner learns that it is not the owner any more before the object is hidden from it.
-  const isSeen = before === subscriber.peer || maySee(turn, subscriber, replica, sees)
-  setSeen(turn, subscriber, replica, isSeen)
+  const isSeen = before === subscriber.peer || maySee(context, subscriber, replica, sees)
+  setSeen(context, subscriber, replica, isSeen)
 }
 
 function maySee(
-  { objects }: Turn,
+  { objects }: Context,
   { peer, cells }: Subscriber,
   replica: Replica,
   sees: Sees | null,
@@ -186,34 +191,35 @@ function maySee(
  * We own the object no more. In a mesh we had sent others our version, perhaps after the new owner
  * had sent them a HIDE: so we send those who may not see it a HIDE too; if `unseen`, to all.
  */
-export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
-  const { objects, types } = turn
+export function forwardHide(context: Context, replica: Replica, unseen = false): void {
+  const { objects, types } = context
   const { visibility: rule } = types[replica.type]!
   if (!objects.mesh || !rule) return
   const sees = unseen ? null : seesOf(rule, replica)
   for (const [peer, subscriber] of objects.subscribers) {
-    const gate = subscriber.barrier[replica.slot] ?? BARRIER.none
+    const gate = subscriber.barrier[replica.index] ?? BARRIER.none
     if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
-    if (peer === objects.primary || (!unseen && maySee(turn, subscriber, replica, sees))) continue
+    if (peer === objects.primary || (!unseen && maySee(context, subscriber, replica, sees)))
+      continue
     objects.outbox.push({ to: peer, bytes: plain(KIND.hide, ...nameOf(replica)) })
   }
 }
 
-function setSeen(turn: Turn, subscriber: Subscriber, replica: Replica, sees: boolean): void {
-  const { slot } = replica
-  const known = slot < subscriber.seen.length && subscriber.seen[slot] === 1
+function setSeen(context: Context, subscriber: Subscriber, replica: Replica, sees: boolean): void {
+  const { index } = replica
+  const known = index < subscriber.seen.length && subscriber.seen[index] === 1
   if (known === sees) return
-  reach(subscriber, slot)
-  subscriber.seen[slot] = sees ? 1 : 0
-  if (!replica.dead) owe(turn, subscriber, replica)
+  ensureCapacity(subscriber, index)
+  subscriber.seen[index] = sees ? 1 : 0
+  if (!replica.dead) owe(context, subscriber, replica)
 }
 
 /** A member's eyes moved, came or went: finds the cells that it sees now. */
-function lookAround(turn: Turn, peer: PeerId): void {
-  const { objects, types } = turn
+function updateView(context: Context, peer: PeerId): void {
+  const { objects, types } = context
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
-  const eyes = eyesOf(turn, peer)
+  const eyes = eyesOf(context, peer)
   for (const [type, { visibility: rule }] of types.entries()) {
     if (rule?.kind !== 'near') continue
     const cells = eyes.map((eye) => cellOf(rule, types, eye, types[eye.type]!.eyes))
@@ -222,20 +228,25 @@ function lookAround(turn: Turn, peer: PeerId): void {
     subscriber.eyes.set(type, cells)
     const next =
       cells.length === 0 ? null : around(cells, gridOf(rule, types).row, subscriber.cells.get(type))
-    look(turn, subscriber, type, next)
+    setView(context, subscriber, type, next)
   }
 }
 
-function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
-  const slots = [...(objects.eyes.get(peer) ?? [])]
-  return slots.map((slot) => at(objects, slot)).filter((replica) => replica !== null)
+function eyesOf({ objects }: Context, peer: PeerId): Replica[] {
+  const indexes = [...(objects.eyes.get(peer) ?? [])]
+  return indexes.map((index) => at(objects, index)).filter((replica) => replica !== null)
 }
 
 // The peer sees those cells from now on; null for all.
-function look(turn: Turn, subscriber: Subscriber, type: number, next: Set<number> | null): void {
-  const { objects } = turn
+function setView(
+  context: Context,
+  subscriber: Subscriber,
+  type: number,
+  next: Set<number> | null,
+): void {
+  const { objects } = context
   const before = subscriber.cells.get(type)
-  watch(objects, subscriber.peer, type, before, next)
+  updateViewers(objects, subscriber.peer, type, before, next)
   if (next) subscriber.cells.set(type, next)
   else subscriber.cells.delete(type)
   const grid = objects.cells.get(type)
@@ -246,30 +257,31 @@ function look(turn: Turn, subscriber: Subscriber, type: number, next: Set<number
       ? [...before, ...next].filter((cell) => before.has(cell) !== next.has(cell))
       : [...grid.keys()]
   for (const cell of touched) {
-    for (const slot of grid.get(cell) ?? []) {
-      const replica = at(objects, slot)
-      if (replica && speaks(objects, replica)) judge(turn, subscriber, replica, null)
+    for (const index of grid.get(cell) ?? []) {
+      const replica = at(objects, index)
+      if (replica && decidesInterest(objects, replica)) judge(context, subscriber, replica, null)
     }
   }
 }
 
-function watch(
-  { watchers }: Objects,
+function updateViewers(
+  { viewers }: Objects,
   peer: PeerId,
   type: number,
   before: ReadonlySet<number> | undefined,
   next: ReadonlySet<number> | null,
 ): void {
-  const cells: Sets = watchers.get(type) ?? new Map()
-  watchers.set(type, cells)
+  const cells: Sets = viewers.get(type) ?? new Map()
+  viewers.set(type, cells)
   for (const cell of before ?? []) if (!next?.has(cell)) drop(cells, cell, peer)
   for (const cell of next ?? []) if (!before?.has(cell)) put(cells, cell, peer)
 }
 
 /** A peer left: no cell counts it as a viewer any more. */
-export function unwatch(objects: Objects, peer: PeerId): void {
+export function removeViewer(objects: Objects, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
-  for (const [type, cells] of subscriber?.cells ?? []) watch(objects, peer, type, cells, null)
+  for (const [type, cells] of subscriber?.cells ?? [])
+    updateViewers(objects, peer, type, cells, null)
 }
 
 // The cells within a radius of the eyes, and those of `before` that are one cell further away.
@@ -305,29 +317,29 @@ function edge(cells: number): number {
 }
 
 /** A peer came: decides which of all objects it sees. */
-export function beginToSee(turn: Turn, subscriber: Subscriber): void {
-  const { objects, types } = turn
-  unwatch(objects, subscriber.peer)
+export function beginToSee(context: Context, subscriber: Subscriber): void {
+  const { objects, types } = context
+  removeViewer(objects, subscriber.peer)
   subscriber.eyes.clear()
   subscriber.cells.clear()
-  lookAround(turn, subscriber.peer)
+  updateView(context, subscriber.peer)
   for (const replica of objects.replicas.values()) {
     const { visibility: rule } = types[replica.type]!
-    if (rule) judge(turn, subscriber, replica, seesOf(rule, replica))
+    if (rule) judge(context, subscriber, replica, seesOf(rule, replica))
   }
 }
 
 /** We became the primary of a star: before, we kept no cells and no eyes. */
-export function beginToShow(turn: Turn): void {
-  const { objects, types } = turn
+export function beginToShow(context: Context): void {
+  const { objects, types } = context
   objects.eyes.clear()
   for (const replica of objects.replicas.values()) {
     const { visibility: rule, eyes } = types[replica.type]!
-    if (rule?.kind === 'near') sort(turn, replica, rule)
+    if (rule?.kind === 'near') updateCell(context, replica, rule)
     if (eyes < 0 || replica.dead || replica.hidden) continue
-    put(objects.eyes, replica.owner, replica.slot)
+    put(objects.eyes, replica.owner, replica.index)
   }
-  for (const subscriber of objects.subscribers.values()) beginToSee(turn, subscriber)
+  for (const subscriber of objects.subscribers.values()) beginToSee(context, subscriber)
 }
 
 /**
@@ -335,14 +347,14 @@ export function beginToShow(turn: Turn): void {
  * now and then. Members who gave away an object outside their interest know of the new owner by
  * now, so it may be hidden from them.
  */
-export function lookAgain(turn: Turn): void {
-  const { objects, types } = turn
+export function recheckRules(context: Context): void {
+  const { objects, types } = context
   if (!objects.mesh && !leads(objects)) return
-  const handed = new Set(objects.handed)
-  objects.handed.clear()
+  const transferred = new Set(objects.transferred)
+  objects.transferred.clear()
   for (const replica of objects.replicas.values()) {
     const rule = types[replica.type]!.visibility
-    if (!rule || replica.dead || (rule.kind === 'near' && !handed.has(replica.key))) continue
-    if (speaks(objects, replica)) judgeAll(turn, replica, rule)
+    if (!rule || replica.dead || (rule.kind === 'near' && !transferred.has(replica.key))) continue
+    if (decidesInterest(objects, replica)) judgeAll(context, replica, rule)
   }
 }

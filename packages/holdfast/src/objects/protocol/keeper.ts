@@ -6,22 +6,22 @@
  *     changes  the same for those that changed; a tombstone for those that are gone
  *
  * Whoever opens the room owns them all, and those of a player who comes back in time are given
- * back (orphans.ts).
+ * back (unowned.ts).
  */
 
 import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
 import { converted, placeOf, typesOf } from '../../wire/fields/converting.ts'
-import { stand } from './accept.ts'
-import { giveBack } from './orphans.ts'
+import { install } from './accept.ts'
+import { giveBack } from './unowned.ts'
 import { readEntry, writeEntry } from './messages.ts'
 import {
   leads,
   type Objects,
   place,
   type Replica,
-  type Said,
-  type Standing,
-  type Turn,
+  type ObjectEntry,
+  type SharedState,
+  type Context,
   type TypeRules,
   type Types,
 } from './state.ts'
@@ -74,7 +74,7 @@ function changesOf(objects: Objects, types: Types): Uint8Array[] {
     writeEntry(writer, kept, tombstone(key))
     cut(RUN_BYTES)
   }
-  state.stirred = false
+  state.hasChanges = false
   cut(0)
   return runs
 }
@@ -91,7 +91,7 @@ function entryOf(
   types: Types,
   kept: readonly KeptType[],
   replica: Replica,
-): Standing {
+): SharedState {
   const type = kept.indexOf(types[replica.type] as KeptType)
   return { ...replica, type, former: playerOf(objects, replica) }
 }
@@ -101,21 +101,21 @@ function playerOf({ here }: Objects, { owner, former }: Replica): number {
   return former || (here.get(owner) ?? 0)
 }
 
-function tombstone(key: number): Standing {
+function tombstone(key: number): SharedState {
   const [creator, count] = [Math.floor(key / 2 ** 32), key % 2 ** 32]
   const none = { version: FIRST, owner: 0, type: 0, oseq: 0, former: 0, fields: [], madeAt: NaN }
   return { creator, count, dead: true, ...none }
 }
 
 /** What a room has of objects: the whole, and the changes behind it; null if it is malformed. */
-function read(kept: Types, all: readonly Uint8Array[]): Map<number, Said> | null {
-  const found = new Map<number, Said>()
+function read(kept: Types, all: readonly Uint8Array[]): Map<number, ObjectEntry> | null {
+  const found = new Map<number, ObjectEntry>()
   for (const bytes of all) {
     const reader = createReader(bytes)
     while (!reader.failed && reader.at < reader.end) {
-      const said = readEntry(reader, kept)
-      if (said.dead) found.delete(said.key)
-      else found.set(said.key, said)
+      const entry = readEntry(reader, kept)
+      if (entry.dead) found.delete(entry.key)
+      else found.set(entry.key, entry)
     }
     if (!isDone(reader)) return null
   }
@@ -125,28 +125,28 @@ function read(kept: Types, all: readonly Uint8Array[]): Map<number, Said> | null
 /** The room is opened: as soon as we lead it its objects are there. */
 function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void {
   const kept = keptTypes(types)
-  const said = read(kept, all) ?? new Map<number, Said>()
-  objects.kept.found = Array.from(said.values(), (one) => {
+  const entries = read(kept, all) ?? new Map<number, ObjectEntry>()
+  objects.kept.found = Array.from(entries.values(), (one) => {
     return { ...one, type: types.indexOf(kept[one.type]!) }
   })
 }
 
 /** We lead the room that we opened: what was found is ours, or its player's who is here. */
-function bringBack(turn: Turn): void {
-  const { objects } = turn
+function restore(context: Context): void {
+  const { objects } = context
   const { found } = objects.kept
   if (found.length === 0 || !leads(objects)) return
   objects.kept.found = []
-  for (const said of found) {
-    const { key, creator, count, type } = said
+  for (const entry of found) {
+    const { key, creator, count, type } = entry
     if (objects.replicas.has(key)) continue
-    const version = after(said.version, objects.epoch)
+    const version = after(entry.version, objects.epoch)
     const replica = place(objects, creator, count, type)
-    stand(turn, replica, { ...said, version, owner: objects.me })
+    install(context, replica, { ...entry, version, owner: objects.me })
     // A saved room may have objects that a member of our number made, in another session.
     if (creator === objects.me) objects.nextCount = Math.max(objects.nextCount, count + 1)
   }
-  giveBack(turn)
+  giveBack(context)
 }
 
 /** The same of another build, in our form; or why that cannot be. */
@@ -163,15 +163,15 @@ function reread(
     schema: one.schema,
     timed: one.rest.startsWith('timed '),
   }))
-  const said = read(rules, [bytes, ...behind])
-  if (!said) return 'its objects cannot be read by its types'
+  const entries = read(rules, [bytes, ...behind])
+  if (!entries) return 'its objects cannot be read by its types'
   const kept = keptTypes(types)
   const ours = kept.map(({ kept: { name, migration }, schema }) => {
     return { name, schema, secret: 0, kept: migration }
   })
   const writer = createWriter(1_024)
   try {
-    for (const one of said.values()) {
+    for (const one of entries.values()) {
       const from = theirs[one.type]!
       const type = placeOf(ours, from)
       const { fields } = converted(ours[type]!, from, { fields: one.fields, hidden: 0 })
@@ -194,7 +194,7 @@ const PLAIN = {
 } as const
 
 /** What keeps objects; games without it do not carry it. */
-export const keeper = { wholeOf, changesOf, find, bringBack, reread }
+export const keeper = { wholeOf, changesOf, find, bringBack: restore, reread }
 
 /** See `keeper`. */
 export type Keeper = typeof keeper

@@ -33,18 +33,18 @@ import { INC_MAX } from '../../machine.ts'
 import { allFields, readFields, writeFields } from '../../wire/fields/schema.ts'
 import { readStamp, STAMP_BYTES_MAX, writeStamp, readVersion, type Version } from './stamp.ts'
 import {
-  type Asked,
+  type PendingRequest,
   COUNT_MAX,
   keyOf,
   type Lack,
   LACKS,
-  OSEQ_SAID_MAX,
+  OSEQ_WIRE_MAX,
   type Replica,
   type Request,
-  type Said,
-  type Standing,
+  type ObjectEntry,
+  type SharedState,
   type Types,
-  type What,
+  type RequestKind,
 } from './state.ts'
 
 /** First byte of each message. */
@@ -93,7 +93,7 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
 }
 
 /** Writes an object with its whole state, or its tombstone. */
-export function writeEntry(writer: ByteWriter, types: Types, replica: Standing): void {
+export function writeEntry(writer: ByteWriter, types: Types, replica: SharedState): void {
   const { schema, timed } = types[replica.type]!
   writeName(writer, replica)
   writeVarint(writer, replica.owner)
@@ -106,14 +106,14 @@ export function writeEntry(writer: ByteWriter, types: Types, replica: Standing):
 }
 
 /** Reads what `writeEntry` wrote; on anything else the reader fails. */
-export function readEntry(reader: ByteReader, types: Types): Said {
+export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   const { key, version } = readName(reader)
   const owner = readVarint(reader)
   const typed = readU8(reader)
   const oseq = readVarint(reader)
   const rules = types[typed & ~GONE]
-  if (!rules || oseq > OSEQ_SAID_MAX || owner >= INC_MAX) fail(reader)
-  const said: Said = {
+  if (!rules || oseq > OSEQ_WIRE_MAX || owner >= INC_MAX) fail(reader)
+  const entry: ObjectEntry = {
     key,
     creator: Math.floor(key / 2 ** 32),
     count: key % 2 ** 32,
@@ -126,11 +126,11 @@ export function readEntry(reader: ByteReader, types: Types): Said {
     fields: [],
     madeAt: NaN,
   }
-  if (said.dead || !rules || reader.failed) return said
-  said.former = readVarint(reader)
-  if (readFields(reader, rules.schema, said.fields) !== allFields(rules.schema)) fail(reader)
-  if (rules.timed) said.madeAt = readStamp(reader)
-  return said
+  if (entry.dead || !rules || reader.failed) return entry
+  entry.former = readVarint(reader)
+  if (readFields(reader, rules.schema, entry.fields) !== allFields(rules.schema)) fail(reader)
+  if (rules.timed) entry.madeAt = readStamp(reader)
+  return entry
 }
 
 /** A message of a kind and some numbers, and nothing else. */
@@ -161,7 +161,7 @@ export function nameOf({ creator, count, version }: Named): number[] {
   return [creator, count, version.epoch, version.count]
 }
 
-const WHATS: readonly What[] = ['take', 'give', 'yes']
+const WHATS: readonly RequestKind[] = ['take', 'give', 'yes']
 
 /** REQUEST; a giver sends the object's state along. */
 export function encodeRequest(
@@ -177,7 +177,7 @@ export function encodeRequest(
 }
 
 /** Reads what `encodeRequest` wrote behind its kind; on anything else the reader fails. */
-export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from' | 'at'> {
+export function readRequest(reader: ByteReader, types: Types): Omit<PendingRequest, 'from' | 'at'> {
   const number = readVarint(reader)
   const { key, version } = readName(reader)
   const what = WHATS[readU8(reader)]

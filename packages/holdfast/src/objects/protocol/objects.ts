@@ -9,9 +9,9 @@
 
 import { assert, type Millis, rulesOf } from '../../machine.ts'
 import type { Quantised } from '../../wire/fields/schema.ts'
-import { bury, isOfBefore, maySay, stand } from './accept.ts'
-import { moved } from './interest.ts'
-import { say, wait } from './updates.ts'
+import { markDestroyed, isFromEarlierTerm, isAuthorized, install } from './accept.ts'
+import { updateInterest } from './interest.ts'
+import { sendState, defer } from './updates.ts'
 import {
   createState,
   GATHER_MS,
@@ -21,11 +21,11 @@ import {
   place,
   relays,
   type Replica,
-  type Turn,
+  type Context,
   type Types,
 } from './state.ts'
 import { compare, FIRST } from './stamp.ts'
-import { oweAll, speaksFor } from './fan-out.ts'
+import { oweAll, sendsTo } from './fan-out.ts'
 import { grant } from './grants.ts'
 import { follow } from './views.ts'
 
@@ -45,11 +45,16 @@ const MEASURE_EVERY_MS: Millis = 200
 const MEASURED_OFTEN = 20
 
 /** Creates an object of ours. @param madeAt  session time, or NaN */
-export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Millis = NaN): Replica {
-  const { objects } = turn
+export function spawn(
+  context: Context,
+  type: number,
+  fields: Quantised,
+  madeAt: Millis = NaN,
+): Replica {
+  const { objects } = context
   const replica = place(objects, objects.me, objects.nextCount++, type)
   const { me: owner } = objects
-  stand(turn, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
+  install(context, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
   return replica
 }
 
@@ -73,16 +78,17 @@ export function set(
   assert(isMine(objects, replica), 'who sets an object owns it')
   if (mask === 0) return false
   const rules = types[replica.type]!
-  if (rules.kept) objects.kept.stirred = true
+  if (rules.kept) objects.kept.hasChanges = true
   replica.oseq++
   for (let field = 0; field < replica.changedAt.length; field++) {
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
   }
   if (rules.timed) replica.madeAt = madeAt
   if (rules.timed) measure(objects, replica)
-  if (rules.visibility || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
-  if (waits && wait(objects, now, replica)) return false
-  say(objects, now, replica)
+  if (rules.visibility || rules.eyes >= 0)
+    updateInterest({ objects, types, now, out: NOBODY }, replica)
+  if (waits && defer(objects, now, replica)) return false
+  sendState(objects, now, replica)
   return true
 }
 
@@ -97,29 +103,29 @@ function measure(objects: Objects, replica: Replica): void {
 }
 
 /** Destroys an object of ours (B19). */
-export function destroy(turn: Turn, replica: Replica): void {
-  const { objects } = turn
+export function destroy(context: Context, replica: Replica): void {
+  const { objects } = context
   assert(isMine(objects, replica), 'who destroys an object owns it')
-  bury(turn, replica, replica.version, objects.me)
+  markDestroyed(context, replica, replica.version, objects.me)
 }
 
 /** The rules of every real session. */
 export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
-  order: (said, known) => compare(said.version, known.version),
-  maySay,
-  isOfBefore,
+  order: (entry, known) => compare(entry.version, known.version),
+  isAuthorized,
+  isFromEarlierTerm,
   creates: () => true,
   tombstone: () => true,
   isOld: (oseq, known) => oseq <= known,
-  fits: (said, known) => compare(said, known) === 0,
-  hears: () => true,
+  fits: (version, known) => compare(version, known) === 0,
+  accepts: () => true,
   reports: () => true,
-  speaksFor,
+  sendsTo,
   grant,
   epochOf: ({ epoch }) => epoch,
   follow,
   oweAll,
-  base: ({ acked }, slot) => acked[slot]!,
+  base: ({ acked }, index) => acked[index]!,
   shares: () => true,
   asksAgain: ({ owner }, follower) => owner === follower,
   declines: () => true,

@@ -10,7 +10,7 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { stand } from './accept.ts'
+import { install } from './accept.ts'
 import { encodeRequest } from './messages.ts'
 import {
   type Answer,
@@ -19,9 +19,9 @@ import {
   type Replica,
   REPLICAS_MAX,
   type Request,
-  type Said,
-  type Turn,
-  type What,
+  type ObjectEntry,
+  type Context,
+  type RequestKind,
 } from './state.ts'
 import { compare, type Version } from './stamp.ts'
 
@@ -29,17 +29,23 @@ import { compare, type Version } from './stamp.ts'
 export const REQUEST_MS: Millis = 30_000
 
 /** Asks for an object, or gives it. @param answers  see Request @returns the request's number */
-export function request(turn: Turn, replica: Replica, what: What, to: PeerId, answers = 0): number {
-  const { objects, now } = turn
+export function request(
+  context: Context,
+  replica: Replica,
+  what: RequestKind,
+  to: PeerId,
+  answers = 0,
+): number {
+  const { objects, now } = context
   const number = objects.nextRequest++
   const { key, version: from } = replica
   objects.requests.set(number, { key, what, to, from, answers, at: now })
   if (what !== 'take') replica.giving = true
-  send(turn, number, objects.requests.get(number)!)
+  send(context, number, objects.requests.get(number)!)
   return number
 }
 
-function send({ objects, types, now }: Turn, number: number, asked: Request): void {
+function send({ objects, types, now }: Context, number: number, asked: Request): void {
   const { me, primary } = objects
   const { key, what, to, from: version, answers } = asked
   const replica = objects.replicas.get(key)
@@ -55,25 +61,25 @@ function send({ objects, types, now }: Turn, number: number, asked: Request): vo
 }
 
 /** There is another primary, or a new link to it: requests that are not settled are sent again. */
-export function askAgain(turn: Turn): void {
-  for (const [number, asked] of turn.objects.requests) send(turn, number, asked)
+export function resendRequests(context: Context): void {
+  for (const [number, asked] of context.objects.requests) send(context, number, asked)
 }
 
 /** An object has another version, or is destroyed: our requests about it may be settled. */
-export function settle(turn: Turn, replica: Replica): void {
-  const { objects } = turn
+export function settle(context: Context, replica: Replica): void {
+  const { objects } = context
   const { dead, owner } = replica
   for (const [number, { key, from, to }] of [...objects.requests]) {
     if (key !== replica.key) continue
     if (!dead && compare(replica.version, from) <= 0) continue
     const answer = dead ? 'gone' : owner === to ? 'granted' : 'late'
-    conclude(turn, number, answer, owner)
+    conclude(context, number, answer, owner)
   }
 }
 
 /** A request of ours has its answer. @param by  the member that the answer names; 0 for nobody */
-export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId): void {
-  const { objects, out } = turn
+export function conclude(context: Context, number: number, answer: Answer, by: PeerId): void {
+  const { objects, out } = context
   const asked = objects.requests.get(number)
   if (!asked) return
   objects.requests.delete(number)
@@ -87,16 +93,21 @@ export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId)
 }
 
 /** Ends requests that are too old for an answer to come. */
-export function endRequests(turn: Turn): void {
-  const { objects, now } = turn
+export function endRequests(context: Context): void {
+  const { objects, now } = context
   for (const [number, { at }] of [...objects.requests]) {
-    if (now - at >= REQUEST_MS) conclude(turn, number, 'no-answer', 0)
+    if (now - at >= REQUEST_MS) conclude(context, number, 'no-answer', 0)
   }
 }
 
 /** The primary grants us an object (A4). */
-export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said): void {
-  const { objects } = turn
+export function receiveGrant(
+  context: Context,
+  from: PeerId,
+  version: Version,
+  base: ObjectEntry,
+): void {
+  const { objects } = context
   const known = objects.replicas.get(base.key)
   const other = known !== undefined && known.type !== base.type
   if (other || from !== objects.primary || leads(objects) || base.dead) {
@@ -117,5 +128,5 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
   const order =
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
   const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
-  stand(turn, replica, { ...fresher, version, owner: objects.me, former: 0 })
+  install(context, replica, { ...fresher, version, owner: objects.me, former: 0 })
 }

@@ -18,7 +18,7 @@ export const STATE_MAX = 1_024
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
 /** Highest oseq off the wire: half of what four bytes hold, so ours can go on from there. */
-export const OSEQ_SAID_MAX: number = 2 ** 31
+export const OSEQ_WIRE_MAX: number = 2 ** 31
 /** Most objects that are remembered, tombstones included. */
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Least time between two send ticks. */
@@ -62,15 +62,15 @@ export type Sees = (viewer: PeerId, player: number) => boolean
 /** The types of a game, in their order there. */
 export type Types = readonly TypeRules[]
 
-function createReplica(creator: PeerId, count: number, slot: number, type: number) {
+function createReplica(creator: PeerId, count: number, index: number, type: number) {
   return {
     /** Creator and count in one number. */
     key: keyOf(creator, count),
     creator,
     count,
     /** Index of the object in the arrays of each subscriber. */
-    slot,
-    /** Rises with each version here, so that one can tell what a slot held when a packet left. */
+    index,
+    /** Rises with each version here, so that one can tell what an index held when a packet left. */
     serial: 0,
     type,
     version: FIRST,
@@ -81,7 +81,7 @@ function createReplica(creator: PeerId, count: number, slot: number, type: numbe
     /** Destroyed, and a tombstone for a while; or without a state so far. */
     dead: true,
     /** The number (`follows`) of the primary that sent us the object last. */
-    heardUnder: 0,
+    receivedUnder: 0,
     /** The object lives, and we may not see it. */
     hidden: false,
     /** Rises with each change by the owner, over all versions. */
@@ -104,7 +104,7 @@ function createReplica(creator: PeerId, count: number, slot: number, type: numbe
     /** The object is ours, and being given away: it may not be changed. */
     giving: false,
     /** For our objects: when the state was sent last, by our clock. */
-    saidAt: -Infinity,
+    sentAt: -Infinity,
     /** The update that was written last, for peers that lack the same. */
     written: null as { oseq: number; mask: number; bytes: Uint8Array } | null,
   }
@@ -114,7 +114,7 @@ function createReplica(creator: PeerId, count: number, slot: number, type: numbe
 export type Replica = ReturnType<typeof createReplica>
 
 /** All of an object but what each member keeps for itself. */
-export type Standing = Pick<
+export type SharedState = Pick<
   Replica,
   | 'creator'
   | 'count'
@@ -129,15 +129,15 @@ export type Standing = Pick<
 >
 
 /** An entry: an object as a member sent it. */
-export type Said = Standing & Pick<Replica, 'key'>
+export type ObjectEntry = SharedState & Pick<Replica, 'key'>
 
 /** `take`: to own the object; `give`: to give it away; `yes`: to give it to who asked. */
-export type What = 'take' | 'give' | 'yes'
+export type RequestKind = 'take' | 'give' | 'yes'
 
 /** A request of ours to the primary. */
 export interface Request {
   key: number
-  what: What
+  what: RequestKind
   to: PeerId
   /** The version that the request would replace. */
   from: Version
@@ -148,18 +148,18 @@ export interface Request {
 }
 
 /** A request as the primary keeps it, until it is decided. */
-export interface Asked {
+export interface PendingRequest {
   from: PeerId
   number: number
   key: number
   /** The object's version as the asking member knew it. */
   version: Version
-  what: What
+  what: RequestKind
   to: PeerId
   /** For a `yes`: the number of the asking member's request. */
   answers: number
   /** The object's state, which a giver sends along; null for a `take`. */
-  entry: Said | null
+  entry: ObjectEntry | null
   /** When the request came. */
   at: Millis
   /** It was to be decided, and its player had asked for too much. */
@@ -175,13 +175,13 @@ export interface Ask {
 }
 
 /** As owner: a member asks for an object of ours. */
-export interface Answering {
+export interface IncomingAsk {
   by: PeerId
   request: number
   /** Our application's answer; null while there is none. */
   answer: 'yes' | 'no' | null
   /** Whether the answer was sent to the primary. */
-  said: boolean
+  sent: boolean
 }
 
 /** A grant that the grantee has not confirmed by sending the object's entry. */
@@ -226,18 +226,18 @@ export function createSubscriber(peer: PeerId) {
     sent: new Uint32Array(size),
     /** Whether the peer may see it, for types with a rule. */
     seen: new Uint8Array(size),
-    /** Slots of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
+    /** Indexes of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
     outdated: new Set<number>(),
-    /** Slots that must be sent reliably, in order. */
+    /** Indexes that must be sent reliably, in order. */
     owed: [] as number[],
-    /** Messages until they are delivered, with slot, serial and oseq of each entry. */
+    /** Messages until they are delivered, with index, serial and oseq of each entry. */
     awaited: [] as { message: number; entries: number[] }[],
-    /** Slots with something new. */
+    /** Indexes with something new. */
     todo: [] as number[],
     queued: new Uint8Array(size),
-    /** Since when each slot has waited. */
+    /** Since when each index has waited. */
     since: new Float64Array(size),
-    /** Packets until their verdict, with slot, serial and oseq of each update. */
+    /** Packets until their verdict, with index, serial and oseq of each update. */
     carried: new Map<number, number[]>(),
     /** How many updates the last packet carried, if some were left waiting; else 0. */
     behind: 0,
@@ -254,41 +254,52 @@ export function createSubscriber(peer: PeerId) {
   }
 }
 
-/** What one peer has of the objects, slot by slot. */
+/** What one peer has of the objects, index by index. */
 export type Subscriber = ReturnType<typeof createSubscriber>
 
 /** Decisions on which one owner and one newest state rest: RULES of objects.ts, or a test's own. */
 export interface ObjectsRules {
   /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
-  order(said: Said, known: Replica): number
+  order(entry: ObjectEntry, known: Replica): number
   /** Whether that peer may send that entry (B48). */
-  maySay(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): boolean
+  isAuthorized(
+    context: Context,
+    from: PeerId,
+    entry: ObjectEntry,
+    known: Replica | undefined,
+  ): boolean
   /** Whether an earlier primary may have granted that version. */
-  isOfBefore(objects: Objects, now: Millis, version: Version): boolean
+  isFromEarlierTerm(objects: Objects, now: Millis, version: Version): boolean
   /** Whether the entry may create an object that we do not have (B41). */
-  creates(said: Said): boolean
+  creates(entry: ObjectEntry): boolean
   /** Whether tombstones are kept, adopted, reported, or sent to newcomers. */
-  tombstone(use: 'keep' | 'adopt' | 'report' | 'tell'): boolean
+  tombstone(use: 'keep' | 'adopt' | 'report' | 'send'): boolean
   /** Whether an update is not newer than what we have (B16). */
   isOld(oseq: number, known: number): boolean
   /** Whether an update is of the version that we have (B45). */
-  fits(said: Version, known: Version): boolean
+  fits(version: Version, known: Version): boolean
   /** Whether we accept messages of that peer at all. */
-  hears(objects: Objects, from: PeerId): boolean
+  accepts(objects: Objects, from: PeerId): boolean
   /** Whether we report an object whose owner left (B53). */
   reports(replica: Replica): boolean
   /** Whether we send that object's state to that peer (B31). */
-  speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean
+  sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean
   /** As primary: makes that member the owner in that version. */
-  grant(turn: Turn, replica: Replica, version: Version, to: PeerId, giver: Grant['giver']): void
+  grant(
+    context: Context,
+    replica: Replica,
+    version: Version,
+    to: PeerId,
+    giver: Grant['giver'],
+  ): void
   /** The epoch of a grant that is made now. */
   epochOf(objects: Objects): number
   /** Our primary is another: sends it what it must know. */
-  follow(turn: Turn): void
+  follow(context: Context): void
   /** A peer follows us: makes all that it must be sent owed to it. */
-  oweAll(turn: Turn, subscriber: Subscriber): void
+  oweAll(context: Context, subscriber: Subscriber): void
   /** The oseq up to which a peer has all changes. */
-  base(subscriber: Subscriber, slot: number): number
+  base(subscriber: Subscriber, index: number): number
   /** Whether the same frame may go to several peers. */
   shares(): boolean
   /** Whether an ask goes again to a member that follows anew. */
@@ -310,17 +321,17 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     /** The epoch in which we sent our primary what is ours. */
     reportedIn: 0,
     /** How often we began to follow a primary, which then sent us all that we may see. */
-    follows: 0,
+    followCount: 0,
     /** As primary: the epoch in which we became it, and when. */
     term: { from: 0, at: 0 },
     mesh: false,
     /** Session time minus our clock; NaN while it is not known. */
     offset: NaN,
     replicas: new Map<number, Replica>(),
-    /** The key at each slot; -1 for a free one. */
-    slots: [] as number[],
-    free: [] as number[],
-    /** The serial of the object at each slot; 0 for none. */
+    /** The key at each index; -1 for a free one. */
+    keyAt: [] as number[],
+    freeIndexes: [] as number[],
+    /** The serial of the object at each index; 0 for none. */
     serials: [] as number[],
     living: 0,
     /** How many of the living objects each member made. */
@@ -337,66 +348,66 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     early: new Set<PeerId>(),
     /** Who is here, and the player of each. */
     here: new Map<PeerId, number>(),
-    /** The players of members who left, for as long as an object of theirs may turn up. */
-    went: new Map<PeerId, number>(),
+    /** The players of members who left, for as long as an object of theirs may still appear. */
+    departed: new Map<PeerId, number>(),
     /** Players whose processes said that they end, and since when. */
     ended: new Map() as ReadonlyMap<number, Millis>,
     subscribers: new Map<PeerId, Subscriber>(),
     /** Peers to whom something reliable is owed. */
     owing: new Set<PeerId>(),
-    /** Slots that changed since the last flush. */
+    /** Indexes that changed since the last flush. */
     fresh: new Set<number>(),
     /** Peers to whom updates are waiting to be written. */
     dirty: new Set<PeerId>(),
     /** Something that changed since the last send tick waits for a peer. */
-    news: false,
+    changesWaiting: false,
     /** No update leaves before this, so that changes gather. */
-    leaveAt: 0,
+    nextSendAt: 0,
     /** Changes gather for at least so long. */
     gatherMs,
     /** Keys of our objects that changed as the others extrapolate, and whose change is unsent. */
-    unsaid: new Set<number>(),
+    unsent: new Set<number>(),
     /** When the first of the unsent changes is due. */
-    unsaidAt: Infinity,
+    unsentAt: Infinity,
     /** Messages that leave with the next flush. */
     outbox: [] as { to: PeerId; bytes: Uint8Array }[],
     /** As primary: grants that are not confirmed yet, by key, oldest first. */
     grants: new Map<number, Grant[]>(),
     /** As primary: owners that were asked on behalf of another, by key. */
-    asked: new Map<number, Ask>(),
+    openAsks: new Map<number, Ask>(),
     /** As primary: requests in their order, until they can be decided. */
-    pending: [] as Asked[],
+    pending: [] as PendingRequest[],
     /** When the first of the waiting requests is to be looked at again. */
     pendingAt: Infinity,
     /** As primary: the term in which all members that were here have sent what is theirs. */
-    heardIn: 0,
+    allReportedIn: 0,
     /** As owner: who asked for our objects, by key. */
-    asks: new Map<number, Answering>(),
+    incomingAsks: new Map<number, IncomingAsk>(),
     /** Our requests, by number. */
     requests: new Map<number, Request>(),
     nextRequest: 1,
     /** As primary: when objects are balanced next. */
     balanceAt: Infinity,
     /** When an object of ours that we lack counts as lost: some time after our primary sent all. */
-    countedAt: Infinity,
+    settleAt: Infinity,
     /** When tombstones, grants and requests are looked through next. */
-    lookAt: Infinity,
-    /** With grids: slots by cell, by type. */
+    sweepAt: Infinity,
+    /** With grids: indexes by cell, by type. */
     cells: new Map<number, Map<number, Set<number>>>(),
     /** With grids: who sees a cell, by type. */
-    watchers: new Map<number, Map<number, Set<PeerId>>>(),
-    /** Slots of the objects that are a member's eyes. */
+    viewers: new Map<number, Map<number, Set<PeerId>>>(),
+    /** Indexes of the objects that are a member's eyes. */
     eyes: new Map<PeerId, Set<number>>(),
     /** Keys of objects that got another owner: who had them may not be to see them any more. */
-    handed: new Set<number>(),
+    transferred: new Set<number>(),
     /** Objects of types that the room keeps beyond its members. */
     kept: {
       /** One of them changed since `changesOf`. */
-      stirred: false,
+      hasChanges: false,
       /** What was written of each, by key: its version, oseq and player. */
       written: new Map<number, string>(),
       /** What was found as the room was opened, until we lead it. */
-      found: [] as Said[],
+      found: [] as ObjectEntry[],
     },
     counters: {
       /** Frames and messages that no correct member could have sent. */
@@ -441,7 +452,7 @@ export type ObjectEvent =
   | { kind: 'objects-settled' }
 
 /** Everything that one call works on. */
-export interface Turn {
+export interface Context {
   readonly objects: Objects
   readonly types: Types
   readonly now: Millis
@@ -458,20 +469,20 @@ export function idOf(key: number): string {
   return `${Math.floor(key / 2 ** 32)}.${key % 2 ** 32}`
 }
 
-/** Adds an object that is new here, in a slot of its own; it is dead until it has a state. */
+/** Adds an object that is new here, in an index of its own; it is dead until it has a state. */
 export function place(objects: Objects, creator: PeerId, count: number, type: number): Replica {
   const key = keyOf(creator, count)
-  const slot = objects.free.pop() ?? objects.slots.length
-  objects.slots[slot] = key
-  objects.serials[slot] = objects.nextSerial
-  const replica = createReplica(creator, count, slot, type)
+  const index = objects.freeIndexes.pop() ?? objects.keyAt.length
+  objects.keyAt[index] = key
+  objects.serials[index] = objects.nextSerial
+  const replica = createReplica(creator, count, index, type)
   replica.serial = objects.nextSerial++
   objects.replicas.set(key, replica)
   return replica
 }
 
 /** Counts one living object more, or one less. */
-export function tally(objects: Objects, { creator }: Replica, by: 1 | -1): void {
+export function countLiving(objects: Objects, { creator }: Replica, by: 1 | -1): void {
   const made = (objects.made.get(creator) ?? 0) + by
   objects.living += by
   if (made > 0) objects.made.set(creator, made)
@@ -481,26 +492,26 @@ export function tally(objects: Objects, { creator }: Replica, by: 1 | -1): void 
 /** Removes all that is kept of an object. */
 export function forget(objects: Objects, replica: Replica): void {
   objects.replicas.delete(replica.key)
-  objects.slots[replica.slot] = -1
-  objects.serials[replica.slot] = 0
-  objects.free.push(replica.slot)
+  objects.keyAt[replica.index] = -1
+  objects.serials[replica.index] = 0
+  objects.freeIndexes.push(replica.index)
   for (const subscriber of objects.subscribers.values()) {
-    if (replica.slot < subscriber.barrier.length) clearSlot(subscriber, replica.slot)
-    subscriber.outdated.delete(replica.slot)
+    if (replica.index < subscriber.barrier.length) clearIndex(subscriber, replica.index)
+    subscriber.outdated.delete(replica.index)
   }
 }
 
-function clearSlot(subscriber: Subscriber, slot: number): void {
-  subscriber.barrier[slot] = BARRIER.none
-  subscriber.acked[slot] = 0
-  subscriber.sent[slot] = 0
-  subscriber.seen[slot] = 0
-  subscriber.queued[slot] = 0
+function clearIndex(subscriber: Subscriber, index: number): void {
+  subscriber.barrier[index] = BARRIER.none
+  subscriber.acked[index] = 0
+  subscriber.sent[index] = 0
+  subscriber.seen[index] = 0
+  subscriber.queued[index] = 0
 }
 
-/** The object at a slot, or null. */
-export function at(objects: Objects, slot: number): Replica | null {
-  const key = objects.slots[slot] ?? -1
+/** The object at an index, or null. */
+export function at(objects: Objects, index: number): Replica | null {
+  const key = objects.keyAt[index] ?? -1
   return key < 0 ? null : (objects.replicas.get(key) ?? null)
 }
 
@@ -548,10 +559,10 @@ export function quotaOf(terms: string): number {
 }
 
 /** Living objects that a player made, in all incarnations that we know of. */
-export function madeBy({ made, here, went }: Objects, player: number): number {
+export function madeBy({ made, here, departed }: Objects, player: number): number {
   let sum = 0
   for (const [inc, count] of made) {
-    if ((here.get(inc) ?? went.get(inc)) === player) sum += count
+    if ((here.get(inc) ?? departed.get(inc)) === player) sum += count
   }
   return sum
 }
@@ -561,9 +572,9 @@ export function madeBy({ made, here, went }: Objects, player: number): number {
  * ticket, and a player who is alone, have no quota.
  */
 export function lackOf(objects: Objects, creator: PeerId): Lack | null {
-  const { living, here, went, hosts, quota } = objects
+  const { living, here, departed, hosts, quota } = objects
   if (living >= OBJECTS_MAX) return 'full'
-  const player = here.get(creator) ?? went.get(creator)
+  const player = here.get(creator) ?? departed.get(creator)
   if (player === undefined || hosts.has(creator)) return null
   const isAlone = new Set(here.values()).size <= 1
   return !isAlone && madeBy(objects, player) >= quota ? 'quota' : null

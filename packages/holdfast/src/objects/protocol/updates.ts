@@ -31,15 +31,15 @@ import {
 } from '../../wire/bytes.ts'
 import { type Quantised, readFields, writeFields } from '../../wire/fields/schema.ts'
 import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
-import { takeUpdate, type Update } from './accept.ts'
+import { receiveUpdate, type Update } from './accept.ts'
 import {
   enqueue,
-  changed,
+  markChanged,
   beginFrame,
-  behindOf,
+  indexAfter,
   keepFrame,
   lacksSame,
-  noteUpdate,
+  addUpdate,
   sharedFrame,
   type SharedFrame,
 } from './frames.ts'
@@ -64,7 +64,7 @@ import {
   type Objects,
   type Replica,
   type Subscriber,
-  type Turn,
+  type Context,
   type Types,
 } from './state.ts'
 
@@ -132,7 +132,7 @@ interface Filling {
   subscriber: Subscriber
   writer: ByteWriter
   end: number
-  /** Slot, serial and oseq of each update in it. */
+  /** Index, serial and oseq of each update in it. */
   carried: number[]
 }
 
@@ -145,7 +145,7 @@ function fill(filling: Filling): void {
   let like = sharedFrame(objects, now, todo[0]!)
   const own = like ? null : beginFrame(objects, now)
   // Index in `like` from which both frames go on alike; -1 while they do not.
-  let next = like?.updates[0]!.slot === todo[0] ? 0 : -1
+  let next = like?.updates[0]!.index === todo[0] ? 0 : -1
   let before = atFirst()
   let taken = 0
   while (taken < todo.length) {
@@ -162,12 +162,12 @@ function fill(filling: Filling): void {
       before = { creator, count, version, type, madeAt }
       continue
     }
-    const slot = todo[taken]!
-    const written = writeNext(filling, slot, before)
+    const index = todo[taken]!
+    const written = writeNext(filling, index, before)
     if (written < 0) break
     if (own && written > 0)
-      noteUpdate(own, at(objects, slot)!, subscriber, writer.length - start, before)
-    if (like && written > 0) next = behindOf(like, slot, before.madeAt)
+      addUpdate(own, at(objects, index)!, subscriber, writer.length - start, before)
+    if (like && written > 0) next = indexAfter(like, index, before.madeAt)
     taken++
   }
   todo.splice(0, taken)
@@ -187,73 +187,73 @@ function copyRun(
   let run = 0
   for (; next + run < updates.length && taken + run < todo.length; run++) {
     const update = updates[next + run]!
-    const { slot, serial, oseq } = update
-    if (todo[taken + run] !== slot || queued[slot] !== 1 || update.end > room) break
+    const { index, serial, oseq } = update
+    if (todo[taken + run] !== index || queued[index] !== 1 || update.end > room) break
     if (!lacksSame(subscriber, update)) break
-    sent[slot] = oseq
-    queued[slot] = 0
-    carried.push(slot, serial, oseq)
+    sent[index] = oseq
+    queued[index] = 0
+    carried.push(index, serial, oseq)
   }
   if (run > 0) writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
   return run
 }
 
 // @returns how many bytes; 0 if the peer lacks nothing of it, -1 if there is no room
-function writeNext(filling: Filling, slot: number, before: Before): number {
+function writeNext(filling: Filling, index: number, before: Before): number {
   const { objects, types, subscriber, writer, end } = filling
   const start = writer.length
-  const replica = subscriber.queued[slot] === 1 ? at(objects, slot) : null
-  const mask = replica ? lacks(objects, subscriber, replica) : 0
+  const replica = subscriber.queued[index] === 1 ? at(objects, index) : null
+  const mask = replica ? missingFields(objects, subscriber, replica) : 0
   if (replica && mask !== 0) {
     const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
     if (start + room > end) return -1
     writeUpdate(filling, replica, mask, before)
-    subscriber.sent[slot] = replica.oseq
-    filling.carried.push(slot, replica.serial, replica.oseq)
+    subscriber.sent[index] = replica.oseq
+    filling.carried.push(index, replica.serial, replica.oseq)
   }
-  subscriber.queued[slot] = 0
+  subscriber.queued[index] = 0
   return writer.length - start
 }
 
-// The slot that waited longest goes first, and the heavier of two that waited as long.
+// The index that waited longest goes first, and the heavier of two that waited as long.
 function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
-  const urgency = (slot: number): number => {
-    const replica = at(objects, slot)
-    return replica ? (now - subscriber.since[slot]! + 1) * types[replica.type]!.weight : Infinity
+  const urgency = (index: number): number => {
+    const replica = at(objects, index)
+    return replica ? (now - subscriber.since[index]! + 1) * types[replica.type]!.weight : Infinity
   }
   const { todo } = subscriber
   subscriber.rankedAt = now
-  if (standsInOrder(types, subscriber)) return
+  if (isInOrder(types, subscriber)) return
   const urgencies = todo.map(urgency)
-  const ranked = todo.map((slot, place) => ({ slot, urgency: urgencies[place]! }))
+  const ranked = todo.map((index, place) => ({ index, urgency: urgencies[place]! }))
   ranked.sort((a, b) => b.urgency - a.urgency)
-  for (const [place, { slot }] of ranked.entries()) todo[place] = slot
+  for (const [place, { index }] of ranked.entries()) todo[place] = index
 }
 
 // Mostly the queue is in order, for later changes are appended behind earlier ones.
-function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
+function isInOrder(types: Types, { todo, since }: Subscriber): boolean {
   let latest = -Infinity
-  for (const slot of todo) {
-    if (since[slot]! < latest) return false
-    latest = since[slot]!
+  for (const index of todo) {
+    if (since[index]! < latest) return false
+    latest = since[index]!
   }
   return types.every(({ weight }) => weight === types[0]!.weight)
 }
 
 // Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way.
-function lacks(objects: Objects, subscriber: Subscriber, replica: Replica): number {
-  const { slot, oseq, changedAt } = replica
+function missingFields(objects: Objects, subscriber: Subscriber, replica: Replica): number {
+  const { index, oseq, changedAt } = replica
   const { peer, barrier, acked, sent, owed } = subscriber
-  if (barrier[slot] !== BARRIER.open) return 0
+  if (barrier[index] !== BARRIER.open) return 0
   // A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
-  if (oseq - acked[slot]! >= SEQUENCE_MODULUS / 2) {
-    barrier[slot] = BARRIER.owed
-    owed.push(slot)
+  if (oseq - acked[index]! >= SEQUENCE_MODULUS / 2) {
+    barrier[index] = BARRIER.owed
+    owed.push(index)
     objects.owing.add(peer)
     return 0
   }
-  if (oseq <= acked[slot]! || oseq === sent[slot]!) return 0
-  const base = objects.rules.base(subscriber, slot)
+  if (oseq <= acked[index]! || oseq === sent[index]!) return 0
+  const base = objects.rules.base(subscriber, index)
   let mask = 0
   for (let field = 0; field < changedAt.length; field++) {
     if (changedAt[field]! > base) mask |= 1 << field
@@ -299,16 +299,16 @@ function body(types: Types, replica: Replica, mask: number): Uint8Array {
 const fieldsOf = new WeakMap<object, Quantised>()
 
 /** Takes a frame of updates; a malformed one is counted, and the updates before its fault count. */
-export function read(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+export function read(context: Context, from: PeerId, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const before = atFirst()
   while (reader.at < reader.end) {
-    const update = readUpdate(reader, turn.types, before)
+    const update = readUpdate(reader, context.types, before)
     if (update === null) {
-      turn.objects.counters.malformed++
+      context.objects.counters.malformed++
       return
     }
-    takeUpdate(turn, from, update)
+    receiveUpdate(context, from, update)
   }
 }
 
@@ -346,35 +346,35 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
 
 /** A packet arrived: the peer has what it carried. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
-  settle(objects, peer, seq, (subscriber, slot, oseq) => {
-    if (subscriber.acked[slot]! < oseq) subscriber.acked[slot] = oseq
+  eachUpdate(objects, peer, seq, (subscriber, index, oseq) => {
+    if (subscriber.acked[index]! < oseq) subscriber.acked[index] = oseq
   })
 }
 
 /** A packet is taken for lost: what it carried is sent again, in its newest state. */
 export function lost(objects: Objects, peer: PeerId, seq: number): void {
-  settle(objects, peer, seq, (subscriber, slot, oseq) => {
+  eachUpdate(objects, peer, seq, (subscriber, index, oseq) => {
     // An update that was sent since is not affected by this loss.
-    if (subscriber.sent[slot] !== oseq || subscriber.acked[slot]! >= oseq) return
-    subscriber.sent[slot] = 0
-    enqueue(objects, subscriber, slot)
+    if (subscriber.sent[index] !== oseq || subscriber.acked[index]! >= oseq) return
+    subscriber.sent[index] = 0
+    enqueue(objects, subscriber, index)
   })
 }
 
 // Calls for each update of a packet whose object is still in the version that it had then.
-function settle(
+function eachUpdate(
   { subscribers, serials }: Objects,
   peer: PeerId,
   seq: number,
-  each: (subscriber: Subscriber, slot: number, oseq: number) => void,
+  each: (subscriber: Subscriber, index: number, oseq: number) => void,
 ): void {
   const subscriber = subscribers.get(peer)
   const carried = subscriber?.carried.get(seq)
   if (!subscriber || !carried) return
   subscriber.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
-    const slot = carried[i]!
-    if (serials[slot] === carried[i + 1]) each(subscriber, slot, carried[i + 2]!)
+    const index = carried[i]!
+    if (serials[index] === carried[i + 1]) each(subscriber, index, carried[i + 2]!)
   }
 }
 
@@ -382,48 +382,48 @@ function settle(
 //
 // The others extrapolate an object from the last state that was sent. The owner computes the same,
 // and as long as that is near enough to where the object is, a change stays unsent. It is sent at
-// the latest after UNSAID_MS; so the others end with the exact state, and never wait so long for an
+// the latest after UNSENT_MS; so the others end with the exact state, and never wait so long for an
 // update that they would stop to extrapolate. A change that is due leaves together with other
 // changes, for a packet of its own would cost everybody one more; it leaves alone when nothing else
 // changed for COMPANY_MS.
 
 /** A change is due after this: sooner than a viewer stops to extrapolate. */
-export const UNSAID_MS: Millis = 2_000
+export const UNSENT_MS: Millis = 2_000
 /** A due change waits so long for another one to leave with. */
 export const COMPANY_MS: Millis = 100
 
 /** Sends an object of ours in its current state. */
-export function say(objects: Objects, now: Millis, replica: Replica): void {
-  objects.unsaid.delete(replica.key)
-  replica.saidAt = now
-  changed(objects, replica)
+export function sendState(objects: Objects, now: Millis, replica: Replica): void {
+  objects.unsent.delete(replica.key)
+  replica.sentAt = now
+  markChanged(objects, replica)
 }
 
 /** Sends changes that were left unsent for long enough. */
-export function reckon({ objects, now }: Turn): void {
-  if (now < (objects.fresh.size > 0 ? objects.unsaidAt : reckonsAt(objects))) return
-  objects.unsaidAt = Infinity
-  for (const key of objects.unsaid) {
+export function sendUnsent({ objects, now }: Context): void {
+  if (now < (objects.fresh.size > 0 ? objects.unsentAt : unsentDueAt(objects))) return
+  objects.unsentAt = Infinity
+  for (const key of objects.unsent) {
     const replica = objects.replicas.get(key)
-    if (replica && now - replica.saidAt < UNSAID_MS) {
-      objects.unsaidAt = Math.min(objects.unsaidAt, replica.saidAt + UNSAID_MS)
+    if (replica && now - replica.sentAt < UNSENT_MS) {
+      objects.unsentAt = Math.min(objects.unsentAt, replica.sentAt + UNSENT_MS)
       continue
     }
-    objects.unsaid.delete(key)
-    if (replica && !replica.dead && replica.owner === objects.me) say(objects, now, replica)
+    objects.unsent.delete(key)
+    if (replica && !replica.dead && replica.owner === objects.me) sendState(objects, now, replica)
   }
 }
 
 /** When unsent changes are sent even if nothing else is; Infinity if there are none. */
-export function reckonsAt({ unsaidAt }: Objects): Millis {
-  return unsaidAt + COMPANY_MS
+export function unsentDueAt({ unsentAt }: Objects): Millis {
+  return unsentAt + COMPANY_MS
 }
 
 /** Leaves a change unsent for now, if a state was sent lately. @returns whether it does */
-export function wait(objects: Objects, now: Millis, replica: Replica): boolean {
-  const due = replica.saidAt + UNSAID_MS
+export function defer(objects: Objects, now: Millis, replica: Replica): boolean {
+  const due = replica.sentAt + UNSENT_MS
   if (now >= due) return false
-  objects.unsaid.add(replica.key)
-  objects.unsaidAt = Math.min(objects.unsaidAt, due)
+  objects.unsent.add(replica.key)
+  objects.unsentAt = Math.min(objects.unsentAt, due)
   return true
 }

@@ -5,13 +5,13 @@
 
 import { isHost, mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import type { PartView } from '../../kind/protocol/part.ts'
-import { LOOK_MS } from './accept.ts'
-import { countFor, forgetAll, owe, oweAll } from './fan-out.ts'
-import { beginToSee, beginToShow, unwatch } from './interest.ts'
+import { SWEEP_MS } from './accept.ts'
+import { countVisible, forgetAll, owe, oweAll } from './fan-out.ts'
+import { beginToSee, beginToShow, removeViewer } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, writeEntry } from './messages.ts'
-import { BALANCE_MS, endGrace, settleView, COUNT_MS } from './orphans.ts'
-import { asksAgain, endAsks, endGrants, grantAgain } from './grants.ts'
-import { askAgain } from './requests.ts'
+import { BALANCE_MS, endGrace, settleOwners, SETTLE_MS } from './unowned.ts'
+import { resendAsks, endAsks, endGrants, resendGrants } from './grants.ts'
+import { resendRequests } from './requests.ts'
 import {
   BARRIER,
   createState,
@@ -24,7 +24,7 @@ import {
   quotaOf,
   type Replica,
   type Subscriber,
-  type Turn,
+  type Context,
   type Types,
 } from './state.ts'
 import { finish } from '../../wire/bytes.ts'
@@ -33,7 +33,7 @@ import { finish } from '../../wire/bytes.ts'
 const WENT_MAX = 256
 
 /** We are in another session, or another incarnation: all state is dropped. */
-export function reset({ objects, out }: Turn): void {
+export function reset({ objects, out }: Context): void {
   for (const number of objects.requests.keys()) {
     out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
   }
@@ -42,10 +42,10 @@ export function reset({ objects, out }: Turn): void {
 }
 
 /** Takes a new view of the session. */
-export function viewed(turn: Turn, view: PartView): void {
-  const { objects, now } = turn
+export function receiveView(context: Context, view: PartView): void {
+  const { objects, now } = context
   const { found } = objects.kept
-  if (objects.me !== 0 && objects.me !== view.me) reset(turn)
+  if (objects.me !== 0 && objects.me !== view.me) reset(context)
   objects.kept.found = found
   // Within a term we see each epoch: where one is missing another led, though we lead again.
   const isMissed = objects.epoch !== 0 && view.epoch > objects.epoch + 1
@@ -56,7 +56,7 @@ export function viewed(turn: Turn, view: PartView): void {
   if (other) {
     // Asks to us and grants by us in an earlier term are over.
     objects.grants.clear()
-    objects.asked.clear()
+    objects.openAsks.clear()
     objects.pending.length = 0
     objects.term = { from: view.epoch, at: now }
     for (const subscriber of objects.subscribers.values()) {
@@ -69,35 +69,35 @@ export function viewed(turn: Turn, view: PartView): void {
   objects.ended = view.ended ?? new Map()
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) {
-    unwatch(objects, peer)
+    removeViewer(objects, peer)
     objects.subscribers.delete(peer)
   }
   for (const peer of came) {
     if (peer === objects.me) continue
-    const subscriber = sightOf(objects, peer)
-    beginToSee(turn, subscriber)
-    oweAll(turn, subscriber)
+    const subscriber = subscriberOf(objects, peer)
+    beginToSee(context, subscriber)
+    oweAll(context, subscriber)
   }
-  if (other) beginTerm(turn, before)
-  else if (later) sayFollow(objects)
+  if (other) beginTerm(context, before)
+  else if (later) sendFollow(objects)
   if (leads(objects)) {
-    settleView(turn, view.left ?? false)
-    objects.lookAt = Math.min(objects.lookAt, endGrace(turn))
-    endGrants(turn)
-    endAsks(turn)
+    settleOwners(context, view.left ?? false)
+    objects.sweepAt = Math.min(objects.sweepAt, endGrace(context))
+    endGrants(context)
+    endAsks(context)
     objects.pendingAt = now
-    if (gone.length > 0) askAll(objects)
+    if (gone.length > 0) scheduleResync(objects)
   }
-  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  objects.sweepAt = Math.min(objects.sweepAt, now + SWEEP_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
 }
 
 // Another member leads than `before`, or the same anew.
-function beginTerm(turn: Turn, before: PeerId): void {
-  const { objects } = turn
+function beginTerm(context: Context, before: PeerId): void {
+  const { objects } = context
   const { early, mesh, primary, epoch } = objects
-  if (mesh) showTo(turn, [before, primary])
-  else if (leads(objects)) beginToShow(turn)
+  if (mesh) showTo(context, [before, primary])
+  else if (leads(objects)) beginToShow(context)
   // Peers that knew of the next primary before we did sent us entries while we led, and we rejected
   // them; those peers believe that we have them.
   if (!leads(objects)) {
@@ -105,11 +105,11 @@ function beginTerm(turn: Turn, before: PeerId): void {
     for (const to of here) objects.outbox.push({ to, bytes: plain(KIND.follow, epoch) })
     early.clear()
   }
-  objects.rules.follow(turn)
+  objects.rules.follow(context)
 }
 
 // Somebody left: the others report what they have of that member's objects.
-function askAll({ subscribers, owing }: Objects): void {
+function scheduleResync({ subscribers, owing }: Objects): void {
   for (const [peer, subscriber] of subscribers) {
     subscriber.resyncDue = subscriber.follows
     if (subscriber.follows) owing.add(peer)
@@ -117,16 +117,16 @@ function askAll({ subscribers, owing }: Objects): void {
 }
 
 // The primary sees every object; a former primary sees what any other member sees.
-function showTo(turn: Turn, peers: readonly PeerId[]): void {
-  const { objects, types } = turn
+function showTo(context: Context, peers: readonly PeerId[]): void {
+  const { objects, types } = context
   for (const replica of objects.replicas.values()) {
     if (replica.owner !== objects.me || types[replica.type]!.visibility === null) continue
     for (const peer of peers) {
       const subscriber = objects.subscribers.get(peer)
-      const knows = subscriber?.barrier[replica.slot] ?? BARRIER.none
-      const sees = peer === objects.primary || subscriber?.seen[replica.slot] === 1
+      const knows = subscriber?.barrier[replica.index] ?? BARRIER.none
+      const sees = peer === objects.primary || subscriber?.seen[replica.index] === 1
       const isOpen = knows !== BARRIER.none && knows !== BARRIER.hidden && knows !== BARRIER.hiding
-      if (subscriber && sees !== isOpen) owe(turn, subscriber, replica)
+      if (subscriber && sees !== isOpen) owe(context, subscriber, replica)
     }
   }
 }
@@ -135,10 +135,10 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
   const here = new Map(view.members.map(({ inc, player }) => [inc, player]))
   const came = [...here.keys()].filter((inc) => !objects.here.has(inc))
   const gone = [...objects.here.keys()].filter((inc) => !here.has(inc))
-  for (const inc of gone) objects.went.set(inc, objects.here.get(inc)!)
-  for (const inc of objects.went.keys()) {
-    if (objects.went.size <= WENT_MAX) break
-    objects.went.delete(inc)
+  for (const inc of gone) objects.departed.set(inc, objects.here.get(inc)!)
+  for (const inc of objects.departed.keys()) {
+    if (objects.departed.size <= WENT_MAX) break
+    objects.departed.delete(inc)
   }
   objects.here = here
   const hosting = view.members.filter(({ rights }) => isHost(rights ?? RIGHTS.play))
@@ -149,7 +149,7 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
   return { came, gone }
 }
 
-function sightOf(objects: Objects, peer: PeerId): Subscriber {
+function subscriberOf(objects: Objects, peer: PeerId): Subscriber {
   let subscriber = objects.subscribers.get(peer)
   if (!subscriber) objects.subscribers.set(peer, (subscriber = createSubscriber(peer)))
   return subscriber
@@ -158,26 +158,26 @@ function sightOf(objects: Objects, peer: PeerId): Subscriber {
 /**
  * Our primary is another: it shall send us all, and we send it all of ours and our open requests.
  */
-export function follow(turn: Turn): void {
-  const { objects } = turn
+export function follow(context: Context): void {
+  const { objects } = context
   const { primary } = objects
   if (leads(objects)) {
-    askAgain(turn)
-    turn.out.emit({ kind: 'objects-known' })
-    objects.countedAt = turn.now + COUNT_MS
+    resendRequests(context)
+    context.out.emit({ kind: 'objects-known' })
+    objects.settleAt = context.now + SETTLE_MS
     return
   }
   const subscriber = objects.subscribers.get(primary)
   if (!subscriber?.linked) return
-  sayFollow(objects)
+  sendFollow(objects)
   objects.reportedIn = objects.epoch
-  objects.follows++
-  if (!objects.mesh) oweAll(turn, subscriber)
-  askAgain(turn)
+  objects.followCount++
+  if (!objects.mesh) oweAll(context, subscriber)
+  resendRequests(context)
 }
 
 // FOLLOW is sent in each epoch: a primary that lost its role and got it back has no FOLLOW since.
-function sayFollow(objects: Objects): void {
+function sendFollow(objects: Objects): void {
   const { primary, epoch } = objects
   if (leads(objects) || !objects.subscribers.get(primary)?.linked) return
   objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
@@ -185,16 +185,16 @@ function sayFollow(objects: Objects): void {
 
 /** A new link to a peer: nothing is known of what it has. */
 export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
-  const subscriber = sightOf(objects, peer)
+  const subscriber = subscriberOf(objects, peer)
   // In a mesh nobody else sends the peer a HIDE for what it may not see any more.
   forgetAll(subscriber, objects.mesh)
   subscriber.linked = true
   // Nothing here is an event for the application.
   const out = { send: () => 0, emit: () => {} }
-  const turn: Turn = { objects, types, now, out }
+  const context: Context = { objects, types, now, out }
   if (!objects.here.has(peer)) return
-  oweAll(turn, subscriber)
-  if (peer === objects.primary) follow(turn)
+  oweAll(context, subscriber)
+  if (peer === objects.primary) follow(context)
 }
 
 // How a primary and its members come to know all that either of them knows: a member announces that
@@ -205,15 +205,15 @@ export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId
 export const TOTAL_MIN = 100
 
 /** A peer knows that we lead: from now on it accepts what we send as its primary. */
-export function followed(turn: Turn, from: PeerId, epoch: number): void {
-  const { objects } = turn
+export function receiveFollow(context: Context, from: PeerId, epoch: number): void {
+  const { objects } = context
   const subscriber = objects.subscribers.get(from)
   const since = Math.min(epoch, objects.epoch)
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
     // A peer that led until now rejected what we sent. Once in an epoch we send it again.
     subscriber.resyncedIn = since
     forgetAll(subscriber, true)
-    return oweAll(turn, subscriber)
+    return oweAll(context, subscriber)
   }
   // FOLLOW counts once on one link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
@@ -224,64 +224,72 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   subscriber.follows = true
   subscriber.resyncDue = true
   objects.owing.add(from)
-  if (!objects.mesh) objects.rules.oweAll(turn, subscriber)
+  if (!objects.mesh) objects.rules.oweAll(context, subscriber)
   // Whoever shows how far a join is wants to know how much is to come; less is there at once.
-  const total = countFor(turn, subscriber)
-  if (total >= TOTAL_MIN) turn.out.send(from, plain(KIND.total, total))
-  grantAgain(turn, from)
-  asksAgain(turn, from)
-  objects.pendingAt = turn.now
+  const total = countVisible(context, subscriber)
+  if (total >= TOTAL_MIN) context.out.send(from, plain(KIND.total, total))
+  resendGrants(context, from)
+  resendAsks(context, from)
+  objects.pendingAt = context.now
 }
 
 /** TOTAL: our primary is about to send us so many objects; it says so for displays alone. */
-export function expected({ objects, out }: Turn, from: PeerId, total: number): void {
+export function receiveTotal({ objects, out }: Context, from: PeerId, total: number): void {
   if (from !== objects.primary || total > OBJECTS_MAX) objects.counters.ignored++
   else out.emit({ kind: 'objects-total', total })
 }
 
 /** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */
-export function counted(turn: Turn, from: PeerId, term: number): void {
-  const { objects } = turn
+export function receiveResync(context: Context, from: PeerId, term: number): void {
+  const { objects } = context
   if (from !== objects.primary) return
   // This primary led before, and another one in between: it rejected what we sent it then.
-  if (term > objects.reportedIn) tellAnew(turn)
-  tellUnowned(turn)
-  forgetUnseen(turn)
-  turn.out.emit({ kind: 'objects-known' })
-  objects.countedAt = turn.now + COUNT_MS
+  if (term > objects.reportedIn) sendAllAgain(context)
+  reportUnowned(context)
+  hideUnseen(context)
+  context.out.emit({ kind: 'objects-known' })
+  objects.settleAt = context.now + SETTLE_MS
 }
 
 // The earlier primary would have hidden objects that we may not see any more; this one does not
 // know which objects we saw.
-function forgetUnseen({ objects, types, out }: Turn): void {
+function hideUnseen({ objects, types, out }: Context): void {
   for (const replica of objects.replicas.values()) {
-    const { key, dead, hidden, owner, heardUnder: toldAt } = replica
+    const { key, dead, hidden, owner, receivedUnder } = replica
     // In a mesh the primary sends only what it adopted.
-    const told = objects.mesh ? objects.here.has(owner) : toldAt === objects.follows
-    if (told || types[replica.type]!.visibility === null || dead || hidden || owner === objects.me)
+    const isReceived = objects.mesh
+      ? objects.here.has(owner)
+      : receivedUnder === objects.followCount
+    if (
+      isReceived ||
+      types[replica.type]!.visibility === null ||
+      dead ||
+      hidden ||
+      owner === objects.me
+    )
       continue
     replica.hidden = true
     out.emit({ kind: 'object-went', key })
   }
 }
 
-function tellAnew(turn: Turn): void {
-  const { objects } = turn
+function sendAllAgain(context: Context): void {
+  const { objects } = context
   const subscriber = objects.subscribers.get(objects.primary)
   if (subscriber && !objects.mesh) {
     const { linked: open } = subscriber
     forgetAll(subscriber)
-    if (open) oweAll(turn, subscriber)
+    if (open) oweAll(context, subscriber)
   }
   objects.reportedIn = objects.epoch
-  askAgain(turn)
+  resendRequests(context)
 }
 
 // Reports the objects of members who left to the primary that has sent us all it knows; also those
 // that are hidden from us, in the state that we saw last.
-function tellUnowned(turn: Turn): void {
-  const { here, rules } = turn.objects
-  report(turn, ({ owner, dead }) => {
+function reportUnowned(context: Context): void {
+  const { here, rules } = context.objects
+  report(context, ({ owner, dead }) => {
     return owner !== NOBODY && !here.has(owner) && (!dead || rules.tombstone('report'))
   })
 }
@@ -290,11 +298,11 @@ function tellUnowned(turn: Turn): void {
  * By now all who own something have sent it to our primary. If an object that was ours and is
  * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
  */
-export function tellHidden(turn: Turn): void {
-  report(turn, isUnclaimed)
+export function reportHidden(context: Context): void {
+  report(context, isUnclaimed)
 }
 
-function report({ objects, types }: Turn, isLeft: (replica: Replica) => boolean): void {
+function report({ objects, types }: Context, isLeft: (replica: Replica) => boolean): void {
   let writer = begin(KIND.unowned)
   for (const replica of objects.replicas.values()) {
     if (!isLeft(replica) || !objects.rules.reports(replica)) continue

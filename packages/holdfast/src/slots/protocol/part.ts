@@ -48,8 +48,8 @@ export function slotsPart(box: GameBox): Part<Slots> {
       receive({ slots, game: box.game, now, out: out as SlotsOut }, from, bytes)
     },
     // Who watches asks for the world, and says which rounds it has; the rest is not taken.
-    hearsWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
-    readsWatchers: true,
+    acceptsFromWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
+    acceptsWatcherFrames: true,
     read: (slots, now, from, bytes, out) => {
       const { game } = box
       if (game) read({ slots, game, now, out: out as SlotsOut }, from, bytes)
