@@ -1,7 +1,6 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
-// Method: seeded runs of the shipped hub and sessions in virtual time; each of the faults and
-// each way a session can go must be met, and the first twenty seeds go and end as they did when they
-// were frozen.
+// Method: seeded runs of the shipped hub and sessions in virtual time; each fault and each end of a
+// session must occur, and the first twenty seeds run and end as they did when they were frozen.
 // Slow: it plays whole sessions from forty seeds.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../proof/batch.ts'
