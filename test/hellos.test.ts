@@ -8,7 +8,7 @@ import {
   SAVED_VERSION,
   writeSaved,
 } from '../packages/holdfast/src/hub-protocol/saved-room.ts'
-import { greetingLayout, MAIL_VERSION } from '../packages/mailbox/src/machine/messages.ts'
+import { handshakeLayout, MAIL_VERSION } from '../packages/mailbox/src/machine/messages.ts'
 import { SEAL_VERSION } from '../packages/holdfast/src/seal/limits.ts'
 import { proven } from '../packages/holdfast/src/seal/proofs.ts'
 import { MAC_BYTES } from '../packages/holdfast/src/seal/limits.ts'
@@ -25,7 +25,7 @@ import * as durable from '../packages/holdfast/src/replication/durable.ts'
 import { decode, encode } from '../packages/holdfast/src/wire/layout.ts'
 import { encodeVersions } from '../packages/holdfast/src/wire/versions.ts'
 import { Desk } from './hub/desk.ts'
-import { exchange, ownKey, Side } from './mailbox/greeters.ts'
+import { exchange, ownKey, Side } from './mailbox/handshakes.ts'
 import * as net from './seal/net.ts'
 
 /** Of a build that speaks this version and the next. */
@@ -81,10 +81,10 @@ describe('a later build', () => {
     for (const altered of [false, true]) {
       const alice = new Side({ id: 'alice', keys: [ownKey(1)] }, 'bob')
       const bob = new Side({ id: 'bob', keys: [ownKey(2)] }, null)
-      alice.greeter.offer = later(MAIL_VERSION)
-      const open = decode(greetingLayout, alice.said[0]!)!
+      alice.handshake.offer = later(MAIL_VERSION)
+      const open = decode(handshakeLayout, alice.said[0]!)!
       const version = altered ? MAIL_VERSION : later(MAIL_VERSION)
-      alice.said[0] = encode(greetingLayout, { ...open, version } as typeof open)
+      alice.said[0] = encode(handshakeLayout, { ...open, version } as typeof open)
       exchange(alice, bob)
       expect([alice.known?.id, bob.known?.id]).toEqual(
         altered ? [undefined, undefined] : ['bob', 'alice'],

@@ -13,12 +13,16 @@ import {
 } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import type { MailContent } from '../../packages/mailbox/src/drivers/mail-memory.ts'
 import {
-  answerGreeting,
-  type Gate,
-  greet,
-  hearGreeting,
-} from '../../packages/mailbox/src/machine/greeting.ts'
-import type { Greeted, Greeter, Known } from '../../packages/mailbox/src/machine/greeting.ts'
+  completeJob,
+  type PeerPolicy,
+  beginHandshake,
+  receiveHandshake,
+} from '../../packages/mailbox/src/machine/handshake.ts'
+import type {
+  HandshakeStep,
+  Handshake,
+  Authenticated,
+} from '../../packages/mailbox/src/machine/handshake.ts'
 import * as keys from '../../packages/mailbox/src/machine/keys.ts'
 import * as mailbox from '../../packages/mailbox/src/machine/mailbox.ts'
 import type { MailMessage, MailOut } from '../../packages/mailbox/src/machine/mailbox.ts'
@@ -205,13 +209,13 @@ function finish(scope: KeyScope, scene: KeyScene, at: number): void {
   side.unwritten = null
 }
 
-function gateOf({ bug }: KeyScope, { box }: Side): Gate {
+function gateOf({ bug }: KeyScope, { box }: Side): PeerPolicy {
   if (bug === 'keys are not compared') return NOBODY
   const { keyOf: pinOf } = mailbox.pins
   return { ...NOBODY, keyOf: (id) => pinOf(box, id) }
 }
 
-const NOBODY: Gate = {
+const NOBODY: PeerPolicy = {
   refuses: () => null,
   keyOf: () => null,
   formerKey: () => null,
@@ -225,26 +229,26 @@ function shown({ bug }: KeyScope, { seeds }: Side): number[] {
 
 /** A whole greeting. @returns what both know; null if either refused */
 function greeting(
-  caller: { seeds: readonly number[]; gate: Gate },
+  caller: { seeds: readonly number[]; gate: PeerPolicy },
   scope: KeyScope,
   b: Side,
-): [atCaller: Known, atB: Known] | null {
+): [atCaller: Authenticated, atB: Authenticated] | null {
   const nonce = new Uint8Array(16)
   const self = { id: 'a', keys: caller.seeds.map(keyOf) }
-  const calling = greet(self, nonce, 'b', caller.gate)
+  const calling = beginHandshake(self, nonce, 'b', caller.gate)
   const gate = gateOf(scope, b)
-  const called = greet({ id: 'b', keys: shown(scope, b).map(keyOf) }, nonce, null, gate)
+  const called = beginHandshake({ id: 'b', keys: shown(scope, b).map(keyOf) }, nonce, null, gate)
   const ends = [
-    { greeter: calling.greeter, gate: caller.gate },
-    { greeter: called.greeter, gate },
+    { handshake: calling.handshake, gate: caller.gate },
+    { handshake: called.handshake, gate },
   ] as const
-  const known: (Known | null)[] = [null, null]
+  const known: (Authenticated | null)[] = [null, null]
   const said = [calling.first, [] as Uint8Array[]]
   while (said[0]!.length + said[1]!.length > 0) {
     for (const from of [0, 1] as const) {
       const to = ends[1 - from]!
       for (const bytes of said[from]!.splice(0)) {
-        const { answers, known: who } = heard(to.greeter, bytes, to.gate)
+        const { answers, known: who } = heard(to.handshake, bytes, to.gate)
         said[1 - from]!.push(...answers)
         known[1 - from] ??= who
       }
@@ -254,9 +258,9 @@ function greeting(
   return atCaller && atB ? [atCaller, atB] : null
 }
 
-function heard(greeter: Greeter, bytes: Uint8Array, gate: Gate): Greeted {
+function heard(handshake: Handshake, bytes: Uint8Array, gate: PeerPolicy): HandshakeStep {
   const answers: Uint8Array[] = []
-  let greeted = hearGreeting(greeter, bytes, gate)
+  let greeted = receiveHandshake(handshake, bytes, gate)
   for (;;) {
     answers.push(...greeted.answers)
     const { job } = greeted
@@ -265,7 +269,7 @@ function heard(greeter: Greeter, bytes: Uint8Array, gate: Gate): Greeted {
       job.kind === 'sign'
         ? toyCurves.sign(job.seed, job.message)
         : toyCurves.verify(job.key, job.message, job.signature)
-    greeted = answerGreeting(greeter, answer as Uint8Array | boolean)
+    greeted = completeJob(handshake, answer as Uint8Array | boolean)
   }
 }
 
@@ -291,7 +295,7 @@ function take(
   scope: KeyScope,
   scene: KeyScene,
   caller: 'a' | 'e',
-  proved: [atCaller: Known, atB: Known],
+  proved: [atCaller: Authenticated, atB: Authenticated],
 ): void {
   cut(scene)
   const [atCaller, atB] = proved
@@ -305,7 +309,7 @@ function take(
 }
 
 /** A side is connected, and says that its key is another one where it has to. */
-function join(scope: KeyScope, side: Side, { key, proof }: Known): void {
+function join(scope: KeyScope, side: Side, { key, proof }: Authenticated): void {
   const newest = keyOf(side.seeds[0]!).key
   const next = keys.afterProof(side.box, other(side), proof, newest, side.told)
   if (next === 'tell' && scope.bug !== 'the new key before the letters about it') {

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
 import { type Mailbox, type MailboxOptions, openMailbox } from '../../packages/mailbox/src/index.ts'
-import { ownKey, Side } from '../mailbox/greeters.ts'
+import { ownKey, Side } from '../mailbox/handshakes.ts'
 import { until } from './until.ts'
 
 const opened: Mailbox[] = []

@@ -10,7 +10,7 @@ import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-cryp
 import { keyLetter } from '../../packages/mailbox/src/machine/keys.ts'
 import { keyText, mailLayout, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { ownKey, Side } from '../mailbox/greeters.ts'
+import { ownKey, Side } from '../mailbox/handshakes.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { type Dice, dice } from './until.ts'
 

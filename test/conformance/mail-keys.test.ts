@@ -14,7 +14,7 @@ import { keyText, mailLayout, plainBatch } from '../../packages/mailbox/src/mach
 import { type Mailbox, type MailboxOptions, openIn } from '../../packages/mailbox/src/index.ts'
 import type { Curves } from '../../packages/holdfast/src/ports.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { ownKey } from '../mailbox/greeters.ts'
+import { ownKey } from '../mailbox/handshakes.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { turn, until } from './until.ts'
 import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'

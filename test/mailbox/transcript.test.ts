@@ -3,7 +3,7 @@
 import { test } from 'vitest'
 import { readWhole } from '../standard/reader.ts'
 import { compareTranscript, Script, standardOf } from '../transcript.ts'
-import { exchange, OPEN_GATE, ownKey, Side } from './greeters.ts'
+import { exchange, OPEN_GATE, ownKey, Side } from './handshakes.ts'
 import { Stage } from './stage.ts'
 import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 

@@ -16,7 +16,7 @@ import { captureTable, PIECE_TYPES } from './pieces-capture.ts'
 import { readWhole } from './reader.ts'
 import type { Read } from './values.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
-import { ownKey } from '../mailbox/greeters.ts'
+import { ownKey } from '../mailbox/handshakes.ts'
 
 const FOLDER = 'test/data/captures'
 /** So many of each kind are shown; the digest at the end is of all. */

@@ -14,7 +14,7 @@ import type { Connect, Stream, StreamEvents } from '../../packages/holdfast/src/
 import { readStandard } from './document.ts'
 import { readWhole } from './reader.ts'
 import { type Read, tell } from './values.ts'
-import { ownKey } from '../mailbox/greeters.ts'
+import { ownKey } from '../mailbox/handshakes.ts'
 import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 
 const standard = readStandard(

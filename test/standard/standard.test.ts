@@ -117,7 +117,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   CustomAnswer: custom.customAnswer,
   CustomSnapshot: custom.customSnapshot,
   Mail: mail.mailLayout,
-  MailGreeting: mail.greetingLayout,
+  MailGreeting: mail.handshakeLayout,
   MailProof: mail.proofLayout,
   MailKeys: mail.keyLetterLayout,
   MailKeysText: mail.keyTextLayout,

@@ -137,7 +137,7 @@ export const FIXED: readonly Fixed[] = [
   ),
   fixed(
     'greeting:84',
-    'mailbox/machine/greeting.ts misnamed',
+    'mailbox/machine/handshake.ts misnamed',
     'return from === id ? `',
     'return false ? `',
   ),

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { greetingLayout, MAIL_VERSION } from '../../mailbox/src/machine/messages.ts'
+import { handshakeLayout, MAIL_VERSION } from '../../mailbox/src/machine/messages.ts'
 import { openMailbox } from '../../mailbox/src/index.ts'
 import { decode, encode } from '../../holdfast/src/wire/layout.ts'
 
@@ -71,9 +71,9 @@ async function greetAs(url: string, from: string): Promise<string> {
   await once(socket, 'open')
   const [nonce, book] = [new Uint8Array(16), new Uint8Array(16)]
   const open = { kind: 'open', version: MAIL_VERSION, from, to: 'bob', nonce, book } as const
-  socket.send(encode(greetingLayout, open))
+  socket.send(encode(handshakeLayout, open))
   const [answer] = (await once(socket, 'message')) as [Buffer]
-  const read = decode(greetingLayout, new Uint8Array(answer))
+  const read = decode(handshakeLayout, new Uint8Array(answer))
   return read?.kind === 'refused' ? read.why : 'taken'
 }
 

@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { MailEvent } from './machine/mailbox.ts'
 import type { Loop } from '../../holdfast/src/ports.ts'
-import type { Stopped, TurnEvent } from './runtime/draft.ts'
+import type { BlockedQueue, TurnEvent } from './runtime/draft.ts'
 import { MAILBOX_EVENTS, type MailboxEvents } from './runtime/options.ts'
 import { Reports } from '../../holdfast/src/api/reports.ts'
 import { toHex } from '../../holdfast/src/wire/bytes.ts'
@@ -81,7 +81,7 @@ export class MailEvents {
   }
 
   /** Letters that wait because of a bad program are not to go unnoticed. */
-  #stopped({ peer, n, why, tries, ms }: Stopped): void {
+  #stopped({ peer, n, why, tries, ms }: BlockedQueue): void {
     if (this.events.hasListeners('stopped')) {
       return this.events.emit('stopped', { peer, n, why, tries, ms })
     }

@@ -2,7 +2,7 @@
 
 import type { DeadLetter } from '../../holdfast/src/ports.ts'
 import type { Counters } from './machine/mailbox.ts'
-import type { Connections, Way } from './runtime/connections.ts'
+import type { Connections, Dialer } from './runtime/connections.ts'
 import type { LetterType } from './runtime/letter-types.ts'
 import type { Fields, StateOf } from '../../holdfast/src/wire/fields/schema.ts'
 import type { Carried, MailValue } from './runtime/values.ts'
@@ -112,7 +112,7 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
    */
   replaceKey(): Promise<string>
   /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
-  connect(peer: string, by: string | Way): void
+  connect(peer: string, by: string | Dialer): void
   /** How the queues stand, in order of their peers. */
   queues(): QueueFigures[]
   /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */

@@ -21,9 +21,9 @@ import { ASYNC_DISPOSE, type Stop, stopping } from '../../holdfast/src/api/emitt
 import type { Listen, Listeners } from '../../holdfast/src/api/emitter.ts'
 import { MailEvents } from './mail-events.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
-import { bury, type Draft, findDead, type TurnEvent } from './runtime/draft.ts'
+import { removeDead, type Draft, findDead, type TurnEvent } from './runtime/draft.ts'
 import { type MailFigures, metricsOf, published } from './runtime/figures.ts'
-import { Connections, type LineEvents, type Way } from './runtime/connections.ts'
+import { Connections, type ConnectionEvents, type Dialer } from './runtime/connections.ts'
 import { checkId, limitsOf, listedOf, DEAD_MAX, PEERS_MAX, wholeNumber } from './runtime/options.ts'
 import type {
   EffectHandler,
@@ -34,7 +34,7 @@ import type {
   QueueFigures,
 } from './runtime/options.ts'
 import { type Identity, OwnKeys } from './runtime/own-keys.ts'
-import { checkLater, checkRoom } from './runtime/later.ts'
+import { checkDelayed, checkRoom } from './runtime/task-schedule.ts'
 import type { Transaction } from './runtime/transaction.ts'
 import { MALFORMED, Turns, type TurnsHost } from './runtime/turns.ts'
 import { EFFECT_MS } from './runtime/effects.ts'
@@ -122,17 +122,17 @@ export class RunningMailbox implements Mailbox {
       store,
       curves: identity.curves,
       listed: listedOf(options),
-      changed: () => this.#publishSoon(),
+      onDurable: () => this.#publishSoon(),
       expects: (peer) => this.#lines.expects(peer),
       send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
-      told: (event) => this.#onEvent(event),
+      onEvent: (event) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
       date: options.replica ? null : date,
       watchdog,
-      moved: (peer) => this.#lines.progress(peer),
-      malformed: (peer) => this.#lines.hangUp(peer, MALFORMED),
-      refused: (error) => {
+      onProgress: (peer) => this.#lines.progress(peer),
+      onMalformed: (peer) => this.#lines.hangUp(peer, MALFORMED),
+      onStoreError: (error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.emit('trouble', error)
       },
@@ -208,7 +208,7 @@ export class RunningMailbox implements Mailbox {
     })
   }
 
-  connect(peer: string, by: string | Way): void {
+  connect(peer: string, by: string | Dialer): void {
     this.#lines.dial(checkId(peer), by)
   }
 
@@ -226,7 +226,7 @@ export class RunningMailbox implements Mailbox {
       acked: numbers.acked,
       heard: numbers.heard,
       fault: numbers.fault,
-      stopped: this.#turns.lines.why(peer),
+      stopped: this.#turns.blocked.why(peer),
     }))
   }
 
@@ -253,14 +253,14 @@ export class RunningMailbox implements Mailbox {
     await this.#turns.effectOfDead(peer, n)
     return this.#ask((draft) => {
       this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
-      bury(draft, peer, n)
+      removeDead(draft, peer, n)
     })
   }
 
   discard(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
       findDead(draft, this.#place.store, peer, n)
-      bury(draft, peer, n)
+      removeDead(draft, peer, n)
     })
   }
 
@@ -315,7 +315,7 @@ export class RunningMailbox implements Mailbox {
 
   #figures(): MailFigures {
     const { id, key, counters } = this
-    const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
+    const [dead, later] = [this.#place.store.deadCount(), this.#turns.schedule.count]
     return { id, key, queues: this.queues(), counters, dead, later }
   }
 
@@ -347,13 +347,13 @@ export class RunningMailbox implements Mailbox {
 
   #postNow(draft: Draft, peer: string, { body, due }: Dated): number {
     const { out } = draft
-    this.#turns.meets(draft, peer)
+    this.#turns.reportUnseen(draft, peer)
     if (due === null) {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)
     }
-    checkLater(this.#turns.later, 1)
-    this.#turns.later.add(due, { kind: 'post', peer, body })
+    checkDelayed(this.#turns.schedule, 1)
+    this.#turns.schedule.add(due, { kind: 'post', peer, body })
     return 0
   }
 
@@ -378,7 +378,7 @@ export class RunningMailbox implements Mailbox {
     this.#told.tell(event, known ? known.posted - known.acked : 0)
   }
 
-  #lineEvents(): LineEvents {
+  #lineEvents(): ConnectionEvents {
     return {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
@@ -389,7 +389,7 @@ export class RunningMailbox implements Mailbox {
         this.#turns.input((draft) => this.#connected(draft, peer, key, proof))
         this.#events.emit('connected', { peer })
       },
-      message: (peer, key, bytes) => this.#turns.heard(peer, key, bytes),
+      message: (peer, key, bytes) => this.#turns.receiveLater(peer, key, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)

@@ -15,7 +15,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Stream, StreamEvents } from '../ports.ts'
-import type { Way } from '../../../mailbox/src/runtime/connections.ts'
+import type { Dialer } from '../../../mailbox/src/runtime/connections.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
 import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
 import type { Session } from './session.ts'
@@ -66,7 +66,7 @@ export function offerMail(session: Session, box: Mailbox): Stop {
 }
 
 /** The way to a mailbox that some Node member of the session offers, for `box.connect`. */
-export function overSession(session: Session): Way {
+export function overSession(session: Session): Dialer {
   const desk = deskOf(session)
   return (events, peer) => {
     const end = new End(desk, `${session.me.inc}.${++desk.dialled}`, true, events)

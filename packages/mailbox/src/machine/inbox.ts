@@ -32,7 +32,7 @@ export const WHY_MAX = 500
  *
  * @param key  that the peer proved on its connection; null for a carrier without a greeting
  */
-export function hear(
+export function receive(
   box: Mailbox,
   now: Millis,
   from: string,

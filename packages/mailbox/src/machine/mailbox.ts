@@ -22,7 +22,7 @@
  */
 
 export { adopt, type Adopted, forget, lettersAbove, type Range } from './adopt.ts'
-export { done, failed, hear, next, postpone, setAside, waitAfter } from './inbox.ts'
+export { done, failed, receive as hear, next, postpone, setAside, waitAfter } from './inbox.ts'
 export { add, fault, hasRoom, post, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump } from './pump.ts'
 export { create, emptyInbox, LIMITS, peerOf, rewind, settle, waits } from './state.ts'

@@ -101,7 +101,7 @@ export function plainBatch(letters: Batch['letters'], ack: number): Batch {
 }
 
 /** The messages before letters, on a connection that has to prove first whose it is. */
-export const greetingLayout = message({
+export const handshakeLayout = message({
   /** Opens the greeting: who calls whom. It is the same in every version, which it names. */
   open: [
     16,
@@ -124,7 +124,7 @@ export const greetingLayout = message({
   key: [21, record({ key: fixed(KEY_BYTES) })],
 })
 /** A message of the greeting. */
-export type Greeting = ValueOf<typeof greetingLayout>
+export type HandshakeMessage = ValueOf<typeof handshakeLayout>
 
 const PROOF_LABEL = 'holdfast mailbox'
 /** The text that a proof of the greeting signs; `calls` for whoever opened the connection. */

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { Clock } from '../../../../test/mailbox/clock.ts'
 import type { Stream, StreamEvents } from '../../../holdfast/src/ports.ts'
-import { ownKey, Side as Greets } from '../../../../test/mailbox/greeters.ts'
+import { ownKey, Side as Greets } from '../../../../test/mailbox/handshakes.ts'
 import type { Curves, Later } from '../../../holdfast/src/ports.ts'
 import { toyCurves } from '../../../sim/src/toy-ciphers.ts'
 import { Connections } from './connections.ts'

@@ -3,11 +3,18 @@
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
-import { answerGreeting, greet, hearGreeting } from '../machine/greeting.ts'
-import type { Gate, Greeted, Greeter, GreetingJob, Known, Self } from '../machine/greeting.ts'
+import { completeJob, beginHandshake, receiveHandshake } from '../machine/handshake.ts'
+import type {
+  PeerPolicy,
+  HandshakeStep,
+  Handshake,
+  HandshakeJob,
+  Authenticated,
+  Self,
+} from '../machine/handshake.ts'
 import type { OwnProof } from '../machine/keys.ts'
 import type { Counters } from '../machine/mailbox.ts'
-import { greetingLayout, NONCE_BYTES } from '../machine/messages.ts'
+import { handshakeLayout, NONCE_BYTES } from '../machine/messages.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
 import type {
   Alarm,
@@ -25,7 +32,7 @@ export type CurveAnswer = Uint8Array | boolean | null
 /** Has a job done. @param done  is called once: in this call where curves answer at once */
 export function compute(
   curves: Curves,
-  job: GreetingJob,
+  job: HandshakeJob,
   done: (answer: CurveAnswer) => void,
 ): void {
   const answer = answerOf(curves, job)
@@ -33,7 +40,7 @@ export function compute(
   else done(answer)
 }
 
-function answerOf(curves: Curves, job: GreetingJob): Later<CurveAnswer> {
+function answerOf(curves: Curves, job: HandshakeJob): Later<CurveAnswer> {
   try {
     if (job.kind === 'sign') return curves.sign(job.seed, job.message)
     return curves.verify(job.key, job.message, job.signature)
@@ -63,10 +70,10 @@ const JOBS_MAX = 512
 const GOOD_MS: Millis = 30_000
 
 /** A carrier to a peer that is no URL, such as a session. */
-export type Way = (events: StreamEvents, peer: string) => Stream
+export type Dialer = (events: StreamEvents, peer: string) => Stream
 
 /** What connections need of their mailbox. */
-export interface LineEvents extends Gate {
+export interface ConnectionEvents extends PeerPolicy {
   /** @param key  that the peer proved @param proof  what we proved to it */
   connected(peer: string, key: Uint8Array, proof: OwnProof): void
   message(peer: string, key: Uint8Array, bytes: Uint8Array): void
@@ -77,16 +84,16 @@ export interface LineEvents extends Gate {
 }
 
 /** What connections run on. */
-export interface LinePlace {
+export interface ConnectionsHost {
   loop: Loop
   connect: Connect
   curves: Curves
 }
 
 /** A stream, and the state of its greeting. */
-interface Line {
+interface Connection {
   stream: Stream
-  greeter: Greeter
+  handshake: Handshake
   /** The id of the side that dialled. */
   dialler: string
   peer: string | null
@@ -99,30 +106,30 @@ interface Line {
 
 /** A peer that is dialled. */
 interface Dialling {
-  way: Way
+  way: Dialer
   wait: Millis
   alarm: Alarm
-  line: Line | null
+  connection: Connection | null
 }
 
-const ALIVE = encode(greetingLayout, { kind: 'alive', wanted: true })
-const HERE = encode(greetingLayout, { kind: 'alive', wanted: false })
+const ALIVE = encode(handshakeLayout, { kind: 'alive', wanted: true })
+const HERE = encode(handshakeLayout, { kind: 'alive', wanted: false })
 
 /** All connections of one mailbox. */
 export class Connections {
   readonly #self: Self
-  readonly #place: LinePlace
+  readonly #place: ConnectionsHost
   readonly #loop: Loop
-  readonly #events: LineEvents
-  readonly #open = new Map<string, Line>()
-  readonly #all = new Set<Line>()
+  readonly #events: ConnectionEvents
+  readonly #open = new Map<string, Connection>()
+  readonly #all = new Set<Connection>()
   readonly #dialled = new Map<string, Dialling>()
   readonly #check: Alarm
   #jobs = 0
   #closed = false
 
   /** @param self  whose keys may become others: greetings that begin then have these */
-  constructor(self: Self, place: LinePlace, events: LineEvents) {
+  constructor(self: Self, place: ConnectionsHost, events: ConnectionEvents) {
     this.#self = self
     this.#place = place
     this.#loop = place.loop
@@ -131,32 +138,32 @@ export class Connections {
   }
 
   /** Keeps a connection to a peer, for ever (S4, S10). */
-  dial(peer: string, by: string | Way): void {
+  dial(peer: string, by: string | Dialer): void {
     const way = typeof by === 'string' ? (to: StreamEvents) => this.#place.connect(by, to) : by
     this.#dialled.get(peer)?.alarm.cancel()
     const alarm = this.#loop.alarm(() => this.#try(peer))
-    this.#dialled.set(peer, { way, wait: BACKOFF_MS, alarm, line: null })
+    this.#dialled.set(peer, { way, wait: BACKOFF_MS, alarm, connection: null })
     this.#try(peer)
   }
 
   /** Takes a stream that another mailbox opened. */
   accept(stream: Stream): StreamEvents {
-    const { line } = this.#begin(null)
-    line.stream = stream
-    const waiting = [...this.#all].filter((one) => one.peer === null && one.greeter.whom === null)
+    const { connection } = this.#begin(null)
+    connection.stream = stream
+    const waiting = [...this.#all].filter((one) => one.peer === null && one.handshake.whom === null)
     // The oldest has had the most time for its greeting.
     if (waiting.length >= UNGREETED_MAX) {
       this.#drop(waiting[0]!, 'too many have not greeted yet', 'ungreeted')
     }
-    return this.#listen(line, [])
+    return this.#listen(connection, [])
   }
 
   /** @returns false if that peer cannot be reached now */
   send(peer: string, bytes: Uint8Array): boolean {
-    const line = this.#open.get(peer)
-    if (!line) return false
-    if (line.stream.send(bytes)) return true
-    this.#drop(line, 'its connection takes no more')
+    const connection = this.#open.get(peer)
+    if (!connection) return false
+    if (connection.stream.send(bytes)) return true
+    this.#drop(connection, 'its connection takes no more')
     return false
   }
 
@@ -177,8 +184,8 @@ export class Connections {
 
   /** Ends the connection to one peer; a peer that is dialled is dialled again. */
   hangUp(peer: string, why: string): void {
-    const line = this.#open.get(peer)
-    if (line) this.#drop(line, why)
+    const connection = this.#open.get(peer)
+    if (connection) this.#drop(connection, why)
   }
 
   /** Letters went to or from that peer: after the next break it is dialled again soon. */
@@ -189,140 +196,148 @@ export class Connections {
 
   /** Ends all connections. */
   hangUpAll(why: string): void {
-    for (const line of [...this.#all]) this.#drop(line, why)
+    for (const connection of [...this.#all]) this.#drop(connection, why)
   }
 
   close(): void {
     this.#closed = true
     this.#check.cancel()
     for (const { alarm } of this.#dialled.values()) alarm.cancel()
-    for (const line of this.#all) line.stream.close()
+    for (const connection of this.#all) connection.stream.close()
     this.#all.clear()
     this.#open.clear()
   }
 
   #try(peer: string): void {
     const dialling = this.#dialled.get(peer)!
-    if (this.#closed || dialling.line || this.#open.has(peer)) return
-    const { line, first } = this.#begin(peer)
-    dialling.line = line
-    line.stream = dialling.way(this.#listen(line, first), peer)
+    if (this.#closed || dialling.connection || this.#open.has(peer)) return
+    const { connection, first } = this.#begin(peer)
+    dialling.connection = connection
+    connection.stream = dialling.way(this.#listen(connection, first), peer)
   }
 
-  #begin(whom: string | null): { line: Line; first: Uint8Array[] } {
+  #begin(whom: string | null): { connection: Connection; first: Uint8Array[] } {
     const nonce = this.#loop.random(NONCE_BYTES)
-    const { greeter, first } = greet(this.#self, nonce, whom, this.#events)
+    const { handshake, first } = beginHandshake(this.#self, nonce, whom, this.#events)
     const now = this.#loop.now()
     const dialler = whom === null ? '' : this.#self.id
     const nobody = { stream: null!, peer: null, key: null }
-    return { line: { ...nobody, greeter, dialler, since: now, heardAt: now }, first }
+    return { connection: { ...nobody, handshake, dialler, since: now, heardAt: now }, first }
   }
 
-  #listen(line: Line, first: readonly Uint8Array[]): StreamEvents {
+  #listen(connection: Connection, first: readonly Uint8Array[]): StreamEvents {
     if (this.#all.size === 0) this.#check.set(this.#loop.now() + CHECK_MS)
-    this.#all.add(line)
+    this.#all.add(connection)
     return {
       opened: () => {
-        for (const bytes of first) line.stream.send(bytes)
+        for (const bytes of first) connection.stream.send(bytes)
       },
       message: (bytes) => {
-        if (!this.#all.has(line)) return
-        line.heardAt = this.#loop.now()
-        if (line.peer === null) this.#greeted(line, bytes)
-        else if (bytes[0] === ALIVE[0]) this.#alive(line, bytes)
-        else this.#events.message(line.peer, line.key!, bytes)
+        if (!this.#all.has(connection)) return
+        connection.heardAt = this.#loop.now()
+        if (connection.peer === null) this.#greeted(connection, bytes)
+        else if (bytes[0] === ALIVE[0]) this.#alive(connection, bytes)
+        else this.#events.message(connection.peer, connection.key!, bytes)
       },
-      closed: (why) => this.#gone(line, why),
+      closed: (why) => this.#gone(connection, why),
     }
   }
 
-  #alive(line: Line, bytes: Uint8Array): void {
-    const message = decode(greetingLayout, bytes)
-    if (message?.kind === 'alive' && message.wanted) line.stream.send(HERE)
+  #alive(connection: Connection, bytes: Uint8Array): void {
+    const message = decode(handshakeLayout, bytes)
+    if (message?.kind === 'alive' && message.wanted) connection.stream.send(HERE)
   }
 
   /** Finds connections that broke without notice, or never began, by their silence. */
   #checkAll(): void {
     const now = this.#loop.now()
-    for (const line of [...this.#all]) {
-      const silence = now - line.heardAt
-      if (line.peer === null) {
-        if (now - line.since > GREETING_MS) {
-          this.#drop(line, 'it did not greet in time', 'ungreeted')
+    for (const connection of [...this.#all]) {
+      const silence = now - connection.heardAt
+      if (connection.peer === null) {
+        if (now - connection.since > GREETING_MS) {
+          this.#drop(connection, 'it did not greet in time', 'ungreeted')
         }
-      } else if (silence > DEAD_MS) this.#drop(line, 'nothing came from it for 15 seconds')
-      else if (silence > QUIET_MS) line.stream.send(ALIVE)
-      if (line.peer !== null && now - line.since > GOOD_MS) this.progress(line.peer)
+      } else if (silence > DEAD_MS) this.#drop(connection, 'nothing came from it for 15 seconds')
+      else if (silence > QUIET_MS) connection.stream.send(ALIVE)
+      if (connection.peer !== null && now - connection.since > GOOD_MS)
+        this.progress(connection.peer)
     }
     if (this.#all.size > 0) this.#check.set(now + CHECK_MS)
   }
 
-  #greeted(line: Line, bytes: Uint8Array): void {
+  #greeted(connection: Connection, bytes: Uint8Array): void {
     const events = this.#events
-    const refuses = (id: string): string | null => this.#welcome(line, id) ?? events.refuses(id)
-    this.#goOn(line, hearGreeting(line.greeter, bytes, { ...events, refuses }))
+    const refuses = (id: string): string | null =>
+      this.#welcome(connection, id) ?? events.refuses(id)
+    this.#goOn(connection, receiveHandshake(connection.handshake, bytes, { ...events, refuses }))
   }
 
-  #goOn(line: Line, { answers, job, known, refused, counts }: Greeted): void {
-    for (const bytes of answers) line.stream.send(bytes)
-    if (refused !== null) return this.#drop(line, refused, counts)
-    if (job) this.#ask(line, job)
+  #goOn(connection: Connection, { answers, job, known, refused, counts }: HandshakeStep): void {
+    for (const bytes of answers) connection.stream.send(bytes)
+    if (refused !== null) return this.#drop(connection, refused, counts)
+    if (job) this.#ask(connection, job)
     if (!known) return
-    this.#take(line, known)
+    this.#take(connection, known)
     for (const bytes of known.early) this.#events.message(known.id, known.key, bytes)
   }
 
   /** Has curves do a job of a greeting. */
-  #ask(line: Line, job: GreetingJob): void {
+  #ask(connection: Connection, job: HandshakeJob): void {
     if (this.#jobs >= JOBS_MAX) {
-      return this.#drop(line, 'too many greetings are being checked', 'ungreeted')
+      return this.#drop(connection, 'too many greetings are being checked', 'ungreeted')
     }
     this.#jobs++
     compute(this.#place.curves, job, (answer) => {
       this.#jobs--
-      if (this.#all.has(line)) this.#goOn(line, answerGreeting(line.greeter, answer))
+      if (this.#all.has(connection))
+        this.#goOn(connection, completeJob(connection.handshake, answer))
     })
   }
 
-  #welcome(line: Line, id: string): string | null {
-    if (line.dialler === '') line.dialler = id
+  #welcome(connection: Connection, id: string): string | null {
+    if (connection.dialler === '') connection.dialler = id
     const known = this.#open.get(id)
     // Where both dial each other, both must keep the same one of the two connections.
     const first = id < this.#self.id ? id : this.#self.id
-    if (known && known.dialler === first && line.dialler !== first) {
+    if (known && known.dialler === first && connection.dialler !== first) {
       return 'another connection of these two stands'
     }
     return null
   }
 
-  #take(line: Line, { id: peer, key, proof }: Known): void {
+  #take(connection: Connection, { id: peer, key, proof }: Authenticated): void {
     const older = this.#open.get(peer)
     if (older) this.#drop(older, 'a newer connection came')
-    Object.assign(line, { peer, key, since: this.#loop.now() })
-    this.#open.set(peer, line)
+    Object.assign(connection, { peer, key, since: this.#loop.now() })
+    this.#open.set(peer, connection)
     this.#events.connected(peer, key, proof)
   }
 
-  #drop(line: Line, why: string, counts: keyof Counters | null = null): void {
-    line.stream.close()
-    this.#gone(line, why, counts)
+  #drop(connection: Connection, why: string, counts: keyof Counters | null = null): void {
+    connection.stream.close()
+    this.#gone(connection, why, counts)
   }
 
-  #gone(line: Line, why: string, counts: keyof Counters | null = null): void {
-    if (!this.#all.delete(line) || this.#closed) return
-    const { peer } = line
-    const wasOpen = peer !== null && this.#open.get(peer) === line
+  #gone(connection: Connection, why: string, counts: keyof Counters | null = null): void {
+    if (!this.#all.delete(connection) || this.#closed) return
+    const { peer } = connection
+    const wasOpen = peer !== null && this.#open.get(peer) === connection
     if (wasOpen) this.#open.delete(peer)
     if (wasOpen) this.#events.disconnected(peer, why)
-    else this.#events.failed(line.greeter.whom ?? line.greeter.other?.id ?? null, why, counts)
-    this.#again(line)
+    else
+      this.#events.failed(
+        connection.handshake.whom ?? connection.handshake.other?.id ?? null,
+        why,
+        counts,
+      )
+    this.#again(connection)
   }
 
-  #again(line: Line): void {
+  #again(connection: Connection): void {
     for (const [peer, dialling] of this.#dialled) {
-      const isTheirs = dialling.line === line || line.peer === peer
+      const isTheirs = dialling.connection === connection || connection.peer === peer
       if (!isTheirs) continue
-      if (dialling.line === line) dialling.line = null
+      if (dialling.connection === connection) dialling.connection = null
       // The wait is partly random, or all peers of one restarted process would come back at once.
       const wait = dialling.wait * (0.5 + this.#loop.random(1)[0]! / 510)
       dialling.wait = Math.min(BACKOFF_MAX_MS, dialling.wait * 2)

@@ -1,23 +1,23 @@
 /**
- * The draft of a turn before it is durable: all that the turn would change, and who waits for it.
+ * The draft of a turn: its changes before they are durable, and the callers that wait for them.
  */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { DeadLetter, MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import type { MailEvent, MailOut } from '../machine/mailbox.ts'
-import type { Later } from './later.ts'
+import type { TaskSchedule } from './task-schedule.ts'
 
 /** An event of a turn, to be reported once the turn is durable. */
 export type TurnEvent =
   | MailEvent
   | { kind: 'threw'; peer: string; n: number; why: string }
-  | ({ kind: 'stopped' } & Stopped)
+  | ({ kind: 'stopped' } & BlockedQueue)
   | { kind: 'unseen'; peer: string }
   | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
 
-/** The line of a peer stands: letters behind this one wait. */
-export interface Stopped {
+/** A letter blocks its queue: the letters of its peer behind it wait. */
+export interface BlockedQueue {
   /** Whose letters wait. */
   peer: string
   /** The number of the first, which failed. */
@@ -65,8 +65,8 @@ export function movedIn(changes: readonly MailChange[]): Set<string> {
   return peersOf(changes.filter(isMove))
 }
 
-/** Takes a dead letter out. */
-export function bury({ buried, changes }: Draft, peer: string, n: number): void {
+/** Removes a dead letter. */
+export function removeDead({ buried, changes }: Draft, peer: string, n: number): void {
   buried.add(`${peer} ${n}`)
   changes.push({ kind: 'buried', peer, n })
 }
@@ -83,7 +83,7 @@ export function boundDead(
   draft: Draft,
   store: MailStore,
   { deadMax, deadMs }: DeadBounds,
-  later: Later,
+  later: TaskSchedule,
   date: number | null,
 ): void {
   const { changes, buried } = draft
@@ -102,7 +102,7 @@ export function boundDead(
 /** Drops a dead letter whose time is over, if nobody has taken it out before. */
 export function dropDead(draft: Draft, store: MailStore, peer: string, n: number): void {
   if (draft.buried.has(`${peer} ${n}`) || !store.deadOne(peer, n)) return
-  bury(draft, peer, n)
+  removeDead(draft, peer, n)
   draft.events.push({ kind: 'dropped', peer, n })
 }
 

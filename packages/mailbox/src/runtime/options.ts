@@ -3,7 +3,7 @@
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import { type Limits, LIMITS, type Listed, type OnPoison, type Policy } from '../machine/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../machine/messages.ts'
-import type { Stopped } from './draft.ts'
+import type { BlockedQueue } from './draft.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
@@ -116,7 +116,7 @@ export interface MailboxEvents {
    * again after `ms`; null for when it has another handler. Without a listener it is reported as
    * the platform does.
    */
-  stopped: Stopped
+  stopped: BlockedQueue
   /** A letter became a dead letter: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
   /** A dead letter was dropped, for there were too many, or its time was over. */

@@ -1,6 +1,6 @@
 /** The keys of a mailbox's own: drawn when its store is first opened, kept there, and replaced. */
 
-import type { Self } from '../machine/greeting.ts'
+import type { Self } from '../machine/handshake.ts'
 import * as keys from '../machine/keys.ts'
 import { keyText } from '../machine/messages.ts'
 import { add, type Mailbox } from '../machine/mailbox.ts'

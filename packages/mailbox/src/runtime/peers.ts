@@ -8,7 +8,7 @@ import { plain, plainJson } from '../../../holdfast/src/wire/text/plain.ts'
 import type { Draft } from './draft.ts'
 import { unseal } from './letters.ts'
 import { checkId, checkKey } from './options.ts'
-import { checkRoom } from './later.ts'
+import { checkRoom } from './task-schedule.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
@@ -75,7 +75,7 @@ export interface MailPeer {
 }
 
 /** What the operations work on. */
-export interface PeerDesk {
+export interface PeerHost {
   readonly turns: Turns
   readonly store: MailStore
   readonly ask: <Result>(run: (draft: Draft) => Result) => Promise<Result>
@@ -84,21 +84,21 @@ export interface PeerDesk {
 
 /** See MailPeer. */
 export class KnownPeer implements MailPeer {
-  readonly #desk: PeerDesk
+  readonly #host: PeerHost
   readonly #id: string
 
-  constructor(desk: PeerDesk, id: string) {
-    this.#desk = desk
+  constructor(host: PeerHost, id: string) {
+    this.#host = host
     this.#id = checkId(id)
   }
 
   get key(): string | null {
-    const key = mailbox.pins.keyOf(this.#desk.turns.box, this.#id)
+    const key = mailbox.pins.keyOf(this.#host.turns.box, this.#id)
     return key && toHex(key)
   }
 
   async trust(text: string): Promise<void> {
-    const { turns, ask, hangUp } = this.#desk
+    const { turns, ask, hangUp } = this.#host
     const id = this.#id
     const key = checkKey(`the key of ${id}`, text)
     const listed = turns.box.listed?.get(id) ?? null
@@ -110,7 +110,7 @@ export class KnownPeer implements MailPeer {
   }
 
   async adopt({ common }: { common?: number } = {}): Promise<mailbox.Adopted> {
-    const { turns, store, ask, hangUp } = this.#desk
+    const { turns, store, ask, hangUp } = this.#host
     const id = this.#id
     const adopted = await ask(({ out }) => {
       const hello = turns.box.peers.get(id)?.link?.theirs
@@ -131,17 +131,17 @@ export class KnownPeer implements MailPeer {
   }
 
   async forget(): Promise<{ dropped: number }> {
-    const { turns, ask, hangUp } = this.#desk
+    const { turns, ask, hangUp } = this.#host
     const id = this.#id
     const dropped = await ask(({ out }) => {
-      return mailbox.forget(turns.box, id, out) + turns.later.move(id, null)
+      return mailbox.forget(turns.box, id, out) + turns.schedule.move(id, null)
     })
     hangUp(id, `${id} was forgotten`)
     return { dropped }
   }
 
   outbox({ after = 0, most = 100 }: { after?: number; most?: number } = {}): WaitingLetter[] {
-    const { turns, store } = this.#desk
+    const { turns, store } = this.#host
     const found: WaitingLetter[] = []
     let from = Math.max(after, turns.box.peers.get(this.#id)?.acked ?? 0)
     while (found.length < most) {
@@ -157,7 +157,7 @@ export class KnownPeer implements MailPeer {
   }
 
   setAside(): Promise<number> {
-    const { turns, ask } = this.#desk
+    const { turns, ask } = this.#host
     return ask((draft) => {
       const n = turns.setAside(draft, this.#id)
       if (n !== null) return n
@@ -166,7 +166,7 @@ export class KnownPeer implements MailPeer {
   }
 
   async redirect(to: string): Promise<{ moved: number }> {
-    const { turns, store, ask, hangUp } = this.#desk
+    const { turns, store, ask, hangUp } = this.#host
     const id = this.#id
     if (id === checkId(to)) throw badValue(`letters to ${id} go there already`)
     const moved = await ask(({ out }) => {
@@ -178,7 +178,7 @@ export class KnownPeer implements MailPeer {
       checkRoom(turns.box, to, letters.length, bytes)
       mailbox.forget(turns.box, id, out)
       for (const { body } of letters) mailbox.add(turns.box, to, body, out)
-      return letters.length + turns.later.move(id, to)
+      return letters.length + turns.schedule.move(id, to)
     })
     hangUp(id, `letters to ${id} go to ${to} now`)
     return { moved }

@@ -43,7 +43,7 @@ export interface Transaction {
 }
 
 /** What a transaction needs of its mailbox. */
-export interface Desk {
+export interface TransactionHost {
   readonly store: MailStore
   readonly values: Values
   /** Checks that so many letters and bytes still fit. @throws HoldfastError `outbox-full` */
@@ -62,7 +62,7 @@ export interface Posted extends Dated {
 /** The transaction of one letter. */
 export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
-  readonly #desk: Desk
+  readonly #host: TransactionHost
   readonly #written = new Map<string, Uint8Array | null>()
   /** Room in outboxes that these posts take; null until one does: most handlers post nothing. */
   #taken: Map<string, { letters: number; bytes: number }> | null = null
@@ -71,14 +71,14 @@ export class LetterTransaction implements Transaction {
   #usesSql = false
   #open = true
 
-  constructor(desk: Desk) {
-    this.#desk = desk
+  constructor(host: TransactionHost) {
+    this.#host = host
   }
 
   get(key: string): MailValue {
     this.#check()
     const written = this.#written.get(key)
-    const bytes = this.#written.has(key) ? written : this.#desk.values.get(checkKey(key))
+    const bytes = this.#written.has(key) ? written : this.#host.values.get(checkKey(key))
     return bytes ? toValue(bytes) : undefined
   }
 
@@ -90,7 +90,7 @@ export class LetterTransaction implements Transaction {
 
   keys(prefix = ''): string[] {
     this.#check()
-    const keys = new Set(this.#desk.values.keys(prefix))
+    const keys = new Set(this.#host.values.keys(prefix))
     for (const [key, value] of this.#written) {
       if (!key.startsWith(prefix)) continue
       if (value === null) keys.delete(key)
@@ -103,9 +103,9 @@ export class LetterTransaction implements Transaction {
     this.#check()
     const { body, options } = givenLetter(given)
     checkOptions('post', options, ['delay', 'ttl'])
-    const letter = this.#desk.seal(body, options)
+    const letter = this.#host.seal(body, options)
     if (letter.due === null) this.#take(to, sizeOf(letter.body))
-    else this.#desk.checkLater(++this.#delayed)
+    else this.#host.checkLater(++this.#delayed)
     this.posts.push({ to, ...letter })
   }
 
@@ -114,13 +114,13 @@ export class LetterTransaction implements Transaction {
     this.#taken ??= new Map()
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
     const [letters, bytes] = [taken.letters + 1, taken.bytes + size]
-    this.#desk.checkRoom(to, letters, bytes)
+    this.#host.checkRoom(to, letters, bytes)
     this.#taken.set(to, { letters, bytes })
   }
 
   sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[] {
     this.#check()
-    const { sql, name } = this.#desk.store
+    const { sql, name } = this.#host.store
     if (!sql) throw new HoldfastError('store', `the mailbox in ${name} knows no SQL`)
     if (!this.#usesSql) sql.mark()
     this.#usesSql = true
@@ -130,14 +130,14 @@ export class LetterTransaction implements Transaction {
   /** Commits: its writes are those of the turn. */
   keep(): void {
     this.#open = false
-    if (this.#usesSql) this.#desk.store.sql!.keep()
-    for (const [key, value] of this.#written) this.#desk.values.set(key, value)
+    if (this.#usesSql) this.#host.store.sql!.keep()
+    for (const [key, value] of this.#written) this.#host.values.set(key, value)
   }
 
   /** Drops all writes. */
   undo(): void {
     this.#open = false
-    if (this.#usesSql) this.#desk.store.sql!.undo()
+    if (this.#usesSql) this.#host.store.sql!.undo()
   }
 
   #check(): void {

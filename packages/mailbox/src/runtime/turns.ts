@@ -36,10 +36,21 @@ import {
 } from './handlers.ts'
 import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
-import { type Desk, LetterTransaction, type Posted, type Transaction } from './transaction.ts'
+import {
+  type TransactionHost,
+  LetterTransaction,
+  type Posted,
+  type Transaction,
+} from './transaction.ts'
 import { Values } from './values.ts'
 import { type Effect, Effects } from './effects.ts'
-import { checkLater, checkRoom, Ended, Later, RESERVE } from './later.ts'
+import {
+  checkDelayed,
+  checkRoom,
+  TransactionEnded,
+  TaskSchedule,
+  RESERVE,
+} from './task-schedule.ts'
 import {
   begin,
   boundDead,
@@ -49,7 +60,7 @@ import {
   peersOf,
   type TurnEvent,
 } from './draft.ts'
-import { Lines } from './lines.ts'
+import { BlockedQueues } from './blocked-queues.ts'
 import {
   type Dated,
   letterId,
@@ -66,7 +77,7 @@ const SLOW_MS: Millis = 1_000
 /** Letters that one turn handles, and some more: a batch that was begun is finished. */
 const TURN_LETTERS_MAX = 4096
 
-/** After a process has died, so many letters are each noted before they are handled. */
+/** After a crash, so many letters are each noted before they are handled. */
 const NOTED_LETTERS = 10_000
 
 /** A delayed letter whose time has come, and whose outbox is full, is tried again after this. */
@@ -77,7 +88,7 @@ const LOOK_MS: Millis = 60_000
 /** The reason for bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
-/** What turns run on, and whom they tell. */
+/** What turns run on, and the callbacks that they use. */
 export interface TurnsHost {
   loop: Loop
   store: MailStore
@@ -94,15 +105,15 @@ export interface TurnsHost {
   /** Whether that peer is dialled, or connected. */
   expects(peer: string): boolean
   send(peer: string, message: MailMessage): void
-  told(event: TurnEvent): void
+  onEvent(event: TurnEvent): void
   /** Something became durable. */
-  changed(): void
+  onDurable(): void
   /** Letters to or from a peer are through. */
-  moved(peer: string): void
+  onProgress(peer: string): void
   /** What a peer sent is no message. */
-  malformed(peer: string): void
+  onMalformed(peer: string): void
   /** The store refused: connections are to be dropped. */
-  refused(error: Error): void
+  onStoreError(error: Error): void
 }
 
 /** Work for a turn. It may be done again, for a turn that failed is begun anew. */
@@ -111,7 +122,7 @@ export type Input = (draft: Draft) => void
 /** The turns of one mailbox. */
 export class Turns {
   readonly values: Values
-  readonly later: Later
+  readonly schedule: TaskSchedule
   box: mailbox.Mailbox
   readonly #host: TurnsHost
   readonly #limits: Limits
@@ -120,8 +131,8 @@ export class Turns {
   readonly #alarm: Alarm
   readonly #keyLetters: KeyLetters
   readonly #effects: Effects
-  /** Which lines stand, and why. */
-  readonly lines: Lines
+  /** The queues that a letter blocks. */
+  readonly blocked: BlockedQueues
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
@@ -144,8 +155,8 @@ export class Turns {
     this.#keyLetters = new KeyLetters(host.curves, (peer) => this.#wake(peer))
     this.#effects = new Effects(host.loop, (peer) => this.#wake(peer))
     this.values = new Values(host.store)
-    this.later = new Later(this.values, host.store)
-    this.lines = new Lines(this.values)
+    this.schedule = new TaskSchedule(this.values, host.store)
+    this.blocked = new BlockedQueues(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
     this.#resume(host)
     this.#sleep(host.loop.now())
@@ -182,7 +193,7 @@ export class Turns {
           const result = run(draft)
           draft.promises.push({ keep: () => resolve(result), break: reject })
         } catch (error) {
-          if (!(error instanceof Ended)) return reject(error as Error)
+          if (!(error instanceof TransactionEnded)) return reject(error as Error)
           error.reject = reject
           throw error
         }
@@ -191,9 +202,9 @@ export class Turns {
   }
 
   /** Bytes came from a peer with that key: they are taken in the next turn. */
-  heard(peer: string, key: Uint8Array, bytes: Uint8Array): void {
+  receiveLater(peer: string, key: Uint8Array, bytes: Uint8Array): void {
     this.input((draft) => {
-      if (this.receive(draft, peer, bytes, key) === MALFORMED) this.#host.malformed(peer)
+      if (this.receive(draft, peer, bytes, key) === MALFORMED) this.#host.onMalformed(peer)
     })
   }
 
@@ -284,16 +295,16 @@ export class Turns {
   setAside({ out }: Draft, id: string): number | null {
     const peer = this.box.peers.get(id)
     if (!peer || !mailbox.waits(peer)) return null
-    const why = this.lines.why(id) ?? 'its owner set it aside'
+    const why = this.blocked.why(id) ?? 'its owner set it aside'
     mailbox.setAside(this.box, this.#host.loop.now(), id, why, out)
-    this.lines.goesOn(id)
+    this.blocked.unblock(id)
     this.#effects.drop(id)
     this.#wake(id)
     return peer.heard
   }
 
   /** Tells of a letter to somebody who was never seen, and is not expected: a name may be wrong. */
-  meets({ events }: Draft, peer: string): void {
+  reportUnseen({ events }: Draft, peer: string): void {
     const known = this.box.peers.get(peer)
     const isSeen = known && (known.heard > 0 || known.acked > 0 || known.key !== null)
     if (isSeen || this.box.listed?.has(peer) || this.#host.expects(peer)) return
@@ -321,7 +332,7 @@ export class Turns {
     const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
     if (peer === undefined) return
     this.input((draft) => {
-      this.lines.died(peer, Number(n))
+      this.blocked.noteCrash(peer, Number(n))
       // The death must be durable before the letter is handled once more.
       draft.handled = TURN_LETTERS_MAX
     })
@@ -344,12 +355,12 @@ export class Turns {
       this.#handleLate(draft)
       while (at < inputs.length && draft.handled < TURN_LETTERS_MAX) inputs[at++]!(draft)
     } catch (error) {
-      if (error instanceof Ended) return this.#again(draft, error, at - 1)
+      if (error instanceof TransactionEnded) return this.#again(draft, error, at - 1)
       this.#inputs = inputs.slice(at)
       return this.#refused(draft, error as Error)
     }
     this.#inputs = inputs.slice(at)
-    boundDead(draft, this.#host.store, this.#host, this.later, this.#host.date?.() ?? null)
+    boundDead(draft, this.#host.store, this.#host, this.schedule, this.#host.date?.() ?? null)
     // One by one: a call takes some hundred thousand arguments, and a turn may have more values.
     for (const change of this.values.changes) draft.changes.push(change)
     this.#isBusy = true
@@ -363,7 +374,7 @@ export class Turns {
   }
 
   /** Does the turn again, but the letter or caller that ended the transaction has failed. */
-  #again(draft: Draft, { letter, why, reject }: Ended, at: number): void {
+  #again(draft: Draft, { letter, why, reject }: TransactionEnded, at: number): void {
     this.#forget(draft)
     if (letter) this.#blamed.set(`${letter.peer} ${letter.n}`, why)
     else {
@@ -377,7 +388,7 @@ export class Turns {
     this.#forget(draft)
     this.#blamed.clear()
     this.#late.clear()
-    this.#host.refused(error)
+    this.#host.onStoreError(error)
     const { counters, life } = this.box
     const { store, listed } = this.#host
     this.box = { ...mailbox.create(store.heads(), this.#limits, life, listed), counters }
@@ -397,9 +408,9 @@ export class Turns {
     this.values.end(true)
     this.#blamed.clear()
     for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
-    for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
+    for (const peer of movedIn(draft.changes)) this.#host.onProgress(peer)
     for (const promise of draft.promises) promise.keep()
-    if (draft.changes.length > 0) this.#host.changed()
+    if (draft.changes.length > 0) this.#host.onDurable()
     const now = loop.now()
     const { events } = draft
     const out: MailOut = {
@@ -407,15 +418,15 @@ export class Turns {
       send: (to, message) => this.#host.send(to, message),
     }
     mailbox.pump(this.box, now, store, out)
-    for (const event of events) this.#host.told(event)
+    for (const event of events) this.#host.onEvent(event)
     this.#sleep(now)
   }
 
   /** When to check delayed letters: the clock may be set while one sleeps. */
   #laterAt(now: Millis): Millis {
     const { date } = this.#host
-    if (!date || this.later.due === Infinity) return Infinity
-    return now + Math.min(LOOK_MS, Math.max(0, this.later.due - date()))
+    if (!date || this.schedule.due === Infinity) return Infinity
+    return now + Math.min(LOOK_MS, Math.max(0, this.schedule.due - date()))
   }
 
   #sleep(now: Millis): void {
@@ -432,11 +443,11 @@ export class Turns {
   #doDue(draft: Draft): void {
     const { date, store } = this.#host
     const now = date?.() ?? -Infinity
-    for (const task of this.later.take(now, TURN_LETTERS_MAX)) {
+    for (const task of this.schedule.take(now, TURN_LETTERS_MAX)) {
       const { peer } = task
       if (task.kind === 'bury') dropDead(draft, store, peer, task.n)
       else if (mailbox.post(this.box, peer, task.body, draft.out) === 0) {
-        this.later.add(now + FULL_MS, task)
+        this.schedule.add(now + FULL_MS, task)
       }
     }
   }
@@ -473,17 +484,17 @@ export class Turns {
       const error = this.#blamed.get(`${peer} ${n}`) ?? this.#tryLetter(draft, peer, letter)
       if (error === null) {
         mailbox.done(box, now, peer, draft.out)
-        this.lines.goesOn(peer)
+        this.blocked.unblock(peer)
       } else this.#threw(draft, now, peer, n, error)
     }
-    this.lines.forget(peer, known.heard)
+    this.blocked.forget(peer, known.heard)
     if (mailbox.waits(known)) this.#late.add(peer)
     else this.#late.delete(peer)
   }
 
   #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
-    const died = this.lines.afterDeaths(this.box, peer, n)
-    if (died) return died
+    const crash = this.blocked.afterCrashes(this.box, peer, n)
+    if (crash) return crash
     if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
     return this.#handle(draft, peer, { n, body }, false)
@@ -492,7 +503,7 @@ export class Turns {
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
     if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
-    this.lines.failed(draft, this.box, now, { peer, n }, error)
+    this.blocked.failed(draft, this.box, now, { peer, n }, error)
   }
 
   // What does not fit never will; what has no handler waits for it.
@@ -503,7 +514,7 @@ export class Turns {
     }
     this.box.counters.unfit++
     mailbox.setAside(this.box, now, peer, message, out)
-    this.lines.goesOn(peer)
+    this.blocked.unblock(peer)
   }
 
   #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
@@ -546,7 +557,7 @@ export class Turns {
   /** @returns the error it threw, or null; then its effects are in the draft @throws Ended */
   #attempt(
     draft: Draft,
-    letter: Ended['letter'],
+    letter: TransactionEnded['letter'],
     trace: string | null,
     act: (tx: Transaction) => void,
   ): Error | null {
@@ -558,7 +569,7 @@ export class Turns {
       error = thrown instanceof Error ? thrown : new Error(String(thrown))
     }
     const ended = this.#host.store.sql?.ended
-    if (ended) throw new Ended(ended, letter)
+    if (ended) throw new TransactionEnded(ended, letter)
     if (error) {
       tx.undo()
       return error
@@ -570,24 +581,24 @@ export class Turns {
 
   // Letters of handlers have room of their own, which was checked when they were posted.
   #post(draft: Draft, { to, body, due }: Posted): void {
-    this.meets(draft, to)
+    this.reportUnseen(draft, to)
     if (due === null) mailbox.add(this.box, to, body, draft.out)
-    else this.later.add(due, { kind: 'post', peer: to, body })
+    else this.schedule.add(due, { kind: 'post', peer: to, body })
   }
 
-  #desk(trace: string | null): Desk {
+  #desk(trace: string | null): TransactionHost {
     return {
       seal: (body, options) => this.seal(body, options, trace),
       store: this.#host.store,
       values: this.values,
       checkRoom: (to, letters, bytes) => checkRoom(this.box, to, letters, bytes, RESERVE),
-      checkLater: (letters) => checkLater(this.later, letters),
+      checkLater: (letters) => checkDelayed(this.schedule, letters),
     }
   }
 
   #infoOf(peer: string, { n, body }: Letter): LetterInfo {
     const { at, trace } = unseal(body)
-    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.lines.deaths(peer, n)
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.blocked.crashes(peer, n)
     return { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
   }
 

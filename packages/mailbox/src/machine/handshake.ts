@@ -1,5 +1,5 @@
 /**
- * The greeting, by which two mailboxes prove to each other whose keys they have, before letters go.
+ * The handshake: two mailboxes prove their keys to each other before letters go.
  *
  *     alice calls                          bob is called
  *       OPEN{version, ids, nonce}    ->
@@ -17,7 +17,7 @@
  * Somebody in the middle who passes all of this on has greeted nobody, but is in the middle still:
  * later messages are neither encrypted nor signed, so against him use `wss`.
  *
- * A machine: signatures are made and checked by others, who answer (`answerGreeting`).
+ * A machine: signatures are made and checked by others, who answer (`completeJob`).
  */
 
 import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
@@ -27,7 +27,13 @@ import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
 import { plain } from '../../../holdfast/src/wire/text/plain.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import type { Check, OwnKey, OwnProof } from './keys.ts'
-import { type Greeting, greetingLayout, isMailId, MAIL_VERSIONS, proofText } from './messages.ts'
+import {
+  type HandshakeMessage,
+  handshakeLayout,
+  isMailId,
+  MAIL_VERSIONS,
+  proofText,
+} from './messages.ts'
 import { REFUSAL_MAX } from './messages.ts'
 import type { Counters } from './state.ts'
 
@@ -42,7 +48,7 @@ export interface Self {
 }
 
 /** Whom a mailbox lets in. */
-export interface Gate {
+export interface PeerPolicy {
   /** Why a mailbox with that id is refused, or null. */
   refuses(id: string): string | null
   /** The key by which it is known; null for none. */
@@ -63,7 +69,7 @@ interface Other {
 }
 
 /** A greeting under way. Plain data. */
-export interface Greeter {
+export interface Handshake {
   id: string
   keys: readonly OwnKey[]
   nonce: Uint8Array
@@ -83,12 +89,12 @@ export interface Greeter {
 }
 
 /** Work for whoever has curves. */
-export type GreetingJob =
+export type HandshakeJob =
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | ({ kind: 'check' } & Check)
 
 /** Both sides have proved themselves. */
-export interface Known {
+export interface Authenticated {
   id: string
   key: Uint8Array
   /** What we proved. */
@@ -98,92 +104,105 @@ export interface Known {
 }
 
 /** The result of a message or an answer. */
-export interface Greeted {
+export interface HandshakeStep {
   answers: Uint8Array[]
   /** To be done, and answered. */
-  job: GreetingJob | null
+  job: HandshakeJob | null
   /** The other side, once it has proved itself. */
-  known: Known | null
+  known: Authenticated | null
   /** Why the greeting was refused, by either side: a sentence for the owner. */
   refused: string | null
   /** What to count it as; null if the other side refused. */
   counts: keyof Counters | null
 }
 
-const NOTHING: Greeted = { answers: [], job: null, known: null, refused: null, counts: null }
+const NOTHING: HandshakeStep = { answers: [], job: null, known: null, refused: null, counts: null }
 const NO_KEY = new Uint8Array(KEY_BYTES)
 
 /** Begins a greeting. @returns with the first messages; the side that was called has none yet */
-export function greet(
+export function beginHandshake(
   { id, keys }: Self,
   nonce: Uint8Array,
   whom: string | null,
-  gate: Gate,
-): { greeter: Greeter; first: Uint8Array[] } {
+  gate: PeerPolicy,
+): { handshake: Handshake; first: Uint8Array[] } {
   const side = { id, keys, nonce, whom, other: null, knows: NO_KEY, own: null }
   const offer = encodeVersions(MAIL_VERSIONS)
-  const greeter: Greeter = { ...side, offer, stage: 'open', early: [] }
-  return { greeter, first: whom === null ? [] : opening(greeter, whom, gate) }
+  const handshake: Handshake = { ...side, offer, stage: 'open', early: [] }
+  return { handshake, first: whom === null ? [] : opening(handshake, whom, gate) }
 }
 
 /** Takes a message of the greeting, which is hostile. */
-export function hearGreeting(greeter: Greeter, bytes: Uint8Array, gate: Gate): Greeted {
-  if (greeter.stage === 'over' || greeter.stage === 'done') return NOTHING
-  if (greeter.stage === 'check' && greeter.whom !== null) return keep(greeter, bytes)
+export function receiveHandshake(
+  handshake: Handshake,
+  bytes: Uint8Array,
+  gate: PeerPolicy,
+): HandshakeStep {
+  if (handshake.stage === 'over' || handshake.stage === 'done') return NOTHING
+  if (handshake.stage === 'check' && handshake.whom !== null) return keep(handshake, bytes)
   const version = versionOf(bytes)
-  if (greeter.stage === 'open' && version !== null && negotiate(MAIL_VERSIONS, version) === null) {
-    return refuse(greeter, otherVersion(greeter, version))
+  if (
+    handshake.stage === 'open' &&
+    version !== null &&
+    negotiate(MAIL_VERSIONS, version) === null
+  ) {
+    return refuse(handshake, otherVersion(handshake, version))
   }
-  const message = decode(greetingLayout, bytes)
-  if (!message) return refuse(greeter, 'what came is no greeting of a mailbox')
+  const message = decode(handshakeLayout, bytes)
+  if (!message) return refuse(handshake, 'what came is no greeting of a mailbox')
   if (message.kind === 'refused') {
-    greeter.stage = 'over'
+    handshake.stage = 'over'
     return { ...NOTHING, refused: plain(message.why) }
   }
-  if (message.kind === 'alive' || message.kind !== greeter.stage) {
-    return refuse(greeter, 'a greeting came out of turn')
+  if (message.kind === 'alive' || message.kind !== handshake.stage) {
+    return refuse(handshake, 'a greeting came out of turn')
   }
   switch (message.kind) {
     case 'open':
-      return opened(greeter, message, gate)
+      return opened(handshake, message, gate)
     case 'known':
-      return toldKey(greeter, message.key, gate)
+      return toldKey(handshake, message.key, gate)
     case 'key':
-      return claimed(greeter, message.key, gate)
+      return claimed(handshake, message.key, gate)
     case 'proof':
-      greeter.stage = 'check'
-      return { ...NOTHING, job: checking(greeter, message.signature) }
+      handshake.stage = 'check'
+      return { ...NOTHING, job: checking(handshake, message.signature) }
   }
 }
 
 /** A job is done. @param answer  the signature; whether it was right; null if curves failed */
-export function answerGreeting(greeter: Greeter, answer: Uint8Array | boolean | null): Greeted {
-  const { stage, whom, own } = greeter
+export function completeJob(
+  handshake: Handshake,
+  answer: Uint8Array | boolean | null,
+): HandshakeStep {
+  const { stage, whom, own } = handshake
   const isCaller = whom !== null
   if (stage === 'check') {
-    if (answer !== true) return refuse(greeter, unproved(greeter), 'unproved')
-    if (!isCaller) return sign(greeter)
+    if (answer !== true) return refuse(handshake, unproved(handshake), 'unproved')
+    if (!isCaller) return sign(handshake)
   } else if (stage !== 'sign') return NOTHING
-  else if (!(answer instanceof Uint8Array)) return refuse(greeter, 'nothing can be signed here')
+  else if (!(answer instanceof Uint8Array)) return refuse(handshake, 'nothing can be signed here')
   const answers: Uint8Array[] = []
   if (answer instanceof Uint8Array) {
-    if (isCaller) answers.push(encode(greetingLayout, { kind: 'key', key: own!.key }))
-    answers.push(encode(greetingLayout, { kind: 'proof', signature: answer }))
+    if (isCaller) answers.push(encode(handshakeLayout, { kind: 'key', key: own!.key }))
+    answers.push(encode(handshakeLayout, { kind: 'proof', signature: answer }))
   }
   const isKnown = isCaller === (stage === 'check')
-  greeter.stage = isKnown ? 'done' : 'proof'
-  return { ...NOTHING, answers, known: isKnown ? knownOf(greeter) : null }
+  handshake.stage = isKnown ? 'done' : 'proof'
+  return { ...NOTHING, answers, known: isKnown ? knownOf(handshake) : null }
 }
 
-function knownOf({ other, own, early }: Greeter): Known {
+function knownOf({ other, own, early }: Handshake): Authenticated {
   const { id, key, knows } = other!
   return { id, key, proof: { own: own!.key, isAsked: isSame(knows, own!.key) }, early }
 }
 
-function keep(greeter: Greeter, bytes: Uint8Array): Greeted {
-  greeter.early.push(bytes)
-  const waiting = greeter.early.reduce((sum, { length }) => sum + length, 0)
-  return waiting > EARLY_BYTES_MAX ? refuse(greeter, 'too much came before its greeting') : NOTHING
+function keep(handshake: Handshake, bytes: Uint8Array): HandshakeStep {
+  handshake.early.push(bytes)
+  const waiting = handshake.early.reduce((sum, { length }) => sum + length, 0)
+  return waiting > EARLY_BYTES_MAX
+    ? refuse(handshake, 'too much came before its greeting')
+    : NOTHING
 }
 
 /** The version that an opening message names; null if it is another message. */
@@ -195,25 +214,25 @@ function versionOf(bytes: Uint8Array): number | null {
 
 const OPEN = 16
 
-function otherVersion({ id, whom }: Greeter, version: number): string {
+function otherVersion({ id, whom }: Handshake, version: number): string {
   const other = whom === null ? 'who calls' : plain(whom)
   const [ours, theirs] = [MAIL_VERSIONS, version].map(formatVersions)
   return `${plain(id)} speaks ${ours} of mailboxes, ${other} ${theirs}: update the older one`
 }
 
-function unproved({ id, other }: Greeter): string {
+function unproved({ id, other }: Handshake): string {
   return `${plain(other!.id)} did not prove to ${plain(id)} that the key which it named is its own`
 }
 
 /** @param told  what the other side is told, if it is not what the owner is told */
 function refuse(
-  greeter: Greeter,
+  handshake: Handshake,
   why: string,
   counts: keyof Counters = 'greetings',
   told = why,
-): Greeted {
-  greeter.stage = 'over'
-  const answers = [encode(greetingLayout, { kind: 'refused', why: clipped(told) })]
+): HandshakeStep {
+  handshake.stage = 'over'
+  const answers = [encode(handshakeLayout, { kind: 'refused', why: clipped(told) })]
   return { ...NOTHING, answers, refused: why, counts }
 }
 
@@ -224,18 +243,25 @@ function clipped(why: string): string {
   return new TextDecoder().decode(bytes.subarray(0, REFUSAL_MAX - 3))
 }
 
-function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, gate: Gate): Greeted {
-  const { whom } = greeter
+function opened(
+  handshake: Handshake,
+  message: HandshakeMessage & { kind: 'open' },
+  gate: PeerPolicy,
+): HandshakeStep {
+  const { whom } = handshake
   const { from, nonce } = message
-  const why = misnamed(greeter, message) ?? gate.refuses(from)
-  if (why !== null) return refuse(greeter, why)
-  if (whom === null) greeter.offer = message.version
-  greeter.other = { id: from, nonce, knows: NO_KEY, key: NO_KEY }
-  greeter.stage = 'known'
-  return { ...NOTHING, answers: whom === null ? opening(greeter, from, gate) : [] }
+  const why = misnamed(handshake, message) ?? gate.refuses(from)
+  if (why !== null) return refuse(handshake, why)
+  if (whom === null) handshake.offer = message.version
+  handshake.other = { id: from, nonce, knows: NO_KEY, key: NO_KEY }
+  handshake.stage = 'known'
+  return { ...NOTHING, answers: whom === null ? opening(handshake, from, gate) : [] }
 }
 
-function misnamed({ id, whom }: Greeter, { from, to }: Greeting & { kind: 'open' }): string | null {
+function misnamed(
+  { id, whom }: Handshake,
+  { from, to }: HandshakeMessage & { kind: 'open' },
+): string | null {
   if (!isMailId(to) || (from !== '' && !isMailId(from))) {
     return 'no mailbox can be called like this'
   }
@@ -246,47 +272,47 @@ function misnamed({ id, whom }: Greeter, { from, to }: Greeting & { kind: 'open'
 }
 
 /** The other side said by which key it knows us: we prove that one, if we have it. */
-function toldKey(greeter: Greeter, key: Uint8Array, gate: Gate): Greeted {
-  const recent = greeter.keys.find((one) => isSame(one.key, key))
-  const own = recent ?? (isSame(key, NO_KEY) ? null : gate.formerKey(key)) ?? greeter.keys[0]!
-  greeter.other!.knows = key
-  greeter.own = own
-  greeter.stage = 'key'
+function toldKey(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
+  const recent = handshake.keys.find((one) => isSame(one.key, key))
+  const own = recent ?? (isSame(key, NO_KEY) ? null : gate.formerKey(key)) ?? handshake.keys[0]!
+  handshake.other!.knows = key
+  handshake.own = own
+  handshake.stage = 'key'
   const answers =
-    greeter.whom === null ? [encode(greetingLayout, { kind: 'key', key: own.key })] : []
+    handshake.whom === null ? [encode(handshakeLayout, { kind: 'key', key: own.key })] : []
   return { ...NOTHING, answers }
 }
 
-function claimed(greeter: Greeter, key: Uint8Array, gate: Gate): Greeted {
-  const other = greeter.other!
+function claimed(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
+  const other = handshake.other!
   const known = gate.keyOf(other.id)
   if (known && !isSame(known, key)) {
     const told =
-      `${plain(greeter.id)} knows ${plain(other.id)} by another key than this: it has to trust ` +
+      `${plain(handshake.id)} knows ${plain(other.id)} by another key than this: it has to trust ` +
       'the new one, or the old one has to come back'
-    return refuse(greeter, gate.strange(other.id, key), 'otherKey', told)
+    return refuse(handshake, gate.strange(other.id, key), 'otherKey', told)
   }
   other.key = key
-  if (greeter.whom !== null) return sign(greeter)
-  greeter.stage = 'proof'
+  if (handshake.whom !== null) return sign(handshake)
+  handshake.stage = 'proof'
   return NOTHING
 }
 
-function sign(greeter: Greeter): Greeted {
-  const { whom, own } = greeter
-  greeter.stage = 'sign'
-  const message = textFor(greeter, whom !== null)
+function sign(handshake: Handshake): HandshakeStep {
+  const { whom, own } = handshake
+  handshake.stage = 'sign'
+  const message = textFor(handshake, whom !== null)
   return { ...NOTHING, job: { kind: 'sign', seed: own!.seed, message } }
 }
 
-function checking(greeter: Greeter, signature: Uint8Array): GreetingJob {
-  const message = textFor(greeter, greeter.whom === null)
-  return { kind: 'check', key: greeter.other!.key, message, signature }
+function checking(handshake: Handshake, signature: Uint8Array): HandshakeJob {
+  const message = textFor(handshake, handshake.whom === null)
+  return { kind: 'check', key: handshake.other!.key, message, signature }
 }
 
 /** What is signed. @param calls  whether by the side that calls */
-function textFor(greeter: Greeter, calls: boolean): Uint8Array {
-  const { id, nonce, knows, offer, whom, other, own } = greeter
+function textFor(handshake: Handshake, calls: boolean): Uint8Array {
+  const { id, nonce, knows, offer, whom, other, own } = handshake
   const us = { id, nonce, knows, key: own!.key }
   const [caller, called] = whom === null ? [other!, us] : [us, other!]
   return proofText({
@@ -303,10 +329,10 @@ function textFor(greeter: Greeter, calls: boolean): Uint8Array {
   })
 }
 
-function opening(greeter: Greeter, to: string, gate: Gate): Uint8Array[] {
-  const { id: from, nonce } = greeter
+function opening(handshake: Handshake, to: string, gate: PeerPolicy): Uint8Array[] {
+  const { id: from, nonce } = handshake
   const open = { kind: 'open', version: encodeVersions(MAIL_VERSIONS), from, to, nonce } as const
   const key = gate.keyOf(to) ?? NO_KEY
-  greeter.knows = key
-  return [encode(greetingLayout, open), encode(greetingLayout, { kind: 'known', key })]
+  handshake.knows = key
+  return [encode(handshakeLayout, open), encode(handshakeLayout, { kind: 'known', key })]
 }

@@ -28,7 +28,7 @@ const NOTHING = new Uint8Array(0)
 const DIGITS = 14
 
 /** See the head of this file. */
-export class Later {
+export class TaskSchedule {
   readonly #values: Values
   readonly #store: MailStore
   /** When the first task is due; null while that is not known. */
@@ -114,13 +114,13 @@ function taskOf(name: string, body: Uint8Array): Task {
 }
 
 /** A handler's SQL ended the transaction of the turn. */
-export class Ended extends Error {
+export class TransactionEnded extends Error {
   readonly why: Error
   /** The letter that was handled; null for a transaction that a caller asked for. */
   readonly letter: { peer: string; n: number } | null
   reject: (error: Error) => void = () => {}
 
-  constructor(why: Error, letter: Ended['letter']) {
+  constructor(why: Error, letter: TransactionEnded['letter']) {
     super(why.message)
     this.why = why
     this.letter = letter
@@ -155,7 +155,7 @@ export function checkRoom(
 }
 
 /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
-export function checkLater({ count }: Later, letters: number): void {
+export function checkDelayed({ count }: TaskSchedule, letters: number): void {
   if (count + letters <= LATER_MAX) return
   throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
 }

@@ -1,15 +1,19 @@
 /** Greetings by hand: mailboxes that greet, what is in between, curves that answer at once. */
 
-import { answerGreeting, greet, hearGreeting } from '../../packages/mailbox/src/machine/greeting.ts'
+import {
+  completeJob,
+  beginHandshake,
+  receiveHandshake,
+} from '../../packages/mailbox/src/machine/handshake.ts'
 import type {
-  Gate,
-  Greeted,
-  Greeter,
-  GreetingJob,
+  PeerPolicy,
+  HandshakeStep,
+  Handshake,
+  HandshakeJob,
   Self,
-} from '../../packages/mailbox/src/machine/greeting.ts'
+} from '../../packages/mailbox/src/machine/handshake.ts'
 import type { OwnKey } from '../../packages/mailbox/src/machine/keys.ts'
-import { greetingLayout } from '../../packages/mailbox/src/machine/messages.ts'
+import { handshakeLayout } from '../../packages/mailbox/src/machine/messages.ts'
 import type { Curves } from '../../packages/holdfast/src/ports.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { decode } from '../../packages/holdfast/src/wire/layout.ts'
@@ -22,7 +26,7 @@ export function ownKey(byte: number, curves: Curves = toyCurves): OwnKey {
 }
 
 /** Lets all in, and knows none. */
-export const OPEN_GATE: Gate = {
+export const OPEN_GATE: PeerPolicy = {
   refuses: () => null,
   keyOf: () => null,
   formerKey: () => null,
@@ -30,7 +34,7 @@ export const OPEN_GATE: Gate = {
 }
 
 /** What curves say to a job, those that answer at once. */
-export function answerOf(job: GreetingJob, curves: Curves = toyCurves): Uint8Array | boolean {
+export function answerOf(job: HandshakeJob, curves: Curves = toyCurves): Uint8Array | boolean {
   const answer =
     job.kind === 'sign'
       ? curves.sign(job.seed, job.message)
@@ -40,13 +44,13 @@ export function answerOf(job: GreetingJob, curves: Curves = toyCurves): Uint8Arr
 
 /** One side of a greeting; its jobs are done at once. */
 export class Side {
-  readonly greeter: Greeter
+  readonly handshake: Handshake
   /** What it said and nobody has taken. */
   said: Uint8Array[]
-  known: Greeted['known'] = null
+  known: HandshakeStep['known'] = null
   refused: string | null = null
-  counts: Greeted['counts'] = null
-  readonly #gate: Gate
+  counts: HandshakeStep['counts'] = null
+  readonly #gate: PeerPolicy
   readonly #curves: Curves
 
   /** @param whom  is called by it; null where it is called */
@@ -57,27 +61,27 @@ export class Side {
   ) {
     this.#gate = gate
     this.#curves = curves
-    const { greeter, first } = greet(self, nonce, whom, gate)
-    this.greeter = greeter
+    const { handshake, first } = beginHandshake(self, nonce, whom, gate)
+    this.handshake = handshake
     this.said = first
   }
 
   hear(bytes: Uint8Array): void {
-    let greeted = calmly(() => hearGreeting(this.greeter, bytes, this.#gate))
+    let greeted = calmly(() => receiveHandshake(this.handshake, bytes, this.#gate))
     for (;;) {
       this.said.push(...greeted.answers)
       this.known ??= greeted.known
       this.refused ??= greeted.refused
       this.counts ??= greeted.counts
       if (!greeted.job) return
-      greeted = answerGreeting(this.greeter, answerOf(greeted.job, this.#curves))
+      greeted = completeJob(this.handshake, answerOf(greeted.job, this.#curves))
     }
   }
 }
 
 /** What a side may have besides. */
 export interface SideOptions {
-  gate?: Gate
+  gate?: PeerPolicy
   curves?: Curves
   nonce?: Uint8Array
 }
@@ -89,7 +93,7 @@ export function chance(count: number): Uint8Array {
 
 /** The kinds of messages. */
 export function kindsOf(said: readonly Uint8Array[]): (string | undefined)[] {
-  return said.map((bytes) => decode(greetingLayout, bytes)?.kind)
+  return said.map((bytes) => decode(handshakeLayout, bytes)?.kind)
 }
 
 /**

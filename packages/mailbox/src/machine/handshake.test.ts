@@ -4,11 +4,17 @@
 import { calmly } from '../../../../test/calmly.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { answerOf, chance, exchange, kindsOf } from '../../../../test/mailbox/greeters.ts'
-import { OPEN_GATE, ownKey, Side } from '../../../../test/mailbox/greeters.ts'
+import { answerOf, chance, exchange, kindsOf } from '../../../../test/mailbox/handshakes.ts'
+import { OPEN_GATE, ownKey, Side } from '../../../../test/mailbox/handshakes.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
-import { answerGreeting, EARLY_BYTES_MAX, type Gate, greet, hearGreeting } from './greeting.ts'
-import { type Greeting, greetingLayout, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
+import {
+  completeJob,
+  EARLY_BYTES_MAX,
+  type PeerPolicy,
+  beginHandshake,
+  receiveHandshake,
+} from './handshake.ts'
+import { type HandshakeMessage, handshakeLayout, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
 
 const REFUSAL_MAX = 300
 
@@ -16,9 +22,9 @@ const ALICE = { id: 'alice', keys: [ownKey(1)] }
 const BOB = { id: 'bob', keys: [ownKey(2)] }
 const EVE = { id: 'eve', keys: [ownKey(3)] }
 
-const calling = (gate?: Gate): Side => new Side(ALICE, 'bob', gate && { gate })
-const called = (gate?: Gate): Side => new Side(BOB, null, gate && { gate })
-const knowing = (key: Uint8Array): Gate => ({ ...OPEN_GATE, keyOf: () => key })
+const calling = (gate?: PeerPolicy): Side => new Side(ALICE, 'bob', gate && { gate })
+const called = (gate?: PeerPolicy): Side => new Side(BOB, null, gate && { gate })
+const knowing = (key: Uint8Array): PeerPolicy => ({ ...OPEN_GATE, keyOf: () => key })
 
 describe('a greeting', () => {
   test('makes both known to each other, and who calls proves first (MB-21)', () => {
@@ -73,9 +79,9 @@ describe('a greeting', () => {
     const second = calling()
     const nonce = chance(NONCE_BYTES)
     const open = { kind: 'open', version: MAIL_VERSION, from: 'bob', to: 'alice', nonce } as const
-    second.hear(encode(greetingLayout, open))
+    second.hear(encode(handshakeLayout, open))
     second.hear(second.said[1]!)
-    second.hear(encode(greetingLayout, { kind: 'key', key: ALICE.keys[0]!.key }))
+    second.hear(encode(handshakeLayout, { kind: 'key', key: ALICE.keys[0]!.key }))
     second.hear(second.said.at(-1)!)
     expect([second.known, second.counts]).toEqual([null, 'unproved'])
   })
@@ -100,13 +106,13 @@ describe('a greeting', () => {
     // Alice calls eve, who calls bob and passes on what alice proves.
     const alice = new Side(ALICE, 'eve')
     const bob = called()
-    const nonce = alice.greeter.nonce
+    const nonce = alice.handshake.nonce
     const open = { kind: 'open', version: MAIL_VERSION, from: 'alice', to: 'bob', nonce } as const
-    bob.hear(encode(greetingLayout, open))
+    bob.hear(encode(handshakeLayout, open))
     bob.hear(alice.said.splice(0)[1]!)
-    const theirs = decode(greetingLayout, bob.said[0]!) as Greeting & { kind: 'open' }
+    const theirs = decode(handshakeLayout, bob.said[0]!) as HandshakeMessage & { kind: 'open' }
     const asEve = { ...theirs, from: 'eve' }
-    for (const bytes of [encode(greetingLayout, asEve), ...bob.said.splice(1)]) alice.hear(bytes)
+    for (const bytes of [encode(handshakeLayout, asEve), ...bob.said.splice(1)]) alice.hear(bytes)
     for (const bytes of alice.said.splice(0)) bob.hear(bytes)
     expect([bob.known, bob.counts]).toEqual([null, 'unproved'])
   })
@@ -169,7 +175,7 @@ describe('keys', () => {
   test('from before are not asked for by who is in between: that is signed too', () => {
     const [old, now] = [ownKey(7), ownKey(8)]
     const [alice, bob] = [calling(), new Side({ id: 'bob', keys: [now, old] }, null)]
-    const known = encode(greetingLayout, { kind: 'known', key: old.key })
+    const known = encode(handshakeLayout, { kind: 'known', key: old.key })
     exchange(alice, bob, (bytes, n) => (n === 1 ? known : bytes))
     expect([alice.known, bob.known, bob.counts]).toEqual([null, null, 'unproved'])
   })
@@ -181,7 +187,7 @@ describe('a mailbox says', () => {
       const ada = new Side({ id: 'ada', keys: [ownKey(1)] }, null)
       const nonce = chance(NONCE_BYTES)
       const open = { kind: 'open', version: MAIL_VERSION, from, to: 'ada', nonce } as const
-      ada.hear(encode(greetingLayout, open))
+      ada.hear(encode(handshakeLayout, open))
       return ada.refused
     }
     expect(refusedFor('bob')).toBe(null)
@@ -197,7 +203,7 @@ describe('a mailbox says', () => {
     const alice = calling()
     const nonce = chance(NONCE_BYTES)
     const open = { kind: 'open', version: MAIL_VERSION, from: 'eve', to: 'alice', nonce } as const
-    alice.hear(encode(greetingLayout, open))
+    alice.hear(encode(handshakeLayout, open))
     expect([alice.refused, alice.known]).toEqual(['bob was called and eve answered', null])
   })
 
@@ -205,7 +211,9 @@ describe('a mailbox says', () => {
     const told = [REFUSAL_MAX, REFUSAL_MAX + 1].map((length) => {
       const bob = called({ ...OPEN_GATE, refuses: () => 'x'.repeat(length) })
       for (const bytes of calling().said) bob.hear(bytes)
-      const message = decode(greetingLayout, bob.said[0]!) as Greeting & { kind: 'refused' }
+      const message = decode(handshakeLayout, bob.said[0]!) as HandshakeMessage & {
+        kind: 'refused'
+      }
       return message.why.length
     })
     expect(told).toEqual([REFUSAL_MAX, REFUSAL_MAX - 3])
@@ -221,7 +229,7 @@ describe('a mailbox says', () => {
       const bob = called()
       const nonce = chance(NONCE_BYTES)
       const open = { kind: 'open', version, from: 'alice', to: 'bob', nonce } as const
-      bob.hear(Uint8Array.of(...encode(greetingLayout, open), ...behind))
+      bob.hear(Uint8Array.of(...encode(handshakeLayout, open), ...behind))
       expect(bob.refused).toBe(
         `bob speaks version 3 of mailboxes, who calls version ${version}: update the older one`,
       )
@@ -251,7 +259,7 @@ describe('a mailbox says', () => {
       calmly(() => exchange(alice, bob, overhear))
     }
     const lengths = refusals.map((bytes) => {
-      const refused = decode(greetingLayout, bytes) as Greeting & { kind: 'refused' }
+      const refused = decode(handshakeLayout, bytes) as HandshakeMessage & { kind: 'refused' }
       return new TextEncoder().encode(refused.why).length
     })
     const full = lengths.map((length) => length <= REFUSAL_MAX && length > REFUSAL_MAX - 9)
@@ -265,12 +273,12 @@ describe('nothing hostile', () => {
     for (const isCaller of [true, false]) {
       const theirs = all.filter((_bytes, n) => [2, 3, 4, 7].includes(n) === isCaller)
       for (let stage = 0; stage < theirs.length; stage++) {
-        for (const message of [...all, encode(greetingLayout, { kind: 'alive', wanted: true })]) {
+        for (const message of [...all, encode(handshakeLayout, { kind: 'alive', wanted: true })]) {
           const side = isCaller ? calling() : called()
           const other = isCaller ? called() : calling()
           const spoken = exchangeUpTo(isCaller ? side : other, isCaller ? other : side, side, stage)
           expect(spoken).toBe(stage)
-          if (kindsOf([message])[0] === side.greeter.stage) continue
+          if (kindsOf([message])[0] === side.handshake.stage) continue
           side.hear(message)
           expect([side.known, side.refused]).toEqual([null, 'a greeting came out of turn'])
         }
@@ -291,43 +299,43 @@ describe('nothing hostile', () => {
   })
 
   test('comes before a proof is checked, but what the other side says behind its proof', () => {
-    const { greeter, first } = greet(ALICE, chance(NONCE_BYTES), 'bob', OPEN_GATE)
+    const { handshake, first } = beginHandshake(ALICE, chance(NONCE_BYTES), 'bob', OPEN_GATE)
     const bob = called()
     for (const bytes of first) bob.hear(bytes)
     for (const bytes of bob.said.splice(0)) {
-      const { job } = hearGreeting(greeter, bytes, OPEN_GATE)
+      const { job } = receiveHandshake(handshake, bytes, OPEN_GATE)
       if (!job) continue
-      for (const answer of answerGreeting(greeter, answerOf(job)).answers) bob.hear(answer)
+      for (const answer of completeJob(handshake, answerOf(job)).answers) bob.hear(answer)
     }
     const [proof] = bob.said
-    const { job } = hearGreeting(greeter, proof!, OPEN_GATE)
+    const { job } = receiveHandshake(handshake, proof!, OPEN_GATE)
     const letters = new Uint8Array(1000).fill(7)
-    expect(hearGreeting(greeter, letters, OPEN_GATE).answers).toEqual([])
-    const { known } = answerGreeting(structuredClone(greeter), answerOf(job!))
+    expect(receiveHandshake(handshake, letters, OPEN_GATE).answers).toEqual([])
+    const { known } = completeJob(structuredClone(handshake), answerOf(job!))
     expect(known?.early).toEqual([letters])
     const flood = new Uint8Array(EARLY_BYTES_MAX)
-    const { refused } = hearGreeting(greeter, flood, OPEN_GATE)
+    const { refused } = receiveHandshake(handshake, flood, OPEN_GATE)
     expect(refused).toBe('too much came before its greeting')
   })
 
   test('is heard any more once either side has refused (PR-2)', () => {
     const alice = calling()
     const first = exchange(calling(), called())[2]!
-    const refusal = encode(greetingLayout, { kind: 'refused', why: 'not you' })
-    expect(hearGreeting(alice.greeter, refusal, OPEN_GATE).refused).toBe('not you')
+    const refusal = encode(handshakeLayout, { kind: 'refused', why: 'not you' })
+    expect(receiveHandshake(alice.handshake, refusal, OPEN_GATE).refused).toBe('not you')
     const nothing = { answers: [], job: null, known: null, refused: null, counts: null }
     for (const bytes of [first, refusal, Uint8Array.of(255)]) {
-      expect(hearGreeting(alice.greeter, bytes, OPEN_GATE)).toEqual(nothing)
+      expect(receiveHandshake(alice.handshake, bytes, OPEN_GATE)).toEqual(nothing)
     }
   })
 
   test('passes for a signature where curves fail', () => {
     for (const failed of [null, false, true] as const) {
-      const { greeter, first } = greet(ALICE, chance(NONCE_BYTES), 'bob', OPEN_GATE)
+      const { handshake, first } = beginHandshake(ALICE, chance(NONCE_BYTES), 'bob', OPEN_GATE)
       const bob = called()
       for (const bytes of first) bob.hear(bytes)
-      for (const bytes of bob.said) hearGreeting(greeter, bytes, OPEN_GATE)
-      const { refused, answers } = answerGreeting(greeter, failed)
+      for (const bytes of bob.said) receiveHandshake(handshake, bytes, OPEN_GATE)
+      const { refused, answers } = completeJob(handshake, failed)
       expect([refused, kindsOf(answers)]).toEqual(['nothing can be signed here', ['refused']])
     }
   })

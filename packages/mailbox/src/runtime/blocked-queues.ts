@@ -1,0 +1,133 @@
+/**
+ * Queues that a failing letter blocks. A bad program is likelier than a bad letter, and handling the
+ * next letters first would break their order. So the letter is tried again, less and less often,
+ * until it works, its owner sets it aside, or `onPoison` does.
+ *
+ * A handler that ends its process cannot report that it failed. The next process does, so crashes
+ * are remembered durably.
+ */
+
+import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
+import * as mailbox from '../machine/mailbox.ts'
+import type { Draft, BlockedQueue } from './draft.ts'
+import { AsyncHandler } from './handlers.ts'
+import { toBytes, toValue, type Values } from './values.ts'
+
+/** A key of the library's own: keys of users have no NUL. */
+const DIED = '\0died'
+
+/** For each peer, the letter in which processes crashed, and how often. */
+type Crashes = { [peer: string]: { n: number; times: number } }
+
+/** The process crashed in a letter so often that the letter waits before its next attempt. */
+export class HandlerCrash extends Error {
+  /** Attempts so far. */
+  readonly tries: number
+
+  constructor(crashes: number, tries: number) {
+    super(`the process ended while it was handled: ${crashes} times`)
+    this.tries = tries
+  }
+}
+
+/** See the head of this file. */
+export class BlockedQueues {
+  /** The blocked letter of each peer, and why. */
+  readonly #stopped = new Map<string, BlockedQueue>()
+  /** Letters with crashes that have waited in this process. */
+  readonly #waited = new Map<string, number>()
+  readonly #values: Values
+
+  constructor(values: Values) {
+    this.#values = values
+  }
+
+  /** Why letters of a peer wait, a sentence; null if they do not. */
+  why(peer: string): string | null {
+    const stopped = this.#stopped.get(peer)
+    return stopped ? `letter ${stopped.n}: ${stopped.why}` : null
+  }
+
+  /** The first letter of a peer took effect, or became a dead letter. */
+  unblock(peer: string): void {
+    this.#stopped.delete(peer)
+    this.#waited.delete(peer)
+  }
+
+  /** Counts a crash of the process during letter n of a peer. */
+  noteCrash(peer: string, n: number): void {
+    this.#write({ ...this.#read(), [peer]: { n, times: this.crashes(peer, n) + 1 } })
+  }
+
+  /** How often processes crashed during letter n of a peer. */
+  crashes(peer: string, n: number): number {
+    const death = this.#read()?.[peer]
+    return death?.n === n ? death.times : 0
+  }
+
+  /** Forgets crashes in letters of a peer that have taken effect since. */
+  forget(peer: string, heard: number): void {
+    const known = this.#read()
+    if (!known?.[peer] || known[peer].n > heard) return
+    const { [peer]: _gone, ...others } = known
+    this.#write(Object.keys(others).length > 0 ? others : null)
+  }
+
+  #read(): Crashes | null {
+    const bytes = this.#values.get(DIED)
+    return bytes && (toValue(bytes) as Crashes)
+  }
+
+  #write(crashes: Crashes | null): void {
+    this.#values.set(DIED, crashes && toBytes(crashes))
+  }
+
+  /** @returns the error that its crashes count as; null if it may be handled once more */
+  afterCrashes(box: mailbox.Mailbox, peer: string, n: number): Error | null {
+    const crashes = this.crashes(peer, n)
+    const tries = mailbox.peerOf(box, peer).tries + crashes
+    const { triesMax, onPoison } = box.limits
+    if (crashes === 0 || tries < triesMax) return null
+    const crash = new HandlerCrash(crashes, tries)
+    if (onPoison === 'setAside') return new HoldfastError('failed', crash.message)
+    if (this.#waited.get(peer) === n) return null
+    this.#waited.set(peer, n)
+    return crash
+  }
+
+  failed(
+    draft: Draft,
+    box: mailbox.Mailbox,
+    now: Millis,
+    { peer, n }: { peer: string; n: number },
+    error: Error,
+  ): void {
+    const { message: why } = error
+    if (error instanceof HandlerCrash) {
+      const ms = mailbox.waitAfter(error.tries)
+      mailbox.postpone(box, now, peer, ms)
+      return this.#stop(draft, { peer, n, why, tries: error.tries, ms })
+    }
+    draft.events.push({ kind: 'threw', peer, n, why })
+    const known = mailbox.peerOf(box, peer)
+    const crashes = this.crashes(peer, n)
+    const tries = 1 + known.tries + crashes
+    if (error instanceof AsyncHandler) {
+      known.retryAt = Infinity
+      return this.#stop(draft, { peer, n, why, tries, ms: null })
+    }
+    // An outbox that the letter's handler posts to is full: that is no fault of this letter.
+    const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
+    if (isFull) return mailbox.postpone(box, now, peer)
+    mailbox.failed(box, now, peer, why, draft.out, crashes)
+    if (known.heard >= n) this.unblock(peer)
+    else if (tries >= box.limits.triesMax) {
+      this.#stop(draft, { peer, n, why, tries, ms: known.retryAt - now })
+    }
+  }
+
+  #stop({ events }: Draft, stopped: BlockedQueue): void {
+    this.#stopped.set(stopped.peer, stopped)
+    events.push({ kind: 'stopped', ...stopped })
+  }
+}
