@@ -217,7 +217,7 @@ async function askLater(ada: End, bea: End, curves: Curves): Promise<void> {
 
 // What is there for keys and sealed links alone.
 const SEALING =
-  /src\/(seal|drivers\/crypto)\/|@noble\/ciphers|src\/member\/(link-keys|join-responder|join-link)\./
+  /src\/(seal|drivers\/crypto)\/|@noble\/ciphers|src\/member\/(link-keys|join-link|join-res)/
 
 /** The first game, less the game without what is there for sealing. */
 async function pageKilobytes(): Promise<number> {

@@ -304,8 +304,9 @@ function stands({ ends, ups }: SealWorld): true | string {
 /** What was confirmed is never answered again. */
 function old({ ends }: SealWorld): true | string {
   for (const [end, peer] of peersOf(ends).entries()) {
-    if (!peer?.responder || peer.responder.counter > peer.newestCounter) continue
-    return `${end} answers message 1 number ${peer.responder.counter}, ${peer.newestCounter} was confirmed`
+    const { responder = null, newestCounter = 0 } = peer ?? {}
+    if (!responder || responder.counter > newestCounter) continue
+    return `${end} answers message 1 number ${responder.counter}, ${newestCounter} was confirmed`
   }
   return true
 }

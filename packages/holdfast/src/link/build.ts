@@ -38,7 +38,7 @@ let borrowed = 0
 /**
  * Builds and emits one packet.
  *
- * @returns whether one left; `data` without anything to send also ends `poked`
+ * @returns whether one left; `data` without anything to send also ends `writeScheduled`
  */
 export function build(link: Link, now: Millis, sink: LinkSink, purpose: Purpose): boolean {
   const writer = (buffers[borrowed] ??= createWriter(2048))

@@ -106,7 +106,7 @@ export function send(link: Link, now: Millis, bytes: Uint8Array): number {
 }
 
 /**
- * Queues an unreliable message of up to 16 parts; for short newest state use `poke` and `write`.
+ * Queues an unreliable message of up to 16 parts; for short state use `scheduleWrite` and `write`.
  *
  * @returns false if the link is closed or too much waits already: then nothing of it is sent
  * @throws HoldfastError code `bad-value` if it is too long or the channel is out of range

@@ -17,7 +17,7 @@ export const NOTHING_WAITS = -2
 
 /**
  * The receiver of a link's output while it sends; what a packet carried goes to `Arrivals`. A sink
- * may call `send`, `post` and `poke` of the same link, nothing else.
+ * may call `send`, `post` and `scheduleWrite` of the same link, nothing else.
  */
 export interface LinkSink {
   /** A packet leaves. The bytes are valid only during the call. */
@@ -27,7 +27,7 @@ export interface LinkSink {
    * `budget` bytes and return its channel (4 to 255), or -1 if there is none (that fits): then
    * appended bytes are dropped. The link asks again until the result is -1 or the packet is full;
    * if every result is -1 the packet may never leave, and its sequence is used again. -2 means that
-   * nothing waits: then the link does not ask for another packet before the next `poke`.
+   * nothing waits: then the link does not ask again before the next `scheduleWrite`.
    */
   write(sequence: number, writer: ByteWriter, budget: number): number
   /** The packet probably did not arrive: a hint. Called at most once, and never after `acked`. */

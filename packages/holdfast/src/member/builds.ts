@@ -1,4 +1,4 @@
-/** Kept rooms of another build. */
+/** Stored rooms of another build. */
 
 import type { ErrorCode } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
@@ -14,10 +14,10 @@ export interface Unfit {
 }
 
 /**
- * What this build makes of what another kept. Of both each part has the same types, or one is there
- * that was not then; else the part reads the other's types, if it can.
+ * Converts a stored room of another build. A part whose types differ must be able to read the other
+ * build's; a part that is new here has nothing stored.
  *
- * @returns what is kept as of this build; or why that cannot be, and then it stays as it was
+ * @returns the room for this build; or why that is impossible
  */
 export function adapted(
   { session, options, mounts }: Member,
@@ -28,7 +28,7 @@ export function adapted(
   const unfit = (difference: string): Unfit => {
     return { code: 'schema', why: `what is kept of this room is of another build: ${difference}` }
   }
-  // Types that are too long to be kept as text are the same or not.
+  // Types that are too long to be stored as text cannot be converted.
   if (found.schema !== fingerprint(found.types)) {
     return unfit(differenceOf(options.keptTypes, found.types))
   }

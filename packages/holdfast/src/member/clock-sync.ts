@@ -1,4 +1,4 @@
-/** Session time is the clock of whoever leads (L9): all others steer theirs by it. */
+/** Session time is the primary's clock (L9): all others steer theirs by it. */
 
 import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
@@ -6,10 +6,10 @@ import type { Millis, PeerId } from '../machine.ts'
 import { shiftOf } from './peers.ts'
 import type { Runtime } from './state.ts'
 
-/** A primary that nobody tells the time for so long takes the best that it has for it. */
+/** After this time a primary that does not know session time takes its best estimate. */
 export const TIME_UNKNOWN_MS: Millis = 2_000
 
-/** Takes the offset of whoever leads, as its link has measured it. */
+/** Steers the clock by the offset to the primary that its link has measured. */
 export function steerClock(run: Runtime): void {
   const { member, now } = run
   const { set } = member.clock
@@ -18,14 +18,14 @@ export function steerClock(run: Runtime): void {
   const offset = leads ? asLeader(run) : ofLeader(run, primary)
   if (offset !== null) clock.steer(member.clock, now, offset)
   if (set === member.clock.set) return
-  // From now on we answer who asks us.
+  // From now on our links answer clock questions.
   for (const peer of member.peers.values()) {
     if (peer.link) link.setClockShift(peer.link, shiftOf(run))
   }
 }
 
-// One way may take longer than the other: on a stream by as much as a loss costs there, and while
-// the two ends take different paths. So the first offset is one that cannot be far wrong.
+// One direction may take longer than the other: on a stream after a loss, or while the two ends use
+// different paths. So the first offset must be one that cannot be far wrong.
 function ofLeader({ member }: Runtime, primary: PeerId): Millis | null {
   const own = member.peers.get(primary)?.link
   const offset = own ? link.offset(own) : null
@@ -34,8 +34,8 @@ function ofLeader({ member }: Runtime, primary: PeerId): Millis | null {
   return null
 }
 
-// Whoever leads must say what time it is: if it does not know, it takes the first that it hears
-// from the oldest, else what it heard of who led before, else its own clock.
+// The primary must know the time. It takes the first offset from the oldest peer, else the estimate
+// from its predecessor, else its own clock.
 function asLeader(run: Runtime): Millis | null {
   const { clock: own, peers } = run.member
   if (own.set) return null

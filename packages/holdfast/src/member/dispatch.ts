@@ -1,6 +1,6 @@
 /**
- * Dispatch: gives messages and frames to the session or to the part that they name, catches what
- * these throw, and gives what they send to the links. The first byte of a message is its channel.
+ * Dispatch: routes messages and frames to the session or a part by their channel (the first byte),
+ * catches errors thrown there, and passes their output to the links.
  */
 
 import type { PeerId, Millis } from '../machine.ts'
@@ -27,7 +27,7 @@ import * as link from '../link/link.ts'
 import type { LinkSink } from '../link/link.ts'
 import * as reachability from './reachability.ts'
 
-/** Messages of one peer that wait for a signature; more are dropped. */
+/** Most messages of one peer that wait for a signature check; more are dropped. */
 const HELD_MAX = 4_096
 
 /** A reliable message of a peer, or of ourselves. */
@@ -47,7 +47,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
   receiveForPart(run, from, channel, bytes.subarray(1))
 }
 
-// Who watches is heard as far as it must be to see.
+// A watcher may send only what it needs in order to see.
 function receiveFromWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const [channel, body] = [bytes[0] ?? -1, bytes.subarray(1)]
   const isHeard = mountOf(run.member, channel)?.part.acceptsFromWatcher?.(body) ?? false
@@ -55,7 +55,7 @@ function receiveFromWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void
   else run.member.counters.watching++
 }
 
-// What comes behind a view counts only with that view.
+// Messages after a view wait until that view is checked.
 function holdBack({ member }: Runtime, from: PeerId, bytes: Uint8Array): boolean {
   const held = member.peers.get(from)?.held
   if (!held) return false
@@ -64,7 +64,7 @@ function holdBack({ member }: Runtime, from: PeerId, bytes: Uint8Array): boolean
   return true
 }
 
-// Somebody leads by the hub's signature.
+// A new primary must have the hub's certificate.
 function checkGrant(run: Runtime, from: PeerId, view: View): void {
   const { hubKey, session: own, peers } = run.member
   const [peer, row] = [peers.get(from), view.members.find(({ inc }) => inc === from)]
@@ -76,7 +76,7 @@ function checkGrant(run: Runtime, from: PeerId, view: View): void {
   compute(run, { kind: 'grant', of: peer, view }, question)
 }
 
-/** The signature in a view is checked: it counts or not, and then what came behind it. */
+/** The certificate of a view is checked: applies the view if valid, then the messages after it. */
 export function onGrantChecked(
   run: Runtime,
   job: CurveJob & { kind: 'grant' },
@@ -87,14 +87,14 @@ export function onGrantChecked(
   if (member.peers.get(peer.inc) !== peer) return
   const held = peer.held ?? []
   peer.held = null
-  // The link is that of the key that leads, whatever the view says of others.
+  // The link key must be the primary's own.
   const leads = peer.key === nameOf(view.members.find(({ inc }) => inc === peer.inc)!.link)
   if (isRight && leads) session.takeView(run.turn, peer.inc, view, true)
   else member.counters.forged++
   for (const bytes of held) takeMessage(run, peer.inc, bytes)
 }
 
-/** News of a part, in a message of its own or in one of the session. */
+/** A message for a part, on its own or inside one of the session. */
 export function receiveForPart(
   run: Runtime,
   from: PeerId,
@@ -107,8 +107,8 @@ export function receiveForPart(
 }
 
 /**
- * Takes all that a datagram of a peer carried, in its order. All of it counts, even if the first of
- * it ends the link: the packet was checked as a whole, and is acked as a whole.
+ * Handles everything that a datagram of a peer carried, in order, even if the first arrival ends
+ * the link: the packet was checked and is acked as a whole.
  *
  * @param first  how many were taken before
  */
@@ -174,24 +174,24 @@ export function partOut(run: Runtime, channel: number): PartOut {
   return out
 }
 
-// The one boundary around the machine of a member: whatever a message makes it throw is a bug of
-// ours, and stays in here. It is counted and named, and costs the one message.
+// The one error boundary around a member: an error thrown by any input is a bug of ours. It is
+// counted and reported, and costs that one message.
 //
-// What cannot go on is a state that was changed by half. A step that is done wholly or not at all
-// counts itself while it runs (`Session.steps`): an entry of the log, a role, what is published, a
-// view. Where it threw nothing more is done with that state (`leaveBroken`).
+// A half-changed state cannot go on. Steps that must be atomic (a log entry, a role, a publication,
+// a view) count themselves in `Session.steps` while they run; after an error inside one, the state
+// is abandoned (`leaveBroken`).
 //
-// A member without a runtime, as in models, throws: there each throw is a fault that was found.
+// A member without a runtime, as in models, throws: there every error is a finding.
 
-/** After a throw nothing is due for so long: what is due by the clock and throws would spin. */
+/** After an error nothing is due for so long, or a deadline that throws would spin. */
 export const CALM_MS: Millis = 50
 
-/** Runs what an input causes. @param where  what it was, for whoever reads the report */
+/** Runs the handler of an input. @param where  names the input in the report */
 export function guard(run: Runtime, where: string, act: () => void): void {
   guarded(run, where, undefined, act)
 }
 
-/** The same of what has a result. @param instead  the result where it throws */
+/** The same for a handler with a result. @param instead  the result if it throws */
 export function guarded<Result>(
   run: Runtime,
   where: string,
@@ -220,7 +220,7 @@ export function compute({ member, ports }: Runtime, job: CurveJob, question: Cur
   ports.compute(number, question)
 }
 
-/** The job of that number, which is no more; null if it was none. */
+/** Removes and returns the job of that number; null if there is none. */
 export function takeJob({ member }: Runtime, number: number): CurveJob | null {
   const { jobs } = member.curves
   const job = jobs.get(number) ?? null
@@ -228,9 +228,9 @@ export function takeJob({ member }: Runtime, number: number): CurveJob | null {
   return job
 }
 
-// What leaves on links that stand: packets, sealed, with what the parts have to say.
+// Output on open links: sealed packets, filled by the parts.
 
-/** Asks a peer for a sign of life: two packets that ask for an ack get it at once (L6). */
+/** Probes a peer: two packets that ask for an ack get it at once (L6). */
 export function probe(run: Runtime, peer: Peer): void {
   for (let n = 0; n < ACK_SOON_AFTER; n++) link.probe(peer.link!, run.now, sinkOf(run, peer))
   noteDeadline(run, peer)
@@ -238,7 +238,7 @@ export function probe(run: Runtime, peer: Peer): void {
 
 /**
  * Notes when a peer's link is due next. One call touches few of many links, so only those are
- * looked at; links that are now due later than before are found by the next wake.
+ * checked; the next wake finds links whose deadline moved back.
  */
 export function noteDeadline(run: Runtime, peer: Peer): void {
   const due = peer.link
@@ -262,7 +262,7 @@ export function flush(run: Runtime): void {
   member.touched.clear()
 }
 
-/** There is newest state for a peer: it leaves with the next packet that may. */
+/** State for a peer changed: the next packet that may leave carries it. */
 export function scheduleWrite(run: Runtime, to: PeerId): void {
   const peer = run.member.peers.get(to)
   if (!peer?.link) return
@@ -272,7 +272,7 @@ export function scheduleWrite(run: Runtime, to: PeerId): void {
 
 const sinks = new WeakMap<Peer, LinkSink>()
 
-/** Where what a link sends goes. */
+/** The sink of a peer's link. */
 export function sinkOf(run: Runtime, peer: Peer): LinkSink {
   let sink = sinks.get(peer)
   if (!sink) {

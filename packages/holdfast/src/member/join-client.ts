@@ -1,15 +1,14 @@
 /**
  * How a process gets into a session, and back into it.
  *
- *     finding   the hub is asked for the game and room: ADD_SERVER creates it or finds it
- *     opening   the hub sends what is kept of a room that nobody is in; we go on as its primary
- *     asking    the primary is asked on a link of its own to let us in: JOIN, JOINED
- *     in        attached to the hub as that member; more links follow
+ *     finding   asks the hub for the game and room: ADD_SERVER creates or finds the session
+ *     opening   receives a stored, empty room from the hub, and becomes its primary
+ *     asking    asks the primary to be let in, on a link for that: JOIN, JOINED
+ *     in        attached to the hub as a member; more links follow
  *
- * A member that finds itself outside (its primary removed it, or it was the primary and was
- * deposed) comes back in the same way, with a new incarnation and the same key, so that it is the
- * same player (T34, T81). Nothing is asked without an answer for ever: after JOIN_MS
- * the application is notified, and sooner where it is sure that no hub is there.
+ * A member that was removed or deposed rejoins in the same way, with a new incarnation and the same
+ * key, so it is the same player (T34, T81). A join fails after JOIN_MS, and sooner if there is
+ * surely no hub.
  */
 
 import { createClock } from '../link/timing/clock.ts'
@@ -65,12 +64,12 @@ import {
   type Runtime,
 } from './state.ts'
 
-/** A question on the way in is asked again after this. */
+/** A request without an answer is repeated after this. */
 export const ASK_AGAIN_MS: Millis = 500
-/** Whom we heard so lately is there. */
+/** A peer that sent something within this time is reachable. */
 const HEARD_MS: Millis = 1_000
 
-/** The hub of our session is looked for so long at all addresses; then another one will do. */
+/** How long all addresses are tried for the hub of our session; then another hub will do. */
 export const FOREIGN_MS: Millis = 60_000
 
 /** The stream to the hub is open. */
@@ -78,7 +77,7 @@ export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
   requests.sendToHub(run, requests.helloMessage())
-  // A hub of another version answers nothing but that.
+  // A hub of another version answers the hello alone.
   askNext(run)
 }
 
@@ -92,7 +91,7 @@ export function hubClosed(run: Runtime): void {
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
   member.opening = null
   member.stored = null
-  // What is kept when it is back may be another room.
+  // The stored room may be another one when the hub is back.
   member.replacedRoom = null
   joinLink.leave(run)
   if (was !== 'closed' && (was === 'attached' || member.phase === 'in'))
@@ -119,7 +118,7 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
     case 'attached':
       return onAttached(run, message)
     case 'present':
-      // The hub knows from our primary that we are not a member any more.
+      // Our primary has told the hub that we are no longer a member.
       if (member.hub === 'attached' && isSelf(member.session, message)) return rejoin(run)
       return session.receiveFromHub(run.turn, message)
     case 'invited': {
@@ -136,8 +135,8 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   }
 }
 
-// With several addresses another hub may answer than the one that knows our session: there the same
-// room would be founded anew, beside the one that goes on.
+// With several addresses another hub may answer than that of our session. It would create the room
+// a second time.
 function onHubKey({ member, now, ports }: Runtime, key: Uint8Array): void {
   const { hubKey: known } = member
   if (known && member.home !== '' && !sameBytes(known, key)) {
@@ -149,7 +148,7 @@ function onHubKey({ member, now, ports }: Runtime, key: Uint8Array): void {
   member.hubKey = key
 }
 
-// The hub knows whose link key the registered primary has.
+// The hub knows the link key of the registered primary.
 function setNamedPrimary(
   { member, now }: Runtime,
   { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
@@ -174,7 +173,7 @@ function onWelcome(run: Runtime, version: number): void {
   run.member.greeted = true
 }
 
-// Asks for the next thing that we need on the way in.
+// Sends the next request of a join.
 function askNext(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
@@ -186,7 +185,7 @@ function askNext(run: Runtime): void {
   if (member.phase === 'asking' && !member.joinPeer) requests.join(run)
 }
 
-/** Whom we asked does not let us in: somebody else may serve by now. */
+/** The primary does not let us in: finds the session again, for another member may serve by now. */
 export function findAgain(run: Runtime): void {
   joinLink.leave(run)
   run.member.phase = 'finding'
@@ -199,7 +198,7 @@ function makeKey(run: Runtime): void {
   compute(run, { kind: 'key', of: linkKey }, { kind: 'agree', pairs })
 }
 
-/** Our link key is made: we go on. */
+/** Our link key is made: continues the join. */
 export function onLinkKey(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
   const [point] = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
   if (!point) return
@@ -211,7 +210,7 @@ type Added = FromHub & { kind: 'added' }
 
 function onAdded(run: Runtime, answer: Added): void {
   const { member } = run
-  // Nothing was asked before our key is made.
+  // Nothing was requested before our key was made.
   if (member.phase !== 'finding' || member.linkKey.point === null) return
   if (member.unwanted) return undoFound(run, answer)
   const { entry } = answer
@@ -233,28 +232,28 @@ function onAdded(run: Runtime, answer: Added): void {
     return void (replacedRoom && run.ports.emit({ kind: 'aside', ...replacedRoom }))
   }
   setNamedPrimary(run, { register: entry.register, leader: answer.leader })
-  // The hub does not know who serves: it may in a moment.
+  // The hub may know the primary in a moment.
   if (!member.named) return
   member.phase = 'asking'
   askNext(run)
 }
 
-// What the hub has begun for us, or opened, ends as it began: nobody was in it.
+// Ends a session that the hub has created or opened for us and that has no members.
 function undoFound(run: Runtime, answer: Added): void {
   if (answer.created || answer.opened) requests.sendToHub(run, storedRoom.endMessage(run, answer))
   run.member.phase = 'out'
 }
 
 /**
- * Joining is given up. What was asked for is waited for, and then left: who was let in and does not
- * say that it goes would stand in all lists until it is missed.
+ * Cancels the join. A request under way is awaited and its result left at once: a member that
+ * vanishes without a goodbye stays in all lists until its timeout.
  */
 export function withdraw(run: Runtime): void {
   const { member } = run
   const { phase, hub, joinPeer: peer, linkKey } = member
   if (phase === 'in') return session.leave(run.turn)
   member.unwanted = true
-  // Nothing was asked for, or nobody was let in without our first word on the link.
+  // Without a request, or without our first message on the link, we are not let in.
   const isWaiting = phase === 'asking' ? peer?.link : hub === 'open' && linkKey.point !== null
   if (isWaiting && phase !== 'opening') return
   if (phase === 'opening')
@@ -263,7 +262,7 @@ export function withdraw(run: Runtime): void {
   member.phase = 'out'
 }
 
-// All that is kept of a room has come: it goes on, with us as its primary.
+// A piece of a stored room; once it is complete the session resumes, with us as its primary.
 function onSheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   const { member } = run
   if (storedRoom.takeRecalled(run, message)) return
@@ -273,7 +272,7 @@ function onSheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
   resumeRoom(run, opened.answer, opened.as, storedRoom.read(run, opened.incoming))
 }
 
-// The session goes on from what is kept of it, or was saved. What is none of ours stays there.
+// Resumes a stored or saved session. A room that this build cannot read stays at the hub.
 function resumeRoom(
   run: Runtime,
   answer: Added,
@@ -290,7 +289,7 @@ function resumeRoom(
 
 interface Opened {
   time: Millis
-  /** By whoever runs the hub, or by our own hand. */
+  /** Imported by the operator of the hub, or begun from a file. */
   imported: boolean
   found: StoredState
 }
@@ -330,7 +329,7 @@ function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | nu
   found(run.turn, from ?? ANEW)
   enter(run.turn, self, resume?.settled ?? 0)
   if (kept) out.emit({ kind: 'welcome', to: [own.me] })
-  // Whoever comes back later finds the room.
+  // A rejoin finds the room, and must not begin it again.
   options.saved = null
 }
 
@@ -363,11 +362,10 @@ function onJoined(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   own.me = answer.inc
   own.player = answer.player
   const same = isSame(member.resume, own)
-  // Operations that were recorded and published to us, and that the recovered session does not
-  // have.
+  // Operations that were committed and published to us, and that the recovered session lacks.
   const lost = same ? Math.max(0, member.recorded - answer.lastSeq) : 0
   renumber(own, same, answer.lastSeq, out)
-  // Another session has another time: a clock that was set would follow it for hours.
+  // Another session has another time, and a set clock would take hours to follow it.
   if (member.home !== '' && member.home !== own.id) member.clock = createClock(now)
   enterSession(run, lost)
   // The primary sends us its own view on the link; until then this one is used.
@@ -383,7 +381,7 @@ function enterSession(run: Runtime, lost: number): void {
   own.recovers &&= mayServe({ kind, rights: member.admission.rights }, hosts)
   linkKeys.begin(run, own.id)
   linkKeys.become(run)
-  // The hub let us in a moment ago.
+  // The hub answered a moment ago.
   own.hub = { up: true, since: run.now }
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
@@ -411,13 +409,13 @@ function onAttached(run: Runtime, message: FromHub & { kind: 'attached' }): void
   run.ports.emit({ kind: 'hub', up: true })
 }
 
-// The hub has no such session, or no such member in it, or its primary is not attached just now.
+// The hub has no such session or member, or its primary is not attached just now.
 function onRefused(run: Runtime, why: string): void {
   const { member } = run
   if (member.unwanted && member.phase !== 'in') return void (member.phase = 'out')
   if (member.phase === 'finding') {
     member.unfound = why
-    // A room whose members may still play is opened when they cannot any more.
+    // The hub opens a room only once its last members cannot be playing any more.
     const opensAt = run.now + Math.min(opensIn(why) ?? 0, SILENT_MS)
     if (why.startsWith(LATER)) member.giveUpAt = Math.max(member.giveUpAt, opensAt + JOIN_MS)
     if (why === UNREADABLE || why === SPENT) {
@@ -431,19 +429,19 @@ function onRefused(run: Runtime, why: string): void {
     }
   }
   if (member.phase === 'asking') {
-    // The primary may be on its way back: look for the session again, until the time is up.
+    // The primary may be reconnecting: finds the session again until the time is up.
     return findAgain(run)
   }
   if (member.phase !== 'in' || member.hub !== 'open') return
-  // A hub that was started a moment ago lacks the primary's list: while the primary is heard, on a
-  // path of our own, we are a member, and attach again by ourselves.
+  // A hub that has just started lacks the primary's list. While the primary is reachable without
+  // the hub we are still a member, and attach again.
   const { client, detectors: watches, me } = member.session
   const { primary } = client.view
   const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastReceivedAt ?? -Infinity)
   if (run.now - heardAt > HEARD_MS) rejoin(run)
 }
 
-/** We are outside the session: comes back as the same player with a new incarnation. */
+/** Rejoins as the same player with a new incarnation. */
 export function rejoin(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
@@ -465,14 +463,14 @@ export function rejoin(run: Runtime): void {
   member.peers.clear()
   member.loopback.length = 0
   member.phase = 'finding'
-  // The stream is open, but speaks for nobody: requests without an answer are repeated.
+  // The stream stays open without a member attached to it.
   if (member.hub === 'attached') member.hub = 'open'
   member.giveUpAt = now + JOIN_MS * requests.BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') askNext(run)
 }
 
-/** We are outside for good. @param opens  when another try may succeed, if somebody said */
+/** The join failed for good. @param opens  after how long the room opens, if the hub said */
 export function fail(
   run: Runtime,
   code: ErrorCode,
@@ -483,7 +481,7 @@ export function fail(
   run.ports.emit({ kind: 'failed', code, why, opens })
 }
 
-/** Repeats what has no answer, and gives up in the end. */
+/** Repeats requests without an answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
   if (now >= requests.deadline(run)) {

@@ -1,7 +1,7 @@
 /**
- * The way in: a link with the primary, which the directory alone has named to us, with our JOIN in
- * its handshake. The hub carries it and cannot read it. The primary answers on the link, which
- * goes on once we are members.
+ * The link of a join: to the primary that the hub has named, with our JOIN in its handshake. The
+ * hub relays it and cannot read it. The primary answers on the link, which stays once we are a
+ * member.
  */
 
 import * as link from '../link/link.ts'
@@ -16,10 +16,10 @@ import * as peers from './peers.ts'
 import * as linkKeys from './link-keys.ts'
 import { type CurveJob, JOIN_CHANNEL, type Peer, type Runtime } from './state.ts'
 
-/** A primary that is silent for so long before it has answered may be one no more. */
+/** A primary that is silent for so long before its answer may have been replaced. */
 export const SILENT_MS: Millis = 1_500
 
-/** Has our JOIN signed, and then sends it. */
+/** Has our JOIN signed; `onJoinSigned` sends it. */
 export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
   const { curves, options } = run.member
   if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
@@ -28,7 +28,7 @@ export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>
   compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
 }
 
-/** Our JOIN is signed, and leaves if it is still wanted. */
+/** Sends our signed JOIN, if it is still wanted. */
 export function onJoinSigned(
   run: Runtime,
   job: CurveJob & { kind: 'sign' },
@@ -47,7 +47,7 @@ export function onJoinSigned(
 }
 
 /**
- * What the current datagram brought of the primary's answer.
+ * The primary's answer in the current datagram.
  *
  * @returns the answer, and how many arrivals it took; null if there was none
  */
@@ -60,7 +60,7 @@ export function takeAnswer({ arrivals }: Runtime): { blob: Uint8Array; count: nu
   return null
 }
 
-/** Whether whom we asked has nothing to say any more. */
+/** Whether the primary that we asked has been silent for too long. */
 export function isSilent({ member, now }: Runtime): boolean {
   const { joinPeer } = member
   return !joinPeer?.link ? false : now - joinPeer.link.lastReceived > SILENT_MS
@@ -74,7 +74,7 @@ export function leave(run: Runtime): void {
   member.joinPeer = null
 }
 
-/** We do not want what the primary answered. */
+/** Closes the link of a join with a reason. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   leave(run)

@@ -1,4 +1,4 @@
-/** What a process asks on its way into a session, of the hub and of its primary. */
+/** The requests of a join, to the hub and to the primary, and the reasons why it fails. */
 
 import { HUB_VERSIONS, type ToHub, toHub, LATER } from '../hub-protocol/messages.ts'
 import { SESSION_VERSIONS } from '../session/messages.ts'
@@ -12,23 +12,22 @@ import type { Millis, ErrorCode } from '../machine.ts'
 import type { Met } from '../ports.ts'
 import { plain } from '../wire/text/plain.ts'
 
-// Why a process does not get in: what it found at the hub's address, and what the hub answered. A
-// first join fails as soon as the reason is sure; a process that was in before has the right
-// address, and waits.
+// A first join fails as soon as the reason is sure. A process that was a member before has the
+// right address, and waits longer.
 
 /**
- * How long a first join tolerates what it found. A hub may be in the middle of a restart: a proxy
- * before it answers for an instant like a wrong address, and for a few seconds nobody listens.
+ * How long a first join tolerates what it found at the hub's address. While a hub restarts, a proxy
+ * before it answers for an instant like a wrong address, and no socket listens for a few seconds.
  */
 export const TOLERANCE_MS: Readonly<Record<Met['kind'], Millis>> = {
   denied: 0,
   wrong: 1_000,
   passing: 5_000,
 }
-/** A process that was in before waits so many times longer. */
+/** A process that was a member before waits so many times longer. */
 export const BACK_FACTOR = 4
 
-/** Something else than a hub is at the hub's address, or nobody. */
+/** The hub's address has no server, or one that is no hub. */
 export function met({ member, now }: Runtime, what: Met): void {
   if (member.greeted) return
   const since = member.met?.kind === what.kind ? member.met.since : now
@@ -64,7 +63,7 @@ export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
   return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
 }
 
-// There is a hub, and still we are not in.
+// Why we are not in although there is a hub.
 function whyOutside({ member }: Runtime): string {
   const { options, phase, unfound } = member
   const where = `${options.game}/${options.room} at ${options.hub}`
@@ -82,12 +81,12 @@ export function sendToHub(run: Runtime, message: ToHub): void {
   run.ports.hub(encode(toHub, message))
 }
 
-/** What is said first on a stream. */
+/** The first message on a stream. */
 export function helloMessage(): ToHub {
   return { kind: 'hello', version: encodeVersions(HUB_VERSIONS) }
 }
 
-/** Has a stream taken for the member that we are. */
+/** Attaches a stream to our member. */
 export function attachMessage({ member: { session: own } }: Runtime): ToHub {
   return {
     kind: 'attach',
@@ -98,7 +97,7 @@ export function attachMessage({ member: { session: own } }: Runtime): ToHub {
   }
 }
 
-/** Asks the hub for the game and room: it finds the session, or makes us the founder of one. */
+/** Asks the hub for the game and room: it finds the session, or creates one with us as founder. */
 export function find(run: Runtime): void {
   const { member } = run
   const { options, session: own } = member
@@ -142,24 +141,24 @@ export function join(run: Runtime): void {
   joinLink.sendJoin(run, member.found, asked)
 }
 
-/** By which the hub knows an incarnation, of its secret. */
+/** The hash by which the hub knows an incarnation, from its secret. */
 export function hashOf(secret: Uint8Array): Uint8Array {
   return digest(proofOf(secret, 'register'))
 }
 
-/** The hub, a room to be opened or found, its server, or what there is in the room. */
+/** The hub, a room to be opened or found, its server, or the state of the room. */
 export type WaitingFor = 'hub' | 'room' | 'server' | 'state'
 
-/** See the head of this file. */
+/** What a join waits for. */
 export interface Waiting {
   readonly waitingFor: WaitingFor
-  /** Why that takes long, as a sentence; empty where nobody said. */
+  /** Why that takes long, as a sentence; empty if unknown. */
   readonly reason: string
-  /** Until when at most, on our clock; Infinity where nobody can say. */
+  /** Until when at most, on our clock; Infinity if unknown. */
   readonly until: Millis
 }
 
-/** As it is now. */
+/** What the join waits for now. */
 export function waitingOf(run: Runtime): Waiting {
   const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
   const until = deadline(run)

@@ -1,7 +1,7 @@
 /**
- * Those who ask a primary to let them in. Their JOIN comes in the handshake, so nobody on the way
- * reads it; with their first sealed packet they have a link, on which the primary answers, and
- * which is theirs once they are members. Nothing is promised to who does not get so far.
+ * Processes that ask a primary to let them in. A JOIN comes sealed in the handshake. The first
+ * sealed packet opens a link, on which the primary answers, and which the process keeps as a
+ * member.
  */
 
 import * as link from '../link/link.ts'
@@ -32,19 +32,19 @@ import * as linkKeys from './link-keys.ts'
 import { type PendingJoin, type CurveJob, JOIN_CHANNEL, type Runtime } from './state.ts'
 
 /**
- * Most callers at once; one more takes the place of the oldest that was refused, or else of the
- * oldest that has no link.
+ * Most pending joins; one more replaces the oldest that was refused, or else the oldest without a
+ * link.
  */
 export const PENDING_JOINS_MAX = 64
 /**
- * Most of them by one stream at the hub, with members that have no other way yet; one more takes
- * the place of one of these in the same way.
+ * Most of them by one stream of the hub, with members that have no other path yet; one more
+ * replaces one of these in the same way.
  */
 export const PENDING_JOINS_PER_STREAM = 3
-/** A caller that does not become a member is forgotten after this. */
+/** A pending join is dropped after this. */
 export const PENDING_JOIN_MS: Millis = 10_000
 
-/** Somebody with a link key, which it has shown, asks for membership. */
+/** A process that has proven its link key asks for membership. */
 export function admit(run: Runtime, { peer: key, address, join: blob }: Request): Verdict {
   const { member, now } = run
   if (!takes(member.session) || member.session.leaving) return 'denied'
@@ -61,23 +61,23 @@ export function admit(run: Runtime, { peer: key, address, join: blob }: Request)
   return null
 }
 
-// One that asks anew takes its own place.
+// A repeated request replaces its own entry.
 function makeRoom(run: Runtime, key: PeerKey, address: string): boolean {
   const { pendingJoins, peers: members } = run.member
   pendingJoins.delete(key)
   const same = [...pendingJoins.values()].filter((pending) => pending.address === address)
-  // A member that never attached goes by the number of a caller until it is removed.
+  // A member that never attached keeps its KNOCK path until it is removed.
   const ghosts = [...members.values()].filter(({ path }) => path === address).length
   const isCrowd = isKnocking(address) && same.length + ghosts >= PENDING_JOINS_PER_STREAM
   if (!isCrowd && pendingJoins.size < PENDING_JOINS_MAX) return true
   const others = isCrowd ? same : [...pendingJoins.values()]
-  // Whoever was refused has its answer, and is here only to ask for it again if it was lost.
+  // A refused entry has its answer, and stays only to repeat it if that was lost.
   const last = others.find(({ refused }) => refused) ?? others.find(({ peer }) => !peer.link)
   if (last) drop(run, last)
   return last !== undefined
 }
 
-/** A caller's link stands: its signature is checked, and then the session hears of it. */
+/** The link of a pending join is open: has the signature of its JOIN checked. */
 export function onLinkUp(run: Runtime, pending: PendingJoin, path: string): void {
   const { member } = run
   const { peer, join: blob } = pending
@@ -102,7 +102,7 @@ export function onLinkUp(run: Runtime, pending: PendingJoin, path: string): void
   )
 }
 
-// All versions begin so; 0 if it is none.
+// JOINs of all versions begin with it; 0 if malformed.
 function versionOf(blob: Uint8Array): number {
   const reader = createReader(blob)
   const version = readVarint(reader)
@@ -131,7 +131,7 @@ export function onSignatureChecked(
   compute(run, { kind: 'admission', of: pending, join: claim }, question)
 }
 
-/** The hub's signature to what the player of a JOIN may do is checked. */
+/** The hub's signature over the rights in a JOIN is checked. */
 export function onAdmissionChecked(
   run: Runtime,
   { of: pending, join: claim }: CurveJob & { kind: 'admission' },
@@ -142,7 +142,7 @@ export function onAdmissionChecked(
   askSession(run, pending, claim)
 }
 
-// Whoever comes back waits on its link until its old row is out.
+// A returning player waits on its link until its old row is removed.
 function askSession(run: Runtime, pending: PendingJoin, claim: Join): void {
   const { member } = run
   pending.waits = null
@@ -151,7 +151,7 @@ function askSession(run: Runtime, pending: PendingJoin, claim: Join): void {
   else drop(run, pending)
 }
 
-/** Something changed: those who wait for their old rows are asked about again. */
+/** Something changed: retries joins that wait for their old rows. */
 export function retryWaiting(run: Runtime): void {
   for (const pending of [...run.member.pendingJoins.values()]) {
     if (pending.waits) askSession(run, pending, pending.waits)
@@ -162,7 +162,7 @@ function isCurrent({ member }: Runtime, { peer, number }: PendingJoin): boolean 
   return member.pendingJoins.get(peer.key!)?.number === number
 }
 
-/** The session has an answer for a caller: a member it lets in under its number from now on. */
+/** Sends the session's answer; a joined process is a member from now on. */
 export function answer(run: Runtime, number: number, answered: Joined): void {
   const { member, now } = run
   const pending = [...member.pendingJoins.values()].find((one) => one.number === number)
@@ -170,7 +170,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   const { peer } = pending
   if (pending.peer.link.closed !== null) {
     drop(run, pending)
-    // It went while we let it in: a page that closes, or a join that is given up.
+    // The process left meanwhile: its page closed, or it gave up joining.
     if (answered.kind === 'joined') onClosed(run.turn, answered.inc, 'left')
     return
   }
@@ -185,19 +185,19 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   peers.identify(run, peer, answered.inc)
 }
 
-/** What a caller has to say before it is a member is its JOIN alone. */
+/** Drops a pending join and its link. */
 export function drop(run: Runtime, { peer }: PendingJoin): void {
   run.member.pendingJoins.delete(peer.key!)
   linkKeys.hangUp(run, peer)
 }
 
-/** Forgets those who asked long ago, and all when we do not let anybody in any more. */
+/** Drops expired joins, and all once we no longer serve. */
 export function dropExpired(run: Runtime): void {
   const { member, now } = run
   const serves = takes(member.session)
   for (const pending of [...member.pendingJoins.values()]) {
     const { link: own } = pending.peer
-    // Of one that may be a member by now the session has to hear that it went.
+    // Only if refused: a process that may be a member by now must be reported to the session.
     const isGone = pending.refused && own !== null && own.closed !== null
     const isOver = now >= pending.until || !serves || isGone
     if (isOver) drop(run, pending)

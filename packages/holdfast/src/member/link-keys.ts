@@ -1,6 +1,5 @@
 /**
- * Which member each link key is, and what a member does with its seal: the view says whose key is
- * whose, and nobody else is believed about it.
+ * Maps link keys to members, and drives a member's seal. Only the view assigns keys to members.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -10,7 +9,7 @@ import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state
 import { admits } from '../session/membership.ts'
 import { drawKey, type Peer, type Runtime } from './state.ts'
 
-/** Links of that session may begin, with the link key that we have. */
+/** Creates the seal for a session with our link key. */
 export function begin({ member, ports, now, seals: out }: Runtime, session: string): void {
   const { linkKey, entropy } = member
   if (member.sealed === session) return
@@ -22,19 +21,19 @@ export function begin({ member, ports, now, seals: out }: Runtime, session: stri
   member.sealed = session
 }
 
-/** Tells peers from now on who we are, and which view we have. */
+/** Sets our number and the version of our view for new handshakes. */
 export function become({ member }: Runtime): void {
   const { me, client } = member.session
   seal.become(member.seal!, me, client.view.mv)
 }
 
-/** A peer that has a link is that member. */
+/** Binds the key of a linked peer to a member. */
 export function bindKey({ member }: Runtime, { key }: Peer, inc: PeerId): void {
   member.keys.set(key!, inc)
   seal.know(member.seal!, key!, inc)
 }
 
-/** What we know of a member: as the primary what we tell, else the view. */
+/** A member's row in our view, or in the view that we publish as primary. */
 export function rowOf({ member }: Runtime, inc: PeerId): Row | null {
   const { client, server } = member.session
   const shown = client.view.members.find((one) => one.inc === inc)
@@ -42,8 +41,8 @@ export function rowOf({ member }: Runtime, inc: PeerId): Row | null {
 }
 
 /**
- * The link key of a member; null if nobody told us. Of a primary that no view has the hub is
- * believed, as by a newcomer.
+ * The link key of a member, or null. The hub is believed about a primary that is in no view, as by
+ * a newcomer.
  */
 export function keyOf(run: Runtime, inc: PeerId): PeerKey | null {
   const { named } = run.member
@@ -52,7 +51,7 @@ export function keyOf(run: Runtime, inc: PeerId): PeerKey | null {
   return named?.inc === inc ? named.key : null
 }
 
-/** Asks a peer for a link, on all addresses that it may be at. @returns false if that is no use */
+/** Asks a peer for a link, at all of its addresses. @returns false if that is impossible */
 export function ask(run: Runtime, { inc, key, paths }: Peer): boolean {
   const { seal: own, keys } = run.member
   if (!own || !key) return false
@@ -62,7 +61,7 @@ export function ask(run: Runtime, { inc, key, paths }: Peer): boolean {
   return true
 }
 
-/** Whether somebody with a link key, which it has shown, may have a link with us. */
+/** Whether a process that has proven its link key may have a link with us. */
 export function admit({ member }: Runtime, { peer, from, mv }: Request): Verdict {
   const verdict = admits(member.session, from, pointOf(peer)!, mv)
   if (verdict === 'wait') return 'later'
@@ -74,7 +73,7 @@ export function admit({ member }: Runtime, { peer, from, mv }: Request): Verdict
   return 'notMember'
 }
 
-/** Packets for a peer go there from now on. @returns false if it has not shown that it is there */
+/** Sets the address of packets to a peer. @returns false if the peer has not validated it */
 export function route({ member }: Runtime, { key }: Peer, path: string): boolean {
   return member.seal !== null && key !== null && seal.route(member.seal, key, path)
 }

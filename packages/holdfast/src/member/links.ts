@@ -1,12 +1,10 @@
 /**
  * Links to the peers that a member needs.
  *
- * A member asks its primary and the backup for a link, and in a mesh everybody, on every address
- * that it can reach; the peer that is asked answers only members of its view (others wait, or are
- * denied).
+ * A member asks its primary and the backup for a link, and in a mesh every other member, at every
+ * address that it can reach. A peer answers only members of its view; others wait, or are denied.
  *
- * Packets are sealed from member to member, whatever carries them; who a peer is, its link key says
- * (`link-keys.ts`).
+ * Packets are sealed end to end between members; the link key identifies a peer (`link-keys.ts`).
  */
 
 import * as link from '../link/link.ts'
@@ -30,16 +28,16 @@ import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from 
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
 export const HEARTBEAT_MS: Millis = 10
-/** In a star, with a backup that does not lead yet. */
+/** In a star, with a backup. */
 export const STANDBY_MS: Millis = 400
-/** A link that nobody wants is closed after this. */
+/** A link that is not wanted is closed after this. */
 export const IDLE_MS: Millis = 10_000
-/** A member that waits to be asked for a link asks itself if it is not asked within this. */
+/** A member that waits for its peer to ask for the link asks after this. */
 export const ASKED_MS: Millis = 1_000
-/** Who refused a link is asked again after this. */
+/** A peer that refused a link is asked again after this. */
 export const REFUSED_MS: Millis = 1_000
 
-/** A datagram came from an address. */
+/** Opens a datagram, and handles the packet in it. */
 export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   const { seal: own, counters } = run.member
   if (!own) return void counters.stray++
@@ -47,7 +45,7 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   if (packet) receivePacket(run, packet, from)
 }
 
-/** What sealing does to a member. */
+/** The sink of sealing. */
 export function createSeals(run: Runtime): SealSink {
   return {
     datagram: run.ports.datagram,
@@ -61,7 +59,7 @@ export function createSeals(run: Runtime): SealSink {
   }
 }
 
-/** Curves have computed for a handshake. */
+/** The curves have computed a job of a handshake. */
 export function onAgreed(
   run: Runtime,
   job: CurveJob & { kind: 'seal' },
@@ -72,7 +70,7 @@ export function onAgreed(
   seal.agreed(job.of, run.now, job.job, shared)
 }
 
-// What the peer sealed for us.
+// A packet that the peer sealed for us.
 function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string): void {
   const { member } = run
   const peer = peers.find(run, key)
@@ -93,7 +91,8 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   if (own.closed === CLOSE.leaving) session.onClosed(run.turn, peer.inc, 'left')
 }
 
-// Of who has no number nothing counts but the primary's answer to our JOIN. Returns what it took.
+// From a peer without a number only the primary's answer to our JOIN counts. Returns how many
+// arrivals that took.
 function takeJoinAnswer(run: Runtime, peer: Peer): number {
   if (peer !== run.member.joinPeer) return 0
   const heard = joinLink.takeAnswer(run)
@@ -120,7 +119,7 @@ function onSealEvent(run: Runtime, event: SealEvent): void {
   }
 }
 
-// A link stands, in place of any that we had.
+// A new link replaces the old one, if any.
 function onLinkUp(run: Runtime, { peer: key, asked, address }: SealEvent & { kind: 'up' }): void {
   const { member } = run
   const caller = member.pendingJoins.get(key)
@@ -132,7 +131,7 @@ function onLinkUp(run: Runtime, { peer: key, asked, address }: SealEvent & { kin
     known.initiator = asked
     return open(run, known, address)
   }
-  // It may have left the view since it asked.
+  // The peer may have left the view since it asked.
   if (linkKeys.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
   if (known) peers.unlink(run, known)
   open(run, peers.create(run, inc, asked), address)
@@ -153,7 +152,7 @@ function onDenied(run: Runtime, peer: Peer): void {
   if (peer === run.member.joinPeer) return joinClient.findAgain(run)
   askAgain(run, peer, REFUSED_MS)
   const { view, register } = run.member.session.client
-  // Only the primary knows for sure who is in; a backup that denies us may not know us yet.
+  // Only the primary is sure of the members; a backup that denies us may not know us yet.
   if (peer.inc !== view.primary && peer.inc !== register.primary) return
   run.out.emit({ kind: 'removed', why: 'no member any more' })
 }
@@ -163,7 +162,7 @@ function askAgain(run: Runtime, peer: Peer, wait: Millis): void {
   dispatch.noteDeadline(run, peer)
 }
 
-/** Primary and backup could not hear each other: packets go through the hub for a while. */
+/** Primary and backup cannot reach each other: relays their packets through the hub for a while. */
 export function tryRelay(run: Runtime, inc: PeerId): void {
   const { member, now } = run
   if (!member.peers.has(inc)) reconcile(run)
@@ -182,7 +181,7 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
   dispatch.probe(run, peer)
 }
 
-/** Asks for the links that the session wants and lacks, and closes those of members who left. */
+/** Asks for missing links that the session wants, and closes those of members that left. */
 export function reconcile(run: Runtime): void {
   const { member } = run
   member.reconcileDue = false
@@ -210,22 +209,21 @@ export function reconcile(run: Runtime): void {
 }
 
 // Two members that ask each other at once may each drop the link that the other keeps. So in a mesh
-// only one of them asks at once: the primary and the backup wait, because all others need them and
-// ask; of two others the older asks, because the younger has it in its view from the start and can
-// answer.
+// only one of a pair asks at once. The primary and the backup wait, because all others ask them. Of
+// two others the older asks: the younger has it in its first view, and can answer.
 function askDelay({ member }: Runtime, inc: PeerId): Millis {
   const { me, client } = member.session
   const { primary, backup } = client.view
   return me === primary || me === backup || me > inc ? ASKED_MS : 0
 }
 
-// A removed member is sent its removal: once now; if that is lost, it is denied the next link.
+// Sends a removed member its removal once; if that is lost, the member is denied its next link.
 function dismiss(run: Runtime, peer: Peer): void {
   if (peer.link) link.flush(peer.link, run.now, dispatch.sinkOf(run, peer))
   peers.forget(run, peer)
 }
 
-// Heartbeats are frequent only where a role depends on them and the path is direct.
+// Frequent only where a role depends on the heartbeat and the path is direct.
 function setHeartbeat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
   const { session: own } = run.member
@@ -260,19 +258,19 @@ export function wake(run: Runtime): void {
   for (const { until } of member.pendingJoins.values()) member.dueAt = Math.min(member.dueAt, until)
 }
 
-/** When `wake` is due, or somewhat earlier: then it only looks. */
+/** When `wake` is due, or somewhat earlier. */
 export function deadline(run: Runtime): Millis {
   const { dueAt, seal: own } = run.member
   return Math.min(dueAt, own ? seal.deadline(own) : Infinity)
 }
 
-// A handshake asks again by itself until it has failed.
+// A handshake repeats its messages until it fails.
 function askForLink(run: Runtime, peer: Peer): void {
   peer.key ??= linkKeys.keyOf(run, peer.inc)
   peer.askAt = linkKeys.ask(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
-/** Reports to the session how far away a peer is, and how much it lacks. */
+/** Reports to the session a peer's round trip and backlog. */
 export function measure(run: Runtime, inc: PeerId): void {
   const own = run.member.peers.get(inc)?.link
   if (!own) return
@@ -280,7 +278,7 @@ export function measure(run: Runtime, inc: PeerId): void {
   session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
 }
 
-/** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */
+/** Checks all links for dead paths, dead and idle links, and steers the clock. */
 export function sweep(run: Runtime): void {
   const { member, now } = run
   steerClock(run)
@@ -295,8 +293,8 @@ export function sweep(run: Runtime): void {
   reconcile(run)
 }
 
-// A primary that is silent for so long may have forgotten the link: a new link helps, and a primary
-// that has forgotten us altogether denies it.
+// A silent primary may have forgotten the link. A new link helps; a primary that has removed us
+// denies it.
 function isPrimarySilent(run: Runtime, peer: Peer): boolean {
   const { session: own, hub } = run.member
   if (!peer.link || !peer.initiator || peer.inc !== own.client.view.primary) return false
@@ -306,7 +304,8 @@ function isPrimarySilent(run: Runtime, peer: Peer): boolean {
 }
 
 /**
- * Queues a reliable message. Without an open link it is lost, and a new link makes up for it.
+ * Queues a reliable message. Without an open link it is lost; a new link begins with the full
+ * state.
  *
  * @returns its number on the link; 0 if nothing was queued
  */
@@ -317,8 +316,7 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
     run.member.touched.add(to)
     return link.send(peer.link, run.now, message)
   } catch {
-    // The peer is too far behind to take reliable messages: a new link begins with all that it
-    // lacks.
+    // The backlog is full: a new link begins with the full state.
     peers.forget(run, peer)
     return 0
   }

@@ -1,10 +1,9 @@
 /**
  * A member of a session: routes datagrams, messages, views and outcomes between link, session and
- * parts. It depends on the session, which provides the view; of the parts it knows nothing but the
- * interface.
+ * parts. It depends on the session, which provides the view, and on the interface of the parts.
  *
- * Each call takes the instant, does what follows from its input, delivers the messages that we sent
- * to ourselves, and sends all that was written meanwhile, once.
+ * Each call takes the current time, handles its input, delivers messages to ourselves, and flushes
+ * every link once.
  */
 
 import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
@@ -59,18 +58,18 @@ import {
 } from './state.ts'
 import { isTrueOf } from '../session/role-table.ts'
 
-// A member whose state was changed by half (dispatch.ts), and cannot be trusted.
+// A step that throws half-way (dispatch.ts) leaves a state that cannot be trusted.
 //
-// Who serves, or asks to, gives up as if it had been killed: its backup may have another state, and
-// nothing of the step that threw has left. Anybody else comes back as the same player, and is sent
-// everything anew; who has to do so again and again gives up too.
+// A member that serves, or asks to, fails as if it had been killed: its backup may have another
+// state, and nothing of the failed step has left. Any other member rejoins as the same player and
+// receives the whole state again; after BREAKS_MAX failures it gives up too.
 
 /** A member whose state broke so often within BREAKS_MS gives up. */
 export const BREAKS_MAX = 3
 /** See BREAKS_MAX. */
 export const BREAKS_MS: Millis = 60_000
 
-/** Leaves a state that broke. @returns whether there was one */
+/** Abandons a broken state. @returns whether there was one */
 export function leaveBroken(run: Runtime): boolean {
   const { member, now } = run
   const { broken, phase, session } = member
@@ -92,7 +91,7 @@ export function leaveBroken(run: Runtime): boolean {
 /** How often links are looked over. */
 export const SWEEP_MS: Millis = 250
 const GONE = 'the server and its backup are gone: what they held is lost'
-// One call may lead to so many messages to ourselves; more means an endless circle, which is a bug.
+// Most messages to ourselves that one call may cause; more means an endless loop, which is a bug.
 const LOOPBACK_MAX = 100_000
 
 /** Wires a member to its outside. */
@@ -145,7 +144,7 @@ function partsOf(run: Runtime): Parts {
   return {
     perform: (part, body, by) => {
       const mount = mountOf(member, part)
-      // It changes nothing: where it throws, the operation is one that nobody performs.
+      // `perform` changes nothing, so an operation that throws is simply not performed.
       const done = guarded(run, 'an operation', null, () => {
         return mount?.part.perform?.(mount.state, run.now, body, by.inc, by.player) ?? null
       })
@@ -186,7 +185,7 @@ function partsOf(run: Runtime): Parts {
   }
 }
 
-// What a part keeps that is in no log.
+// State of the parts that is in no log.
 function unlogged(
   { mounts }: Member,
   how: (mount: Member['mounts'][number]) => Uint8Array[],
@@ -210,8 +209,8 @@ function reopen(
   return true
 }
 
-// Returns whether each durable part was given its state, and accepted it. Of another build some may
-// be there that were not then, and the other way round.
+// Returns whether each durable part was given its state, and accepted it. With `ofBuilds` the state
+// comes from another build, which may have had other parts.
 function replace({ mounts }: Member, parts: readonly PartState[], ofBuilds = false): boolean {
   const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
   const durable = mounts.filter(({ part }) => part.restore !== undefined)
@@ -234,7 +233,7 @@ function onSessionEvent(run: Runtime, event: SessionEvent): void {
   switch (event.kind) {
     case 'role':
       member.reconcileDue = true
-      // Who leads from now on is asked for the time from now on.
+      // The new primary's clock is session time.
       if (!member.clock.set && member.phase === 'in') steerClock(run)
       break
     case 'view':
@@ -250,10 +249,10 @@ function onSessionEvent(run: Runtime, event: SessionEvent): void {
       return roomExport.take(run, event)
     case 'removed':
       if (event.why !== 'returned') return joinClient.rejoin(run)
-      // The same player came in from another place, and the newest wins (S-5).
+      // The same player joined from another place, and the newest wins (S-5).
       return joinClient.fail(run, 'elsewhere', 'this player plays elsewhere now')
     case 'abandoned':
-      // Nobody serves the session any more, and nobody will.
+      // No member serves the session any more, and none will.
       return joinClient.fail(run, 'unreachable', GONE)
     default:
       break
@@ -280,7 +279,7 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   member.session.steps--
 }
 
-// What the parts have to say to who is new to us.
+// Sends newcomers the state of the parts.
 function welcome(run: Runtime, those: readonly PeerId[]): void {
   const { member } = run
   for (const { part, state } of member.mounts) {
@@ -294,14 +293,14 @@ function welcome(run: Runtime, those: readonly PeerId[]): void {
   }
 }
 
-/** A datagram came. The bytes are valid only during the call. */
+/** Handles a datagram. The bytes are valid only during the call. */
 export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Array): void {
   begin(run, now)
   guard(run, 'a datagram', () => links.datagram(run, from, bytes))
   end(run)
 }
 
-/** The system reports that nobody listens at an address any more. */
+/** The system reports that no socket listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
   guard(run, 'a refusal of the system', () => paths.refused(run, address))
@@ -315,23 +314,21 @@ export function hubOpened(run: Runtime, now: Millis): void {
   end(run)
 }
 
-/** The stream to the hub closed, or would not open. */
+/** The stream to the hub closed, or failed to open. */
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
   guard(run, 'the stream to the hub', () => joinClient.hubClosed(run))
   end(run)
 }
 
-/**
- * Something else than a hub is at the hub's address, or nobody, and no hub has answered there yet.
- */
+/** The hub's address has no server, or one that is no hub; no hub has answered there yet. */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
   guard(run, 'what is at the address of the hub', () => requests.met(run, met))
   end(run)
 }
 
-/** Curves have computed what was asked for by `compute`. */
+/** A job that `compute` gave to the curves is done. */
 export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
   begin(run, now)
   guard(run, 'an answer of curves', () => {
@@ -373,13 +370,13 @@ export function submit(run: Runtime, now: Millis, part: number, body: Uint8Array
   return seq
 }
 
-/** A part's state was changed from above: dirty state leaves. */
+/** The application changed the state of a part: sends what is dirty. */
 export function touched(run: Runtime, now: Millis): void {
   begin(run, now)
   end(run)
 }
 
-/** As the primary: gives the role to the backup. @returns whether there is one to take it */
+/** As the primary: hands the role to the backup. @returns whether there is a backup to take it */
 export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   begin(run, now)
   const begun = guarded(run, 'a hand-over', false, () => session.handOver(run.turn, atOnce))
@@ -388,9 +385,9 @@ export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
 }
 
 /**
- * Asks the hub that an invitation of ours counts; the event `invited` answers.
+ * Registers an invitation at the hub; the event `invited` brings the answer.
  *
- * @returns the number of the request; 0 if the hub does not take us for a member just now
+ * @returns the number of the request; 0 if we are not attached to the hub
  */
 export function invite(
   run: Runtime,
@@ -415,7 +412,7 @@ export function leave(run: Runtime, now: Millis): void {
   end(run)
 }
 
-/** Joining is given up: leaves what it has got into, or is about to. */
+/** Cancels a join: leaves the session that it entered or is about to enter. */
 export function withdraw(run: Runtime, now: Millis): void {
   begin(run, now)
   joinClient.withdraw(run)
@@ -425,22 +422,22 @@ export function withdraw(run: Runtime, now: Millis): void {
 /**
  * Closes all links and stops; unsent messages are lost.
  *
- * @param aside  whether what is said to the hub from here on is said beside the stream too
- * @returns what makes a new stream ours, to be said before that; null if it is not to be said
+ * @param aside  whether messages to the hub from here on also go into a beacon
+ * @returns the messages that attach a new stream, which the beacon begins with; null for no beacon
  */
 export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[] | null {
   begin(run, now)
   const { member } = run
-  // What we asked of ourselves is recorded before the last sheet is written.
+  // Our own operations are recorded before the last segment is written.
   deliverLoopback(run)
   const { session: own, phase } = member
   const isWhole = phase === 'in' && session.shutDown(run.turn, aside)
   dispatch.flush(run)
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
-  // Behind that, for the hub relays nothing of who has said goodbye.
+  // After the links: the hub relays nothing for a member that has said goodbye.
   if (phase === 'in') session.farewell(own, run.out)
   end(run)
-  // Whoever is just letting us in may do without.
+  // A primary that is letting us in need not.
   if (member.joinPeer) joinLink.close(run, member.joinPeer, CLOSE.leaving)
   member.phase = 'out'
   return aside && isWhole ? [requests.helloMessage(), requests.attachMessage(run)] : null
@@ -450,7 +447,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
 export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   begin(run, now)
   const { member } = run
-  // What throws keeps nothing else from its turn.
+  // Each has its own guard: an error must not skip the others.
   guard(run, 'the clock', () => {
     if (now - dueAt > STALL_MS) session.onStalled(run.turn, now - dueAt)
     joinClient.wake(run)
@@ -476,29 +473,29 @@ export function deadline(run: Runtime): Millis {
     links.deadline(run),
     ...member.mounts.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
-  // What threw may be due for ever.
+  // Work that threw may stay due for ever.
   return Math.max(due, member.calmUntil)
 }
 
-/** Session time: the primary's clock, which goes on over a change of primary (L9). */
+/** Session time: the primary's clock, continued across changes of primary (L9). */
 export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
 }
 
-/** The room as it stands here, for a file; or why it cannot be had. */
+/** The room as a file, or why there is none here. */
 export function save(run: Runtime, now: Millis): Uint8Array | Unsaved {
   begin(run, now)
   return roomExport.fileOf(run, knownTime(run))
 }
 
-/** Asks whoever serves for the room as a file; the event `file` answers, or nothing does. */
+/** Asks the primary for the room as a file; the event `file` answers, if it does. */
 export function askRoom(run: Runtime, now: Millis, request: number): void {
   begin(run, now)
   roomExport.ask(run, request)
   end(run)
 }
 
-// NaN while it is our own clock.
+// NaN while session time is unknown.
 function knownTime(run: Runtime): Millis {
   return knowsTime(run) ? sessionTime(run, run.now) : NaN
 }
@@ -516,7 +513,7 @@ function begin(run: Runtime, now: Millis): void {
 
 function end(run: Runtime): void {
   guard(run, 'the end of a call', () => settle(run))
-  // Of what broke nothing is sent.
+  // A broken state sends nothing.
   if (leaveBroken(run)) guard(run, 'the end of a call', () => settle(run))
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which way packets go to a peer. They go where the last valid packet came from; a silent path is
- * given up for the next, and one through the hub is left for a direct one as soon as that answers.
- * The link itself notices nothing: its numbers and acks are end to end.
+ * The path of packets to a peer. Packets go where the last valid one came from. A silent path is
+ * given up for the next, and a relayed path for a direct one as soon as that answers. The link is
+ * not affected: its numbers and acks are end to end.
  */
 
 import * as link from '../link/link.ts'
@@ -18,10 +18,10 @@ import type { Peer, Runtime } from './state.ts'
 export const PATH_DEAD_MS: Millis = 1_000
 /** How often a direct path is tried while packets go through the hub. */
 export const PROBE_MS: Millis = 2_000
-/** So long packets go through the hub after it was asked about a peer. */
+/** Packets stay on the relay for so long after the hub was asked about a peer. */
 export const RELAY_KEPT_MS: Millis = 5_000
 
-/** A packet came from there. */
+/** A valid packet of the peer came from an address. */
 export function onPacket(run: Runtime, peer: Peer, from: string): void {
   if (from === peer.reachability?.address) {
     peer.reachability = null
@@ -31,14 +31,15 @@ export function onPacket(run: Runtime, peer: Peer, from: string): void {
   else reroute(run, peer, from)
 }
 
-/** A peer has shown that it is there: sealing sends there, unless we have a better path. */
+/** A peer has validated an address: sealing sends there, unless we have a better path. */
 export function onMoved(run: Runtime, peer: Peer, address: string): void {
   if (!reroute(run, peer, address)) linkKeys.route(run, peer, peer.path)
 }
 
-// Only to where the peer has shown that it is: sealing asks there by itself. Returns whether it is.
+// Only to an address that the peer has validated; sealing probes the others. Returns whether the
+// path changed.
 function reroute(run: Runtime, peer: Peer, path: string): boolean {
-  // That way is good for who is no member yet.
+  // KNOCK paths are for processes that are not members yet.
   if (isKnocking(path)) return false
   // A direct path that has worked is better than a relayed one that is merely open.
   const stays = isRelayed(peer.path) ? run.now < peer.relayUntil : isRelayed(path)
@@ -48,7 +49,7 @@ function reroute(run: Runtime, peer: Peer, path: string): boolean {
   peer.path = path
   peer.pathAt = run.now
   run.member.reconcileDue = true
-  // What was measured through the hub is of no use, and what answers at once is measured best.
+  // Measurements through the hub do not apply; a probe at once begins new ones.
   if (isBetter && peer.link) {
     link.measureAnew(peer.link)
     dispatch.probe(run, peer)
@@ -57,7 +58,7 @@ function reroute(run: Runtime, peer: Peer, path: string): boolean {
   return true
 }
 
-/** The system reports that nobody listens at an address: peers linked to us there are asked. */
+/** The system reports that no socket listens at an address: probes the peers linked there. */
 export function refused(run: Runtime, address: string): void {
   for (const peer of run.member.peers.values()) {
     if (peer.path !== address || isRelayed(address) || !peer.link || peer.reachability) continue
@@ -66,7 +67,7 @@ export function refused(run: Runtime, address: string): void {
   }
 }
 
-// A peer that does not answer either is gone: the path is closed (T32, T39).
+// The peer answered no probe: it is gone (T32, T39).
 function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck): void {
   peer.reachability = null
   if (peer.path === address) {
@@ -74,14 +75,14 @@ function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck)
   }
 }
 
-/** Whether to believe by now that nobody listens there. */
+/** Continues a running check. */
 export function checkReachability(run: Runtime, peer: Peer, word: ReachabilityCheck): void {
   const next = reachability.look(word, run.now)
   if (next === 'ask') dispatch.probe(run, peer)
   else if (next === 'believe') onUnreachable(run, peer, word)
 }
 
-/** Looks for a better path than one that is silent, or goes through the hub. */
+/** Tries other paths while the current one is silent or relayed. */
 export function tryOthers(run: Runtime, peer: Peer): void {
   const { now } = run
   if (peer.paths.length < 2 || now < peer.probeAt) return
@@ -89,13 +90,13 @@ export function tryOthers(run: Runtime, peer: Peer): void {
   if (!silent && (!isRelayed(peer.path) || now < peer.relayUntil)) return
   peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
   const others = peer.paths.filter((path) => path !== peer.path)
-  // Where the peer answers, that may become the path.
+  // A path on which the peer answers may become the path.
   for (const path of others) linkKeys.probe(run, peer, path)
   if (silent) return void others.some((path) => reroute(run, peer, path))
   for (const path of others) if (!isRelayed(path)) tryPath(run, peer, path)
 }
 
-// One packet takes a path that has worked before; its answer comes back that way if it does now.
+// Sends one packet on a path that has worked before; its ack comes back on it if it still works.
 function tryPath(run: Runtime, peer: Peer, path: string): void {
   if (!linkKeys.route(run, peer, path)) return
   link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
@@ -103,7 +104,7 @@ function tryPath(run: Runtime, peer: Peer, path: string): void {
   dispatch.noteDeadline(run, peer)
 }
 
-/** We are attached to the hub: what went the way of who is no member yet goes as a member's. */
+/** Once attached to the hub, moves KNOCK paths to the member's relay address. */
 export function leaveKnockPaths(run: Runtime): void {
   for (const peer of run.member.peers.values()) {
     if (isKnocking(peer.path)) reroute(run, peer, relayed(peer.inc))

@@ -1,7 +1,7 @@
 /**
- * Peers: those with whom this member has a link, or wants one. A process gets its link before it
- * has a number, and so do we: until then a peer is the entrance or a caller, and parts and session
- * do not hear of it.
+ * Peers: processes with which this member has or wants a link. A joining process has a link before
+ * it has a number. Until then its peer belongs to a join (`joinPeer`, `pendingJoins`), and parts
+ * and session do not know it.
  */
 
 import * as clock from '../link/timing/clock.ts'
@@ -15,10 +15,10 @@ import * as linkKeys from './link-keys.ts'
 import * as dispatch from './dispatch.ts'
 import type { Peer, Runtime } from './state.ts'
 
-/** Other links than those with a deadline of their own (L8). */
+/** Default keepalive of a link (L8). */
 export const KEEPALIVE_MS: Millis = 200
 
-/** A member that we want a link with, or that wants one with us. */
+/** Creates the peer of a member that we want a link with, or that wants one with us. */
 export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   const peer = blank(run, linkKeys.keyOf(run, inc), initiator)
   peer.askAt = run.now
@@ -56,7 +56,7 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
   run.member.peers.set(inc, peer)
 }
 
-/** Its link stands. */
+/** Opens the link of a peer. */
 export function open(run: Runtime, peer: Peer, path: string): void {
   peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
   peer.path = path
@@ -70,7 +70,7 @@ export function shiftOf({ member, now }: Runtime): Millis {
   return member.clock.set ? clock.timeAt(member.clock, now) - now : NaN
 }
 
-/** Its link stands: parts and session hear of it. */
+/** Notifies parts and session of a new link. */
 export function notifyLinked(run: Runtime, peer: Peer): void {
   notifyParts(run, peer)
   session.onLinked(run.turn, peer.inc, isRelayed(peer.path))
@@ -82,7 +82,7 @@ function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
   for (const { part, state } of member.mounts) part.linked?.(state, now, inc)
 }
 
-/** A peer that has a link, for it was let in or lets us in, has a number, too. */
+/** Gives a linked peer its number, once it was let in or has let us in. */
 export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
   linkKeys.bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
@@ -97,7 +97,7 @@ export function forget(run: Runtime, peer: Peer): void {
   unlink(run, peer)
 }
 
-/** Forgets a peer whose keys are gone, or are those of a newer link. */
+/** Forgets a peer whose keys are gone, or belong to a newer link. */
 export function unlink(run: Runtime, peer: Peer): void {
   const { member, now } = run
   if (member.peers.get(peer.inc) !== peer) return
@@ -106,7 +106,7 @@ export function unlink(run: Runtime, peer: Peer): void {
   for (const { part, state } of member.mounts) part.unlinked?.(state, now, peer.inc)
 }
 
-/** The peer of a link key; null if it is none. */
+/** The peer of a link key, or null. */
 export function find({ member }: Runtime, key: PeerKey): Peer | null {
   const known = member.peers.get(member.keys.get(key) ?? 0)
   if (known) return known
@@ -114,7 +114,7 @@ export function find({ member }: Runtime, key: PeerKey): Peer | null {
   return member.pendingJoins.get(key)?.peer ?? null
 }
 
-/** All peers, those without a number too. */
+/** All peers, also those without a number. */
 export function all({ member }: Runtime): Peer[] {
   const callers = [...member.pendingJoins.values()].map(({ peer }) => peer)
   const joinPeer = member.joinPeer ? [member.joinPeer] : []

@@ -1,37 +1,37 @@
 /**
- * How to treat a report of the system that nobody listens at a peer's address. The report comes
- * within a round trip of a death, but anybody on the path may forge it: so it is a reason to ask
- * the peer, and only silence after that counts (T32, T39).
+ * Reports of the system that no socket listens at a peer's address (ICMP port unreachable). A
+ * report comes within a round trip of a death, but any host on the path may forge it. So the peer
+ * is probed, and only silence after that counts (T32, T39).
  */
 
 import type { Millis } from '../machine.ts'
 
-/** Time that a living peer has for its loop, besides round trips. */
+/** Time that a live peer needs for its loop, besides round trips. */
 export const CHECK_MS: Millis = 15
-/** No peer is waited for any longer. */
+/** Longest check. */
 export const CHECK_MAX_MS: Millis = 1_000
-/** The peer is asked so often, for questions and answers may be lost. */
+/** Interval between probes, for probes and acks may be lost. */
 export const ASK_AGAIN_MS: Millis = 10
-// One for a question, one for its repetition, one for the answer.
+// For a probe, its repetition, and the ack.
 const ROUND_TRIPS = 3
 
-/** A peer of whom the system reported that nobody listens there. */
+/** A running check of one peer. */
 export interface ReachabilityCheck {
   address: string
   askAt: Millis
-  /** A peer that is silent until then counts as gone. */
+  /** A peer that is silent until then is gone. */
   until: Millis
-  /** The time is over, and the sockets are read once more. */
+  /** The time is up, and the sockets are read once more. */
   last: boolean
 }
 
-/** Begins now. @param rtt  the round trip to the peer, 0 if it is not known */
+/** Begins a check. @param rtt  round trip to the peer; 0 while unknown */
 export function begin(now: Millis, address: string, rtt: Millis): ReachabilityCheck {
   const wait = Math.min(CHECK_MAX_MS, CHECK_MS + ROUND_TRIPS * rtt)
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
-/** Decides what to do about the peer now. */
+/** Decides what is to be done now. */
 export function look(doubt: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
   if (now >= doubt.until) {
     if (doubt.last) return 'believe'

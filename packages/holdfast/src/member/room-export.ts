@@ -1,6 +1,6 @@
 /**
- * A room as a file, as whoever serves or stands by holds it; others ask who serves. What is secret
- * the server alone holds, and keeps to itself.
+ * A room as a file. The primary and the backup hold the whole room; other members ask the primary.
+ * Secrets are with the primary alone, which does not send them.
  */
 
 import { REASON_MAX } from '../hub-protocol/messages.ts'
@@ -14,14 +14,14 @@ import { plain } from '../wire/text/plain.ts'
 import { fits, isSealed } from './room-key.ts'
 import type { Export, Runtime, Unsaved } from './state.ts'
 
-/** Pieces that are sent at a time: they fit a link beside what else it carries. */
+/** Pieces sent at a time: few enough to leave a link room for other traffic. */
 const WINDOW = 8
-/** Most files that are sent at a time; one whose member asks for no more is dropped after this. */
+/** Most files sent at a time; a transfer is dropped after this without a request. */
 const EXPORTS_MAX = 4
 const IDLE_MS: Millis = 10_000
-/** A file takes milliseconds to make, so in this time one is made at most for a member, and one */
+/** Shortest interval between two files for one member; a file takes milliseconds to make. */
 const EACH_MS: Millis = 1_000
-/** in this for all. */
+/** Shortest interval between any two files. */
 const APART_MS: Millis = 100
 
 const no = (code: Unsaved['code'], why: string): Unsaved => ({ code, why })
@@ -43,7 +43,7 @@ const OPEN_SECRET = no(
   'it has secrets, and without keepRoom.key whoever has the file reads them',
 )
 const NO_KEY = no('forbidden', 'this room is sealed: whoever saves it needs its key')
-// A backup has no state of objects that it may not see.
+// A backup lacks objects that it may not see.
 const SECRET = no('forbidden', 'it has secrets, so its server alone may')
 
 function whyNot({ member: { session, options }, ports }: Runtime): Unsaved | null {
@@ -74,14 +74,14 @@ export function holds({ member: { session } }: Runtime): boolean {
   return serves(session) || session.server.role === 'backup'
 }
 
-/** Asks whoever serves; the event `file` brings the answer. What came of another one is dropped. */
+/** Asks the primary; the event `file` brings the answer. Drops a transfer under way. */
 export function ask({ member, out }: Runtime, request: number): void {
   const { primary } = member.session.client.view
   member.file = { request, incoming: null }
   if (primary !== 0) out.send(primary, { kind: 'askRoom', request, piece: 0 })
 }
 
-/** As primary: a member asks for the file, or for more of it. */
+/** As primary: a member asks for the file, or for its next pieces. */
 export function answer(
   run: Runtime,
   { from, request, piece }: { from: PeerId; request: number; piece: number },
@@ -90,7 +90,7 @@ export function answer(
   const { member, out } = run
   const begun = member.exports.get(from)
   if (piece > 0) {
-    // Each piece once: who asks for them out of turn is sent nothing.
+    // Each piece is sent once, in order.
     if (begun?.request === request && begun.next === piece) sendOn(run, from, begun)
     return
   }
@@ -110,7 +110,7 @@ export function answer(
   sendOn(run, from, made)
 }
 
-/** Who is not here any more is sent nothing; nor does anybody get a file of who does not serve. */
+/** Ends transfers to members that left, and all once we do not serve. */
 export function forget({ member }: Runtime, { members, primary }: View): void {
   const here = new Set(primary === member.session.me ? members.map(({ inc }) => inc) : [])
   for (const known of [member.exports, member.exported]) {
@@ -118,7 +118,7 @@ export function forget({ member }: Runtime, { members, primary }: View): void {
   }
 }
 
-// Whoever finds no room asks again.
+// A member that is turned away asks again.
 function hasRoom({ member: { exports }, now }: Runtime): boolean {
   for (const [inc, { at }] of exports) if (now - at > IDLE_MS) exports.delete(inc)
   return exports.size < EXPORTS_MAX
@@ -144,7 +144,7 @@ export function take(run: Runtime, message: PeerMessageOf<'room'>): void {
   }
   if (message.of > SAVED_MAX / SNAPSHOT_PIECE_MAX + 1) return void member.counters.malformed++
   const before = file.incoming?.pieces.length ?? 0
-  // What has come already brings us no further.
+  // A repeated piece.
   if (message.piece !== before) return
   file.incoming = chunks.take(file.incoming, message)
   const bytes = file.incoming && chunks.whole(file.incoming)

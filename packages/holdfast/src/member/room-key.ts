@@ -1,16 +1,15 @@
 /**
- * The key of a room: what is kept of the room is sealed with it, so that the hub reads nothing and
- * changes nothing. Whoever has the link to the room has the key, and the hub never does.
+ * The key of a room seals the stored room, so that the hub can neither read nor change it. The key
+ * is in the link to the room; the hub never has it.
  *
- * Who has the key believes the hub nothing of the room: neither that it is not sealed, nor what its
- * founder set. A founder knows what it set; a stored room has it in its first sheet; and a primary
- * shows its members, with each view, that it has the key. Behind one that does not, a member keeps
- * nothing, for that may be somebody whom the hub made up.
+ * A member with the key does not trust the hub about the room: neither that it is unsealed, nor its
+ * settings. A founder knows the settings, a stored room has them in its first segment, and a
+ * primary proves with each view that it has the key. Under a primary that does not, a member stores
+ * nothing, for the hub may have invented that primary.
  *
- * The nonce is an HMAC of what is sealed, so no two texts are sealed with the same one (RFC 5297
- * has the idea), and nobody needs chance for it. Each sheet names the length of the log with it,
- * which is sealed along, as is the digest of the sheet before it: what is behind one that was left
- * out, or put elsewhere, does not open.
+ * The nonce is an HMAC of the sealed text, so no two texts have the same one (the idea of RFC
+ * 5297). The additional data has the length of the log with the segment and the digest of the
+ * segment before it, so a segment behind one that was left out or moved does not open.
  */
 
 import { termsSay } from '../machine.ts'
@@ -29,7 +28,7 @@ import type { Runtime } from './state.ts'
 
 const MARK_BYTES = 6
 const LABEL = 'holdfast sheet'
-/** What is sealed along with a sheet. */
+/** The additional data of a sealed segment. */
 export const sheetNameLayout = record({
   label: text(LABEL.length),
   session: text(SESSION_ID_MAX),
@@ -37,17 +36,17 @@ export const sheetNameLayout = record({
   before: fixed(DIGEST_BYTES),
 })
 
-/** Where a sheet stands: as the log had so many entries, behind the sheet of that digest. */
+/** The place of a segment: the length of the log with it, and the digest of the one before. */
 export interface SheetPlace {
   readonly session: string
   readonly index: number
   readonly before: Uint8Array
 }
 
-/** Before the whole state there is nothing. */
+/** The digest before the first segment. */
 export const NOTHING_BEFORE: Uint8Array = new Uint8Array(DIGEST_BYTES)
 
-/** A sheet as the hub has it, where the room has a key. */
+/** A sealed segment as the hub stores it. */
 export const sealedLayout = record({
   /** The length of the log with this sheet. */
   index: varint,
@@ -58,16 +57,16 @@ export const sealedLayout = record({
 const ascii = (word: string): Uint8Array => new TextEncoder().encode(word)
 
 const PROOF_LABEL = 'holdfast room'
-/** What a primary shows that it has the key for. */
+/** The text of a primary's proof that it has the key. */
 export const roomProofLayout = record({
   label: text(PROOF_LABEL.length),
   session: text(SESSION_ID_MAX),
-  /** The link key of who shows it: nobody else's is of use. */
+  /** The link key of the prover: a copied proof is useless. */
   link: fixed(KEY_BYTES),
   settings: settingsLayout,
 })
 
-/** By which a member shows that it has the key, and what the founder set. */
+/** A proof that a member has the key and these settings. */
 export function proofOf(
   ciphers: Ciphers,
   key: Uint8Array,
@@ -77,18 +76,18 @@ export function proofOf(
   return ciphers.hmac(ciphers.hmac(key, ascii('proof')), said).slice(0, DIGEST_BYTES)
 }
 
-/** By which members know whether they have the same key: it stands in the terms of the session. */
+/** The fingerprint of a key, which is in the terms of the session. */
 export function markOf(ciphers: Ciphers, key: Uint8Array): string {
   return toHex(ciphers.hmac(key, ascii('mark')).subarray(0, MARK_BYTES))
 }
 
-/** Whether a session is kept in a form that whoever has this key can read, by its terms. */
+/** Whether this key opens the stored room of a session, by its terms. */
 export function fits(ciphers: Ciphers, key: Uint8Array | null, terms: string): boolean {
   if (!isSealed(terms)) return true
   return key !== null && termsSay(terms, 'sealed', markOf(ciphers, key))
 }
 
-/** Whether what is kept of a session is sealed, by its terms. */
+/** Whether the stored room of a session is sealed, by its terms. */
 export function isSealed(terms: string): boolean {
   return terms.split(';').some((term) => term.startsWith('sealed='))
 }
@@ -111,7 +110,7 @@ export function seal(
   return encode(sealedLayout, { index: place.index, nonce, sealed: into })
 }
 
-/** Opens a sheet; null if it was not sealed so, in this session, behind that sheet. */
+/** Opens a segment; null if it was not sealed with this key, in this session, at this place. */
 export function open(
   ciphers: Ciphers,
   key: Uint8Array,
@@ -127,15 +126,15 @@ export function open(
   return ciphers.open(by, nonce, data, sealed, sheet) ? { index, bytes: sheet } : null
 }
 
-// What the founder of a session set for all, and whom a member believes of it: its primary, and not
-// the hub. Where the room has a key, the primary must show that it has it (room-key.ts).
+// Settings of the founder: a member takes them from its primary. In a room with a key the primary
+// must prove that it has it.
 
-/** The hub says in what session we are. */
+/** Takes the settings of the session from the hub's answer. */
 export function adoptTerms(
   { member: { session, options } }: Runtime,
   { created, opened, entry }: Pick<FromHub & { kind: 'added' }, 'created' | 'opened' | 'entry'>,
 ): void {
-  // Who founds a room with a key knows what it set.
+  // A founder with a key trusts its own settings.
   const isOwn = options.roomKey !== null && created && !opened
   const { terms, topology, playersMax } = isOwn ? options : entry
   Object.assign(session, { terms, topology, playersMax })
@@ -148,18 +147,18 @@ export function foundRoom(run: Runtime): void {
   if (options.roomKey) session.proof = proofBy(run, options.roomKey, run.member.linkKey.point!)
 }
 
-/** Somebody else leads, as the first that we hear of or the next. */
+/** Follows another primary, the first or a new one. */
 export function follow(run: Runtime, view: View, before: View | null): void {
   const { session, options, linkKey } = run.member
   if (view.primary === session.me || view.primary === before?.primary) return
-  // Also of one that does not show the key: the hub's word would go on to whoever follows us.
+  // Also without a proof: else the hub's settings would spread to members that follow us.
   if (before === null) Object.assign(session, view.settings)
   const { roomKey } = options
   session.keeps &&= mayKeep(run) && (!roomKey || isShown(run, roomKey, view))
   if (roomKey && session.keeps) session.proof = proofBy(run, roomKey, linkKey.point!)
 }
 
-// Who has a key keeps nothing that is not sealed with it.
+// A member with a key stores only what is sealed with it.
 function mayKeep(run: Runtime): boolean {
   const { ports, member } = run
   const { terms } = member.session
@@ -172,7 +171,7 @@ function proofBy({ member, ports }: Runtime, key: Uint8Array, link: Uint8Array):
   return proofOf(ports.ciphers, key, { session: session.id, link, settings: settingsOf(session) })
 }
 
-// By the key of the link that it speaks on: what the view says of it may be another's.
+// Checked against the key of the primary's link: the view may claim another's.
 function isShown({ member, ports }: Runtime, key: Uint8Array, view: View): boolean {
   const { joinPeer, peers, session } = member
   const peer = joinPeer ?? peers.get(view.primary)

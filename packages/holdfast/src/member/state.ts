@@ -1,6 +1,6 @@
 /**
- * The state of one member: its session, its links, its parts; and the wiring between them, which is
- * made once, beside the state, and never for each packet.
+ * The state of one member: its session, links and parts; and the wiring between them, which is made
+ * once, outside the state.
  */
 
 import type { ReachabilityCheck } from './reachability.ts'
@@ -22,7 +22,7 @@ import { digest, DIGEST_BYTES } from '../wire/digest.ts'
 
 /** Channel of the session's own messages; parts have 4 to 255. */
 export const SESSION_CHANNEL = 0
-/** Channel of the one message that a primary has for a process that is no member yet. */
+/** Channel of the primary's answer to a process that is not a member yet. */
 export const JOIN_CHANNEL = 1
 
 /** The options with which a process joins. */
@@ -36,34 +36,34 @@ export interface MemberOptions {
   /** The hub's address, for error sentences. */
   hub: string
   types: string
-  /** Those of which a kept room has state. */
+  /** The types of which a stored room has state. */
   keptTypes: string
-  /** The session may be recovered by its members when primary and backup are gone at once. */
+  /** Members may recover the session when primary and backup fail at once. */
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
   hides: boolean
   watches: boolean
-  /** What lets us in where not everybody may come; empty for none. */
+  /** Admits us where the hub wants tickets; empty for none. */
   ticket: string
-  /** What is kept of the room is sealed with it; null for none. */
+  /** Seals the stored room; null for none. */
   roomKey: Uint8Array | null
-  /** A saved room that begins anew, if this process opens the session; null for none. */
+  /** A saved room with which the session begins, if this process opens it; null for none. */
   saved: Saved | null
-  /** What is kept of the room, if we cannot read it, is laid aside, and the room founded anew. */
+  /** A stored room that we cannot read is replaced by a new one. */
   fresh: boolean
-  /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
+  /** Settings for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
   /** Which members get links to each other, if this process opens the session. */
   topology: Topology
   /** The player that we are, in every session of this process. */
   identity: Identity
-  /** The former player, if the process comes back by a token; and what it knew to be stored. */
+  /** The former player of a token, and the point that it knew to be stored. */
   resume: Resume | null
   point: PersistedPoint | null
 }
 
-/** Whether a process opens a session that nobody serves: if the hub admits it so. */
+/** Whether a process may open a session without a primary, if the hub admits it. */
 export function mayFound({ kind, watches, hosts, ticket }: MemberOptions): boolean {
   return kind !== 'guest' && !watches && (!hosts || ticket !== '')
 }
@@ -74,7 +74,7 @@ export interface Identity {
   key: Uint8Array
 }
 
-/** Which player comes back: the key stays, the incarnation changes. */
+/** The player that rejoins: the key stays, the incarnation changes. */
 export interface Resume {
   session: string
   player: number
@@ -84,7 +84,7 @@ export interface Resume {
   settled: number
 }
 
-/** Why a link is closed: its process leaves, or nobody needs it. */
+/** Why a link is closed: its process leaves, or the link is not needed. */
 export const CLOSE = { leaving: 1, idle: 2 } as const
 
 /** How far a process has got into its session. */
@@ -92,74 +92,74 @@ export type Phase = 'finding' | 'opening' | 'asking' | 'in' | 'out'
 
 /** One peer and the paths to it. */
 export interface Peer {
-  /** 0 as long as it, or this process itself, is no member. */
+  /** 0 until it and this process are members. */
   inc: PeerId
-  /** The key of its links; null while nobody whom we believe has told us. */
+  /** The key of its links; null while no trusted source has given it. */
   key: PeerKey | null
   /** Null while the handshake is under way. */
   link: Link | null
   initiator: boolean
   /** When we ask for the link; Infinity while we do. */
   askAt: Millis
-  /** Addresses, best first; the last is the relay's. */
+  /** Addresses, best first; the last is the relay. */
   paths: string[]
   /** Where packets go: the address from which the last valid packet came. */
   path: string
-  /** When a valid packet last came from there; packets on other paths do not count. */
+  /** When a valid packet last came on that path. */
   pathAt: Millis
   probeAt: Millis
-  /** Until this instant no direct path is taken while the one through the hub works. */
+  /** Until this instant a working relay path is preferred. */
   relayUntil: Millis
-  /** Its messages that wait until the hub's signature in its view is checked; null if none is. */
+  /** Its messages that wait for the check of a certificate; null if none is checked. */
   held: Uint8Array[] | null
-  /** The system reported that nobody is there, and the peer was asked. */
+  /** A running check, after the system reported that no socket listens there. */
   reachability: ReachabilityCheck | null
-  /** Since when this process does not want the link; Infinity while it does. */
+  /** Since when this process does not want the link; Infinity while it wants it. */
   idleSince: Millis
 }
 
-/** At a primary, a process that is no member yet: it has a link before it has a number. */
+/** At a primary, a process that asks to join: it has a link before it has a number. */
 export interface PendingJoin {
   peer: Peer
-  /** Where its handshake came from: the number of its stream at the hub. */
+  /** The source of its handshake: the number of its stream at the hub. */
   address: string
-  /** By this number the session answers it. */
+  /** The session's answer names this number. */
   number: number
   /** The JOIN that came in its handshake. */
   join: Uint8Array
-  /** It was told that it may not come in. */
+  /** A refusal was sent. */
   refused: boolean
-  /** What it asks for, while the old row of its player is on its way out; else null. */
+  /** Its JOIN while it waits for the removal of its player's old row; else null. */
   waits: Join | null
-  /** Then it is forgotten. */
+  /** Then it is dropped. */
   until: Millis
 }
 
-/** What is kept of a room, as it comes from the hub. */
+/** A stored room on its way from the hub. */
 export interface IncomingRoom {
   readonly session: string
   readonly terms: string
-  /** How many sheets it has; and those that have come. */
+  /** The number of its segments, and those received. */
   readonly count: number
   readonly sheets: Uint8Array[]
   bytes: number
   incoming: Incoming | null
 }
 
-/** A kept room that we open. */
+/** A stored room that we open. */
 export interface Opening {
   readonly answer: FromHub & { kind: 'added' }
   readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
   readonly incoming: IncomingRoom
 }
 
-/** Whose key a hub told us: the primary of the register. */
+/** The primary of the register with its key, as the hub says. */
 export interface Named {
   inc: PeerId
   key: PeerKey
 }
 
-/** Bytes that nobody can guess, drawn from a seed that the runtime provided. */
+/** Unpredictable bytes, drawn from a seed that the runtime provides. */
 export interface Entropy {
   seed: Uint8Array
   count: number
@@ -171,7 +171,7 @@ export interface MountedPart {
   state: unknown
 }
 
-/** What waits for curves: our link key, JOINs, a handshake, a grant of the hub. */
+/** A job for the curves: our link key, a JOIN, a handshake, a certificate of the hub. */
 export type CurveJob =
   | { kind: 'key'; of: LinkKey }
   | { kind: 'seal'; of: Seal; job: number }
@@ -180,7 +180,7 @@ export type CurveJob =
   | { kind: 'admission'; of: PendingJoin; join: Join }
   | { kind: 'grant'; of: Peer; view: View }
 
-/** All that waits for curves, by number. */
+/** All jobs for the curves, by number. */
 export interface CurveWork {
   jobs: Map<number, CurveJob>
   next: number
@@ -198,7 +198,7 @@ export type CurveAnswer = Uint8Array | boolean | readonly (Uint8Array | null)[]
 /** The X25519 key of our links, drawn for each incarnation. */
 export interface LinkKey {
   secret: Uint8Array
-  /** Null until curves have made it. */
+  /** Null until the curves have made it. */
   point: Uint8Array | null
 }
 
@@ -214,72 +214,72 @@ export interface Member {
   /** Null before we ask to join a session. */
   seal: Seal | null
   sealed: string
-  /** Which member a link key is, of all that we have or had to do with. */
+  /** The member of each known link key. */
   keys: Map<PeerKey, PeerId>
-  /** The primary that we ask to let us in. */
+  /** The primary that we have asked to let us in. */
   joinPeer: Peer | null
-  /** Those who ask us; oldest first. */
+  /** Processes that ask us to let them in, oldest first. */
   pendingJoins: Map<PeerKey, PendingJoin>
   nextPendingJoin: number
-  /** Null if no hub has told us. */
+  /** Null until a hub has named one. */
   named: Named | null
-  /** As primary: who is sent the room as a file; and when one was made last, for each, for all. */
+  /** As primary: transfers of the room as a file, and when the last began, for each and for all. */
   exports: Map<PeerId, Export>
   exported: Map<PeerId, Millis>
   exportedAt: Millis
   /** The room as a file that we asked for; null for none. */
   file: { request: number; incoming: Incoming | null } | null
-  /** Digest of the sheet that was sealed last. */
+  /** Digest of the last sealed segment. */
   sheetBefore: Uint8Array
-  /** What is to be laid aside; null for nothing. */
+  /** The stored room that a new one replaces; null for none. */
   replacedRoom: ReplacedRoom | null
-  /** By which the hub signs, as it says itself; null before it did. */
+  /** The hub's public signing key, as it says; null before that. */
   hubKey: Uint8Array | null
-  /** Since when other hubs than that of our session answer; null while they do not. */
+  /** Since when only other hubs than that of our session answer; null while they do not. */
   foreignAt: Millis | null
-  /** Joining was given up: what was asked for on the way in is taken back. */
+  /** The join was canceled: its requests are undone. */
   unwanted: boolean
-  /** What the hub lets us do in the session that we found. */
+  /** Our rights in the session that the hub found. */
   admission: Admission
-  /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
+  /** The seal version of the primary, as an unauthenticated message says; 0 for ours. */
   otherSeal: number
   mounts: MountedPart[]
   /** Messages to ourselves: a primary is its own client. */
   loopback: Uint8Array[]
-  /** Peers to whom something was written since the last flush. */
+  /** Peers with new output since the last flush. */
   touched: Set<PeerId>
-  /** No link has anything to do before this. */
+  /** No link is due before this. */
   dueAt: Millis
-  /** The set of peers that we want links with may have changed. */
+  /** The set of wanted links may have changed. */
   reconcileDue: boolean
   clock: SessionClock
   entropy: Entropy
   curves: CurveWork
   hub: 'closed' | 'open' | 'attached'
-  /** Null while we open no kept room. */
+  /** Null unless we open a stored room. */
   opening: Opening | null
-  /** What the hub has of the session that we recover; null while we do not. */
+  /** What the hub has stored of the session that we recover; else null. */
   stored: IncomingRoom | null
   /** The session that we ask to join. */
   found: string
   askAt: Millis
   giveUpAt: Millis
-  /** What is at the hub's address instead of a hub, and since when. */
+  /** What was found at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
-  /** The hub has answered our HELLO, since the process began. */
+  /** A hub has answered our HELLO since the process began. */
   greeted: boolean
-  /** Why the hub did not open or find our session, when it was last asked. */
+  /** Why the hub last refused to open or find our session. */
   unfound: string
   resume: Resume | null
   /** The session to which the parts' states belong. */
   home: string
-  /** The last of our operations that the session had published as recorded, before we came back. */
+  /** Our last operation that was published as committed, before we rejoined. */
   recorded: number
   sweepAt: Millis
-  /** What left this state changed by half, as a sentence; or empty. And when that was of late. */
+  /** The error that left this state half changed, or empty; and the times of recent ones. */
   broken: string
   breaks: Millis[]
-  /** Something threw: nothing is due before that. */
+  /** After an error: nothing is due before that. */
   calmUntil: Millis
   counters: MemberCounters
 }
@@ -292,24 +292,24 @@ export interface MemberCounters {
   stray: number
   /** Views without the hub's signature; JOINs without their player's, or of another link key. */
   forged: number
-  /** Messages and frames of members that only watch, which may not say such. */
+  /** Messages and frames that watchers may not send. */
   watching: number
   /** Answers of other hubs than that of our session. */
   foreign: number
-  /** JOINs that were dropped, for too many were being checked. */
+  /** JOINs that were dropped because too many were pending. */
   unchecked: number
   denied: number
-  /** How often the system reported nobody at the address of a peer who then answered. */
+  /** How often the system reported no socket at the address of a peer that then answered. */
   falseAlarms: number
   /** Copies of the whole state that a part did not accept. */
   unrestored: number
-  /** How often the member came back with a new incarnation. */
+  /** How often the member rejoined with a new incarnation. */
   returns: number
   /** How often an input made the machine throw, which is a bug of ours (dispatch.ts). */
   threw: number
 }
 
-/** Why a room cannot be read here, and as which room it is kept; '' if that is unknown. */
+/** Why a stored room cannot be read here, and under which name it stays; '' if unknown. */
 export interface ReplacedRoom {
   as: string
   why: string
@@ -318,29 +318,29 @@ export interface ReplacedRoom {
 /** Events for the runtime above. */
 export type MemberEvent =
   | SessionEvent
-  /** `lost`: how many of our recorded operations the recovered session does not have. */
+  /** `lost`: how many of our committed operations the recovered session lacks. */
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
-  /** `opens`: after how long the room opens, as the hub said; null if it did not. */
+  /** `opens`: after how long the room opens, if the hub said so; else null. */
   | { kind: 'failed'; code: ErrorCode; why: string; opens: Millis | null }
   | { kind: 'hub'; up: boolean }
   /** An input made the machine throw: a bug of ours, which cost that input. */
   | { kind: 'threw'; error: unknown; where: string }
   /** The hub does not answer on its stream, or (false) does again. */
   | { kind: 'quiet'; isQuiet: boolean }
-  /** What was kept of the room could not be read; it is kept under another name, if we know it. */
+  /** The stored room could not be read, and a new one replaced it. */
   | ({ kind: 'aside' } & ReplacedRoom)
-  /** Of the room as a file: all, a piece that came with more to come, or why there is none. */
+  /** The room as a file: all of it, null for a piece, or why there is none. */
   | { kind: 'file'; bytes: Uint8Array | null }
   | { kind: 'file'; unsaved: Unsaved }
-  /** The hub has answered an invitation of ours; `why` not, or empty. */
+  /** The hub has answered our invitation; `why` it refused, or empty. */
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
 
-/** The room as a file that a member is sent, and when it asked last. */
+/** The transfer of a room as a file to a member, and when it asked last. */
 export interface Export {
   request: number
   pieces: readonly Piece[]
-  /** The first that was not sent. */
+  /** The first piece not sent yet. */
   next: number
   at: Millis
 }
@@ -351,7 +351,7 @@ export interface Unsaved {
   why: string
 }
 
-/** The outside of a member: what it needs of the runtime. */
+/** What a member needs of its runtime. */
 export interface MemberPorts {
   ciphers: Ciphers
   /** Sends a datagram; valid only during the call. */
@@ -360,9 +360,9 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
-  /** Leaves this hub for the next address that was given. @returns false if there is none */
+  /** Leaves this hub for the next address. @returns false if there is none */
   elsewhere?(): boolean
-  /** An input made the machine throw. Left out, it throws. */
+  /** Reports an error that an input caused. Left out, the error is thrown. */
   threw?(error: unknown, where: string): void
   /** Has curves compute; the answer is `computed`, after the current call. */
   compute(job: number, question: CurveQuestion): void
@@ -385,16 +385,16 @@ export interface Runtime {
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
-  /** A call into the session as it is now. */
+  /** The context of a call into the session, for the current instant. */
   readonly turn: session.Turn
   /** The sink of each part, by channel. */
   readonly outs: Map<number, PartOut>
 }
 
-/** Longest time to get into a session. */
+/** Longest time of a join. */
 export const JOIN_MS: Millis = 15_000
 
-/** A process that is not in a session yet. @param seed  16 random bytes or more */
+/** Creates a process that is not in a session yet. @param seed  16 random bytes or more */
 export function create(
   now: Millis,
   options: MemberOptions,
@@ -457,7 +457,7 @@ function nothingCounted(): MemberCounters {
   }
 }
 
-/** A session for a new incarnation: with a secret of its own. */
+/** A session for a new incarnation, with a new secret. */
 export function freshSession(
   now: Millis,
   options: MemberOptions,
@@ -480,7 +480,7 @@ export function freshSession(
   return own
 }
 
-/** 16 bytes that were not drawn before. */
+/** Draws 16 new bytes. */
 export function draw(entropy: Entropy): Uint8Array {
   const counted = new Uint8Array(entropy.seed.length + 4)
   counted.set(entropy.seed)
@@ -488,7 +488,7 @@ export function draw(entropy: Entropy): Uint8Array {
   return digest(counted)
 }
 
-/** KEY_BYTES that were not drawn before. */
+/** Draws a new key. */
 export function drawKey(entropy: Entropy): Uint8Array {
   const key = new Uint8Array(KEY_BYTES)
   key.set(draw(entropy))
@@ -501,7 +501,7 @@ export function freshKey(entropy: Entropy): LinkKey {
   return { secret: drawKey(entropy), point: null }
 }
 
-/** The mount of a channel. */
+/** The part of a channel with its state, or null. */
 export function mountOf(member: Member, channel: number): MountedPart | null {
   return member.mounts.find((mount) => mount.part.channel === channel) ?? null
 }

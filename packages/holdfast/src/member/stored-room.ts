@@ -1,7 +1,7 @@
 /**
- * A kept room that this process opens again: the hub has named it the primary of the session, and
- * sends the sheets that the last primary wrote (hub/src/machine/persistence.ts). Out of them comes the
- * session as it was, without its members; players are the same when they come back.
+ * Opens a stored room: the hub has made this process the primary of the session, and sends the
+ * segments ("sheets") that the last primary wrote. They restore the session without its members;
+ * players are the same when they come back.
  */
 
 import { type Millis, termsSay } from '../machine.ts'
@@ -27,7 +27,7 @@ type Added = FromHub & { kind: 'added' }
 /** Most bytes of a room that a hub sends. */
 export const ROOM_MAX: number = 4 * 1024 * 1024
 
-/** The hub has named us; the sheets come. */
+/** The hub has made us the primary, and sends the room. */
 export function begin(run: Runtime, answer: Added): void {
   const { opened, entry } = answer
   if (!opened || opened.sheets > rooms.SHEETS_MAX) return void run.member.counters.malformed++
@@ -42,7 +42,7 @@ function incomingRoom(
   return { session, terms, count, sheets: [], bytes: 0, incoming: null }
 }
 
-/** The register names us, for we recover our session; what the hub has of it comes. */
+/** We recover our session and the register has our epoch: the hub sends what it stored. */
 export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): void {
   const { member } = run
   const { id, terms } = member.session
@@ -53,7 +53,7 @@ export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): voi
   member.stored = incomingRoom({ session: id, terms }, message.sheets)
 }
 
-/** A piece of a sheet of that. @returns whether one was waited for */
+/** A piece of that. @returns whether one was expected */
 export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' }): boolean {
   const { member } = run
   const { stored } = member
@@ -65,7 +65,7 @@ export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' })
   return true
 }
 
-/** A piece of a sheet. @returns whether all of them have come */
+/** Takes a piece of a segment. @returns whether the room is complete */
 export function take(
   { member: { counters } }: Runtime,
   room: IncomingRoom,
@@ -85,10 +85,10 @@ export function take(
   return room.sheets.length === room.count
 }
 
-/** Its bytes are none of ours. */
+/** The bytes are no room of Holdfast. */
 export const NONE_OF_OURS: Unfit = { code: 'store', why: UNREADABLE }
 
-// The hub has digests of it, and a host of 0.2 the rest, in a file of its own.
+// The hub has digests of it; a host of 0.2 has the rest in a file.
 const AT_A_HOST: Unfit = {
   code: 'store',
   why: 'a host of Holdfast 0.2 has this room in a file of its own: export it there',
@@ -103,7 +103,7 @@ const NOT_SEALED: Unfit = {
   why: 'what the hub has of this room is not sealed, and this link carries a key',
 }
 
-/** Reads the sheets; or why that is no room for us: it stays at the hub as it is. */
+/** Reads a stored room; or why this build cannot: then it stays at the hub as it is. */
 export function read(
   run: Runtime,
   { session, terms, sheets: all }: IncomingRoom,
@@ -113,14 +113,14 @@ export function read(
   return 'code' in found ? found : (settle(run, found) ?? found)
 }
 
-/** Reads a saved room; or why it is none for us. Whether it is sealed it says itself. */
+/** Reads a saved room; or why this build cannot. Its own terms say whether it is sealed. */
 export function load(run: Runtime, saved: Saved): segments.StoredState | Unfit {
   const { session, terms, sheets: all } = saved
   const isOpen = !isSealed(terms)
   return readAll(run, isOpen ? plainly(all) : unsealed(run, session, terms, all))
 }
 
-/** As which room one that is none of ours is kept, if we want it anew; null if we do not. */
+/** The name under which the hub keeps an unreadable room, if `fresh` replaces it; else null. */
 export function asideOf(
   { member: { options } }: Runtime,
   { opened, entry }: Added,
@@ -130,7 +130,7 @@ export function asideOf(
   return isLaid ? { as: rooms.asideOf(entry), why } : null
 }
 
-/** How we leave a session that we were named the primary of, and did not begin. */
+/** Ends a session of which we are the primary and which we did not begin. */
 export function endMessage({ member }: Runtime, { entry }: Added): ToHub {
   const { session: own } = member
   const { session, register } = entry
@@ -170,8 +170,8 @@ function ofOtherVersion(whole: segments.Segment | undefined): Unfit | null {
 const plainly = (all: readonly Uint8Array[]): segments.Segment[] =>
   all.map((bytes) => ({ bytes, index: null }))
 
-// All sheets, in the order in which they were written. Who has a key takes what is sealed with it
-// alone, whatever the hub says of the terms.
+// All segments in order. With a key only segments sealed with it count, whatever terms the hub
+// sends.
 function unsealed(
   { member, ports: { ciphers } }: Runtime,
   session: string,
@@ -193,8 +193,8 @@ function unsealed(
   return fits(ciphers, roomKey, terms) ? NONE_OF_OURS : NO_KEY
 }
 
-// What the founder of the session set, where it is opened again with a key, is as the room has it.
-// Of 0.2 there is only the hub's word, which must name the key.
+// With a key, the settings of the founder come from the sealed room. A room of 0.2 lacks them, and
+// the terms from the hub must name the key.
 function settle({ member, ports }: Runtime, { settings }: segments.StoredState): Unfit | null {
   const { session, options } = member
   if (!options.roomKey) return null
@@ -204,7 +204,7 @@ function settle({ member, ports }: Runtime, { settings }: segments.StoredState):
     : NOT_SEALED
 }
 
-/** A sheet as it is kept: sealed where the room has a key, behind the one that was sealed last. */
+/** A segment as it is stored: with a room key sealed, and chained to the one before it. */
 export function seal(
   { member, ports }: Runtime,
   sheet: Uint8Array,
@@ -220,17 +220,17 @@ export function seal(
   return bytes
 }
 
-/** The player that we were, by our key; else a new one. */
+/** Our former player, by our key; else a new one. */
 export function playerOf({ member }: Runtime, { state }: segments.StoredState): number {
   const { key } = member.options.identity
   const row = [...state.players.values()].find((one) => sameBytes(one.key, key))
   if (row) return row.player
-  // A saved room begins at a hub that knows nothing of the numbers that it has given.
+  // The hub of a saved room does not know the numbers that the room has used.
   const { me } = member.session
   return me < state.nextInc ? state.nextInc++ : me
 }
 
-/** The parts go on from what was kept. @returns the state without members; or null if none fits */
+/** Restores the parts. @returns the state without members; null if a part rejects its own */
 export function restore(run: Runtime, found: segments.StoredState): Durable | null {
   const { out, member } = run
   const { state, parts, changes } = found
@@ -241,7 +241,7 @@ export function restore(run: Runtime, found: segments.StoredState): Durable | nu
   return state
 }
 
-// A room that was left full of players has a row for whoever opens it.
+// A room that is full of players needs a free row for the one that opens it.
 function makeRoom(state: Durable, us: number): void {
   for (const player of [...state.players.keys()]) {
     if (state.players.size < PLAYERS_KEPT_MAX) return
@@ -249,7 +249,7 @@ function makeRoom(state: Durable, us: number): void {
   }
 }
 
-/** Session time goes on as it was when the room was left; never back, if we were in it. */
+/** Session time resumes as stored; never backwards, if we were in the room. */
 export function resumeClock({ member, now }: Runtime, session: string, time: Millis): void {
   const wasIn = member.home === session && member.clock.set
   const own = wasIn ? clock.timeAt(member.clock, now) : 0

@@ -1,11 +1,10 @@
 /**
- * The stream to the hub, held open: it is dialled again whenever it closes, and given up when it is
- * silent, for a dead machine closes nothing. Until a hub has answered on it the address may be
- * wrong: what is found there instead is reported, and where a stream does not show that, the
- * address is looked up.
+ * The stream to the hub. It is dialled again whenever it closes, and given up when it is silent,
+ * for a dead machine closes nothing. Until a hub has answered the address may be wrong: what is
+ * found there instead is reported, and if the stream does not show that, the address is examined.
  *
- * Several addresses are tried in turn, the next whenever a stream closes; what is found instead of
- * a hub is reported once there is something at each.
+ * Several addresses are tried in turn, the next whenever a stream closes; findings are reported
+ * once every address has one.
  */
 
 import type { Millis } from '../machine.ts'
@@ -17,37 +16,37 @@ import { frameMessage, knocking, readFrame, relayed } from '../wire/relay.ts'
 
 /** First and longest wait before dialling again. */
 export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
-/** After so many tries the wait grows no more. */
+/** After so many tries the wait stops growing. */
 const RETRIES_MAX = 10
-/** After so long a silence the hub is pinged, */
+/** The hub is pinged after so long a silence. */
 export const QUIET_MS: Millis = 400
-/** and where nothing comes within this, or twice the round trip, it is out of reach just now. */
+/** Without a message within this, or twice the round trip, after a ping, the hub is unreachable. */
 export const PONG_MS: Millis = 500
-// What the hub took to answer is forgotten by so much an answer.
+// Decay of the longest answer time, for each answer.
 const FADE = 63 / 64
-/** The hub is pinged so often at least; and so often while it is out of reach. */
+/** Longest interval between pings, and the interval while the hub is unreachable. */
 export const PING_MS: Millis = 2_000
-/** After so long a silence the stream is given up. */
+/** The stream is given up after so long a silence. */
 export const SILENT_MS: Millis = 7_000
-/** Until a hub has answered, a stream that takes so long to open has the address examined. */
+/** Until a hub has answered, the address of a stream that takes so long to open is examined. */
 export const LOOK_MS: Millis = 1_000
 
-/** With several addresses, one that does not open a stream in this is left for the next. */
+/** With several addresses, the next is tried when a stream takes so long to open. */
 export const NEXT_MS: Millis = 2_000
 
-/** Browsers take a few bytes less than the hub of what is sent beside the stream. */
+/** Browsers take somewhat smaller beacons than the hub does. */
 const BODY_MAX: number = BEACON_MAX - 4 * 1024
 
 /** The receiver of the connection's events. */
 export interface HubEvents {
   opened(): void
   closed(why: string): void
-  /** This was found at the address, and no hub has answered there yet. */
+  /** What was found at the address, while no hub has answered there. */
   met(met: Met): void
   message(bytes: Uint8Array): void
   /** The hub does not answer on its stream, or (false) does again. */
   quiet(isQuiet: boolean): void
-  /** A datagram from an address of the hub's. */
+  /** A datagram that the hub relayed. */
   relayed(from: string, bytes: Uint8Array): void
 }
 
@@ -58,26 +57,26 @@ export class HubConnection {
   readonly #loop: Loop
   readonly #events: HubEvents
   readonly #alarm: Alarm
-  /** Which address is dialled, or answers. */
+  /** The index of the current address. */
   #at = 0
-  /** What was found at each since a hub answered last. */
+  /** The findings at each address since a hub answered last. */
   readonly #mets = new Map<string, Met>()
   #stream: Stream | null = null
   #open = false
   #ended = false
   #tries = 0
   #receivedAt: Millis = 0
-  /** A hub has answered: the address is right, whatever happens. */
+  /** A hub has answered, so the address is right. */
   #isHub = false
   /** The address at which a hub answered last. */
   #hubUrl = ''
-  /** What is sent as this process ends. */
+  /** The frames for the beacon; null before `notes`. */
   #last: Uint8Array[] | null = null
   #looking = false
   #pings = 0
-  /** Of the ping that nothing came since; null for none. */
+  /** When the unanswered ping was sent; null for none. */
   #pingedAt: Millis | null = null
-  /** How long the hub took at most to be heard after a ping, or to open the stream. */
+  /** The longest recent answer time of the hub, to a ping or to dialling. */
   #tookMs: Millis = 0
   #lastPing: Millis = 0
   #isQuiet = false
@@ -101,15 +100,15 @@ export class HubConnection {
     return this.#open && this.#stream !== null && this.#stream.send(frame)
   }
 
-  /** This process ends: what is sent from now on is for `beacon`. @returns whether that can be */
+  /** This process ends: frames from now on go into `beacon` too. @returns whether that works */
   notes(): boolean {
     if (this.#place.beacon && this.#hubUrl !== '') this.#last = []
     return this.#last !== null
   }
 
   /**
-   * Says what was sent since `notes` beside the stream too, if it is not too long. @param first  is
-   * said before it
+   * Sends the frames since `notes` as a beacon, unless they are too long. @param first  messages
+   * before them
    */
   beacon(first: readonly ToHub[]): void {
     const opening = first.map((message) => frameMessage(encode(toHub, message)))
@@ -126,13 +125,13 @@ export class HubConnection {
   elsewhere(): boolean {
     const stream = this.#stream
     if (this.#urls.length === 1 || !stream) return false
-    // Nothing more of it counts; but who calls this is in the middle of a message.
+    // Its further messages do not count. The caller is in the middle of one, so it closes later.
     this.#stream = null
     this.#open = false
     this.#loop.soon(() => {
       stream.close()
       if (this.#ended) return
-      // Its answers make it a hub all the same: it is asked again once a second.
+      // It is a hub all the same, and is dialled again once a second.
       this.#tries = RETRIES_MAX * this.#urls.length
       this.#closed('it is the hub of other sessions', undefined, true)
     })
@@ -197,7 +196,7 @@ export class HubConnection {
   }
 
   #answered(): void {
-    // Any message counts as the answer, and may come sooner than that.
+    // Any message counts as an answer, and may come sooner than the pong.
     this.#tookMs = Math.max(this.#receivedAt - this.#pingedAt!, FADE * this.#tookMs)
     this.#pingedAt = null
     this.#alarm.set(this.#receivedAt + QUIET_MS)
@@ -224,7 +223,7 @@ export class HubConnection {
     else this.#look(url)
   }
 
-  // With several addresses no one of them is the reason.
+  // With several addresses the reason names all of them.
   #meet(url: string, met: Met): void {
     if (this.#ended || this.#isHub) return
     this.#mets.set(url, met)
@@ -242,7 +241,7 @@ export class HubConnection {
     this.#looking = true
     const seen = (met: Met | null): void => {
       this.#looking = false
-      // A stream that has opened meanwhile is better evidence.
+      // A stream that opened meanwhile is better evidence.
       if (met && !this.#open) this.#meet(url, met)
     }
     look(url).then(seen, () => seen(null))
@@ -272,11 +271,11 @@ export class HubConnection {
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS
     if (silent < QUIET_MS && !isDue) {
-      // Not at once again: of a sum of floats less may be left than was added.
+      // At least 1 ms: rounding of floats may leave less than was added.
       const next = Math.max(this.#receivedAt + QUIET_MS, this.#loop.now() + 1)
       return this.#alarm.set(next)
     }
-    // A silence counts from the ping: while we stood still nothing was heard either.
+    // Silence counts from the ping, for we may have been frozen ourselves before it.
     if (this.#pingedAt !== null && silent >= QUIET_MS) this.#setQuiet(true)
     this.#ping()
   }

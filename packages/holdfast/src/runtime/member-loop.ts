@@ -1,8 +1,8 @@
 /**
- * Runs one member: gives it time, datagrams and messages of the hub, and carries out its output.
+ * Runs one member: feeds it time, datagrams and hub messages, and carries out its output.
  *
- * The member's events are queued until the current call has returned, so a listener may call back
- * at once. Its one deadline is one alarm; a stall shows in how late that goes off.
+ * Events are queued until the current call has returned, so a listener may call back at once. One
+ * alarm serves the member's deadline; a stall shows in how late it fires.
  */
 
 import { Conditioner } from '../drivers/net/conditioner.ts'
@@ -34,13 +34,13 @@ import { type ByteRates, Traffic } from './traffic.ts'
 import type { Identity } from '../member/state.ts'
 import { type Crypto, type Curves, type Environment, KEY_BYTES } from '../ports.ts'
 
-/** A player, and what it computes with. */
+/** A player with its ciphers and curves. */
 export interface Player {
   crypto: Crypto
   identity: Identity
 }
 
-/** The player of a token, or without one somebody new. */
+/** The player of a token, or without one a new player. */
 export async function openPlayer(
   environment: Environment,
   token: { seed: Uint8Array } | null,
@@ -50,7 +50,7 @@ export async function openPlayer(
   return { crypto, identity: { seed, key: await crypto.curves.signer(seed) } }
 }
 
-/** What curves say to a question of the member. */
+/** Computes a job of the member. */
 export function answerOf(curves: Curves, question: CurveQuestion): Later<CurveAnswer> {
   switch (question.kind) {
     case 'sign':
@@ -65,12 +65,12 @@ export function answerOf(curves: Curves, question: CurveQuestion): Later<CurveAn
   }
 }
 
-/** Without a call for so long we stood still, as a page does that its browser froze. */
+/** Without a call for so long the process was frozen, as browsers do to pages. */
 const STANDSTILL_MS: Millis = 1_000
-/** A loss of contact that is noticed so soon after a standstill began with the standstill. */
+/** A loss of contact noticed so soon after a standstill began with the standstill. */
 const NOTICED_MS: Millis = 5_000
 
-/** The options of a runner. */
+/** Options of a member loop. */
 export interface MemberLoopOptions {
   environment: Environment
   /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
@@ -91,8 +91,8 @@ export interface MemberLoopOptions {
 }
 
 /**
- * As whom a player comes back: whoever has the seed is that player. With it goes what nobody but
- * the player keeps of the room.
+ * The identity with which a player rejoins, and what only the player stores of the room. Anyone who
+ * has the seed is that player.
  */
 export interface Token {
   session: string
@@ -100,7 +100,7 @@ export interface Token {
   seed: Uint8Array
   /** The key of the room; null for none. */
   roomKey: Uint8Array | null
-  /** What was on the disk of the hub; null for nothing. */
+  /** The newest point known to be on the hub's disk; null for none. */
   point: Omit<PersistedPoint, 'session'> | null
 }
 
@@ -118,7 +118,7 @@ export class MemberLoop {
   readonly #onSettled: () => void
   #touched = false
   #touchedAt: Millis = 0
-  // In this turn the first change of ours was told.
+  // Listeners were notified of the first change of this turn.
   #notified = false
   #depth = 0
   readonly #queue: MemberEvent[] = []
@@ -182,7 +182,7 @@ export class MemberLoop {
     this.do(() => {})
   }
 
-  // The answer comes after the call that asked, whether curves make one wait or not.
+  // The answer always comes after the call that asked.
   #compute(job: number, question: CurveQuestion): void {
     const done = (answer: CurveAnswer): void => {
       this.do((now) => member.computed(this.#run, now, job, answer))
@@ -192,7 +192,7 @@ export class MemberLoop {
     else this.loop.soon(() => done(answer))
   }
 
-  /** As whom this player comes back; null before it is one. */
+  /** The token of this player; null before it has joined. */
   get token(): Token | null {
     const { resume, session: own, options } = this.member
     if (!resume) return null
@@ -224,17 +224,17 @@ export class MemberLoop {
     return this.#traffic.rates(this.loop.now())
   }
 
-  /** Changes the network conditions on our own links; null for none. */
+  /** Sets simulated network conditions on our links; null for none. */
   condition(conditions: Conditions | null): void {
     this.#conditioner.change(conditions ?? PERFECT)
   }
 
-  /** What is waited for on the way in. */
+  /** What the join waits for. */
   get waiting(): Waiting {
     return waitingOf(this.#run)
   }
 
-  /** Since when contact is lost, if the loss is noticed now. */
+  /** Since when contact is lost, for a loss noticed now. */
   outOfTouchSince(): Millis {
     const now = this.loop.now()
     return now - this.#standstill.until < NOTICED_MS ? this.#standstill.from : now
@@ -269,7 +269,7 @@ export class MemberLoop {
     }
   }
 
-  /** Our own state changed: it is sent when the running code has returned. */
+  /** Our state changed: sends it when the running code has returned. */
   touch(): void {
     if (this.#touched || this.#stopped) return
     this.#touched = true
@@ -283,9 +283,9 @@ export class MemberLoop {
   }
 
   /**
-   * Our own state changed, and listeners hear: of the first change of a turn within the call, for
-   * an input that is drawn later loses its caret; of others, and within what they do or the member
-   * does, together behind that.
+   * Our state changed: notifies listeners. The first change of a turn is reported within the call,
+   * because an input field that is drawn later loses its caret; further changes, and those made by
+   * listeners or the member, are reported together afterwards.
    */
   notify(): void {
     this.touch()
@@ -294,7 +294,7 @@ export class MemberLoop {
     this.#settle()
   }
 
-  // What listeners do within it is told behind it.
+  // Changes that listeners make meanwhile are reported afterwards.
   #settle(): void {
     if (this.#notifying) return
     this.#notifying = true
@@ -322,7 +322,7 @@ export class MemberLoop {
     this.do((now) => member.wake(this.#run, now, dueAt))
   }
 
-  /** Resolves when nothing of ours is under way any more, or after that time. */
+  /** Resolves once none of our output is pending, or after that time. */
   settled(maxMs: Millis): Promise<void> {
     return new Promise((resolve) => {
       const until = this.loop.now() + maxMs
@@ -348,7 +348,7 @@ export class MemberLoop {
     )
   }
 
-  /** Stops once nothing is left of us in a session that is not joined after all. */
+  /** Cancels a join, and stops once the session is left. */
   async withdraw(maxMs: Millis): Promise<void> {
     this.do((now, run) => member.withdraw(run, now))
     await this.settled(maxMs)
@@ -391,7 +391,7 @@ function memberOptionsOf(
   }
 }
 
-// Whoever opens the session says by which key what is kept of it can be read.
+// The settings name the key that opens the stored room.
 function sealedTerms(
   { terms, roomKey }: Pick<MemberOptions, 'terms' | 'roomKey'>,
   by: Ciphers,

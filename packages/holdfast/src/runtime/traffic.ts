@@ -11,7 +11,7 @@ export interface ByteRates {
   readonly out: number
 }
 
-/** Counts by slots of time; the oldest slot makes room for the newest. */
+/** Counts bytes in a ring of time slots. */
 export class Traffic {
   readonly #startedAt: Millis
   readonly #in = new Float64Array(SLOTS)
@@ -31,7 +31,7 @@ export class Traffic {
     this.#in[this.#slotAt(now)]! += bytes
   }
 
-  /** The recent rates. Over less than a slot there is no meaningful rate: it counts as one slot. */
+  /** The recent rates, over one slot at least. */
   rates(now: Millis): ByteRates {
     this.#slotAt(now)
     const oldest = (this.#slot - SLOTS + 1) * SLOT_MS

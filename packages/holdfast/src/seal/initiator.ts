@@ -1,4 +1,4 @@
-/** Our own handshakes: message 1 until it is answered, then the first packet under new keys. */
+/** The initiator: repeats message 1 until it is answered, then sends the first packet. */
 
 import { badValue, type Millis, type PeerId } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
@@ -15,22 +15,23 @@ import { negotiate } from '../wire/versions.ts'
 import * as state from './state.ts'
 import { NONE, type InitiatorHandshake, type Peer, type PeerKey, type Seal } from './state.ts'
 
-/** Longest pause before a message 1 is sent again. */
+/** Longest pause before message 1 is repeated. */
 const PAUSE_MAX: Millis = 1000
 
 /** Whom to ask, and for what. */
 export interface Asked {
   peer: PeerKey
   to: PeerId
-  /** Where it may be, best first. */
+  /** Candidate addresses, best first. */
   addresses: readonly string[]
   join?: Uint8Array | null
-  /** The link for which new keys are wanted; left out for a new one. */
+  /** The link to rekey; left out for a new one. */
   again?: number
 }
 
 /**
- * Begins a handshake with a peer, unless one is under way; `up`, `refused` or `failed` tells.
+ * Begins a handshake with a peer, unless one is under way. Its event is `up`, `refused` or
+ * `failed`.
  *
  * @throws HoldfastError `bad-value` for a name that is no public key, or a JOIN that is too long
  */
@@ -48,7 +49,7 @@ export function ask(seal: Seal, now: Millis, asked: Asked): void {
     return
   }
   if (peer.initiator) return
-  // Of two handshakes that cross ours is to stand, so theirs must not come to stand behind it.
+  // If ours wins over a crossing handshake, theirs must not complete after it.
   const { responder } = peer
   if (responder && seal.rules.oursStands(state.nameOf(seal.point), asked.peer)) {
     seal.keys.delete(responder.index)
@@ -70,7 +71,7 @@ export function ask(seal: Seal, now: Millis, asked: Asked): void {
   state.agree(seal, { kind: 'ask', peer: asked.peer, index }, pairs)
 }
 
-/** The curves for our message 1 are computed: it is made and sent. */
+/** Makes and sends message 1, with its curves computed. */
 export function made(
   seal: Seal,
   now: Millis,
@@ -109,7 +110,7 @@ function pause(seal: Seal, now: Millis, initiator: InitiatorHandshake): void {
   state.schedule(seal, initiator.nextAt)
 }
 
-/** The peer asks us from there while we ask it: that address is known to work. */
+/** The peer's own handshake came from an address: repeats message 1 there. */
 export function askThere(seal: Seal, now: Millis, peer: Peer, from: string, room: number): void {
   const { initiator } = peer
   if (initiator?.stage !== 'asked' || initiator.message.length + MAC_BYTES > room) return
@@ -119,7 +120,7 @@ export function askThere(seal: Seal, now: Millis, peer: Peer, from: string, room
   seal.out.datagram(from, withCookie(seal, now, initiator))
 }
 
-/** A message 2 came. */
+/** Handles message 2. */
 export function answered(seal: Seal, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < SECOND_MIN) return void counters.malformed++
@@ -151,7 +152,7 @@ function handshakeOf(
   return null
 }
 
-/** The curves for a message 2 are computed. */
+/** Reads message 2, with its curves computed. */
 export function read(
   seal: Seal,
   now: Millis,
@@ -161,7 +162,7 @@ export function read(
   const peer = seal.peers.get(job.peer)
   const initiator = peer?.initiator
   if (!peer || initiator?.index !== job.index || initiator.stage !== 'reading') return
-  // A copy, for what does not open must not change what both have said.
+  // A copy: a forged message 2 must not change the state.
   const said = { ...initiator.noise! }
   const [ee, se] = shared
   const { bytes } = job
@@ -183,7 +184,7 @@ export function read(
   initiator.noise = null
   initiator.tries = 0
   const place = initiator.addresses.includes(job.from) ? job.from : initiator.address
-  // What went to one address alone, and is answered from there, shows that the peer is there.
+  // An answer from the only address that was asked validates it.
   const isShown = initiator.asked.length === 1 && place === job.from && initiator.asked[0] === place
   links.stand(seal, now, index, { again: initiator.again, address: place, isShown })
   links.credit(seal, peer.link!, job.peer, place, bytes.length)
@@ -199,7 +200,7 @@ function refuse(seal: Seal, peer: Peer, name: PeerKey, why: messages.Why): void 
   else seal.out.event({ kind: 'refused', peer: name, why })
 }
 
-/** A cookie came: message 1 goes again at once, once. */
+/** Handles a cookie: repeats message 1 at once, for the first cookie. */
 export function cookie(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length !== COOKIE_DATAGRAM) return void counters.malformed++
@@ -215,7 +216,7 @@ export function cookie(seal: Seal, now: Millis, from: string, bytes: Uint8Array)
   seal.out.datagram(from, withCookie(seal, now, initiator))
 }
 
-/** Somebody says that it speaks another version. It cannot be proven, so we go on asking. */
+/** A peer seems to speak another version. That is unauthenticated, so the handshake goes on. */
 export function otherVersion(seal: Seal, from: string, bytes: Uint8Array): void {
   const told = messages.readVersion(bytes)
   if (!told || negotiate(SEAL_VERSIONS, told.version) !== null)
@@ -226,12 +227,12 @@ export function otherVersion(seal: Seal, from: string, bytes: Uint8Array): void 
   seal.out.event({ kind: 'version', peer: found.name, version: told.version })
 }
 
-/** Does what is due of one handshake. @returns when it is due next */
+/** Does what is due in a handshake. @returns when it is due next */
 export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer): Millis {
   const { initiator } = peer
   if (!initiator) return Infinity
   if (now >= initiator.until) {
-    // With keys there is a link, and whoever uses it sees that nothing comes.
+    // With keys there is a link, whose user notices the silence.
     if (initiator.stage === 'standing') peer.initiator = null
     else fail(seal, peer, name)
     return Infinity
@@ -249,6 +250,6 @@ export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer): Millis
 function fail({ out }: Seal, peer: Peer, name: PeerKey): void {
   const { again } = peer.initiator!
   peer.initiator = null
-  // The link goes on under its old keys, and asks again as long as they last.
+  // The link keeps its old keys, and asks again while they last.
   if (!again) out.event({ kind: 'failed', peer: name })
 }

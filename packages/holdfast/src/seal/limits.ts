@@ -1,6 +1,6 @@
 /**
- * The named limits of sealing. Those in `Limits` are data of the machine, so that the model checker
- * can run the shipped code in a small world. Both ends of a session use LIMITS.
+ * The limits of sealing. Those in `Limits` are data of a seal, so that the model checker can run
+ * the shipped code with small ones. Real sessions use LIMITS.
  */
 
 import type { Rate } from '../bucket.ts'
@@ -19,49 +19,49 @@ export const FIRST_MIN = 200
 export const SEALED_JOIN_MAX = 1000
 /** Longest text of a packet, in bytes: with all that carriers add it still fits a datagram. */
 export const SEALED_TEXT_MAX = 1160
-/** How far behind the newest a packet may come and still be told from one that came before. */
+/** How far behind the newest a packet may be and still be distinguished from a replay. */
 export const REPLAY_WINDOW = 2048
 /** Packets that one key seals at most; their numbers fit three bytes. */
 export const KEY_PACKETS_MAX: number = 2 ** 24 - 1
-/** Age at which a key seals nothing more, though no new one was had. */
+/** Age at which a key stops sealing, also without a successor. */
 export const KEY_LIFE_MS: Millis = 180_000
-/** A handshake that was not answered, or not confirmed, for so long failed. */
+/** A handshake fails when it is not answered or confirmed for so long. */
 export const ASKING_MS: Millis = 5_000
-/** For so long one that was asked waits for the first sealed packet. */
+/** How long a responder waits for the first sealed packet. */
 export const ANSWERING_MS: Millis = 10_000
-/** First pause before a message 1 is sent again; it doubles, to a second. */
+/** First pause before message 1 is repeated; it doubles up to a second. */
 export const ASK_AGAIN_MS: Millis = 100
-/** After so long the secret that cookies are made of is drawn anew; the one before counts too. */
+/** Lifetime of the cookie secret; the previous one stays valid too. */
 export const COOKIE_MS: Millis = 120_000
-/** A challenge is sent again after so long at the earliest, if more came from that address. */
+/** Shortest interval between challenges of one address. */
 export const CHALLENGE_MS: Millis = 250
-/** Addresses of one peer that are being challenged; one more pushes out the oldest. */
+/** Most challenged addresses of one peer; one more replaces the oldest. */
 export const PROBES_MAX = 4
-/** Addresses of one peer that have shown themselves; one more pushes out the oldest. */
+/** Most validated addresses of one peer; one more replaces the oldest. */
 export const SHOWN_MAX = 4
-/** Handshakes of others that are being computed. */
+/** Most incoming handshakes computed at once. */
 export const JOBS_MAX = 64
-/** Peers that are known by their key. Beyond them, who has no link is forgotten for a new one. */
+/** Most known peers. Beyond that, a new one replaces one without a link. */
 export const SEALED_PEERS_MAX = 512
-/** Addresses for which floods are counted. */
+/** Most addresses with a token bucket. */
 export const FLOODERS_MAX = 256
 /** Bytes of a cookie, and of each proof in a message 1. */
 export const MAC_BYTES = 16
 /** Bytes of the number in a challenge. */
 export const CHALLENGE_BYTES = 8
 
-/** What the model checker makes small. */
+/** The limits that the model checker makes small. */
 export interface Limits {
   /** See REPLAY_WINDOW. */
   readonly window: number
   /** A key is replaced when it is so old, or has sealed so many packets. */
   readonly rekeyMs: Millis
   readonly rekeyPackets: number
-  /** For so long the old key of a link still opens beside the new one. */
+  /** How long the old key of a link still opens packets. */
   readonly overlapMs: Millis
-  /** How many messages 1 are computed for all; beyond, an address must first show a cookie. */
+  /** Rate of messages 1 computed without a cookie. */
   readonly firsts: Rate
-  /** The same for one address that has shown its cookie. */
+  /** Rate for one address with a cookie. */
   readonly firstsOfOne: Rate
 }
 

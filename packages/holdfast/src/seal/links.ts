@@ -1,4 +1,4 @@
-/** Links that stand: sealing, opening, their keys, and where the other end is. */
+/** Established links: sealing, opening, keys, and the address of the peer. */
 
 import { badValue, type Millis } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
@@ -11,15 +11,15 @@ import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
 import type { Keys, Link, Peer, PeerKey, Probe, Seal } from './state.ts'
 
-// What is sealed leaves within the call, so one place serves all.
+// Sealed bytes leave within the call, so one buffer serves all links.
 const outgoing = new Uint8Array(DATAGRAM_MAX)
 
-/** Whether new keys are wanted for a link that is not there. */
+/** Whether a rekey is for a link that does not exist. */
 export function isGone({ link }: Peer, number: number, again: boolean): boolean {
   return again && link?.number !== number
 }
 
-/** Keys come into force: new ones of the link that stands, or a new link in place of all before. */
+/** Brings keys into force: a rekey of the current link, or a new link that replaces it. */
 export function stand(
   seal: Seal,
   now: Millis,
@@ -50,7 +50,7 @@ export function stand(
   seal.out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
 }
 
-/** There is no link any more. */
+/** Ends the link. */
 export function end(seal: Seal, peer: Peer, name: PeerKey, why: 'gone' | 'spent'): void {
   const { link } = peer
   if (!link) return
@@ -64,7 +64,7 @@ export function end(seal: Seal, peer: Peer, name: PeerKey, why: 'gone' | 'spent'
  * Seals a packet and sends it.
  *
  * @param text  at most SEALED_TEXT_MAX bytes
- * @returns false if it did not leave: there is no link, or no more may go to where the peer may be
+ * @returns false if it did not leave: there is no link, or the address has no credit
  */
 export function send(seal: Seal, now: Millis, name: PeerKey, text: Uint8Array): boolean {
   if (text.length > SEALED_TEXT_MAX) {
@@ -86,7 +86,7 @@ function mayGo(seal: Seal, link: Link, to: string, keys: Keys, text: Uint8Array)
   return isShown(seal, link, to) || hasCredit(link, to, costOf(keys, text))
 }
 
-/** Seals a word of our own under those keys, if so much may go there. */
+/** Sends a message of the seal itself under those keys, if the address has credit. */
 export function say(seal: Seal, now: Millis, index: number, to: string, word: Word): void {
   const keys = seal.keys.get(index)
   const link = keys && seal.peers.get(keys.peer)?.link
@@ -113,7 +113,7 @@ function isSpent({ born, sent }: Keys, now: Millis): boolean {
   return sent >= KEY_PACKETS_MAX || now >= born + KEY_LIFE_MS
 }
 
-// Whoever asked for keys asks for the next ones first; the other when that did not happen.
+// The initiator of the current keys asks for the next ones first; the responder if it does not.
 function rekeyAt({ limits }: Seal, { born, asked }: Keys): Millis {
   return born + limits.rekeyMs + (asked ? 0 : limits.overlapMs * 2)
 }
@@ -122,7 +122,7 @@ function rekeyPackets({ limits }: Seal, { asked }: Keys): number {
   return asked ? limits.rekeyPackets : limits.rekeyPackets * 1.5
 }
 
-/** A word came, or a packet without anything for the layer above. */
+/** Handles a message of the seal itself, or an empty packet. */
 export function heard(
   seal: Seal,
   now: Millis,
@@ -136,7 +136,7 @@ export function heard(
   if (!word || !peer.link) return void seal.counters.malformed++
   switch (word.kind) {
     case 'here':
-      // Who asked goes on saying so until it hears from us; we do not.
+      // The initiator repeats `here` until we answer; we answer once.
       if (!keys.asked && isShown(seal, peer.link, from)) say(seal, now, index, from, word)
       break
     case 'challenge':
@@ -148,7 +148,7 @@ export function heard(
   }
 }
 
-/** A challenge is answered from where it was sent. */
+/** Handles the answer to a challenge: it must come from the challenged address. */
 function arrive(seal: Seal, link: Link, name: PeerKey, from: string, number: Uint8Array): void {
   const probe = link.probes.find(({ address }) => address === from)
   const isRight = probe !== undefined && sameBytes(probe.number, number)
@@ -165,14 +165,14 @@ function settle(seal: Seal, link: Link, name: PeerKey, address: string): void {
   seal.out.event({ kind: 'moved', peer: name, address })
 }
 
-/** So many bytes of a peer came from there: as many may go back, before it is known to be there. */
+/** Credits an address with received bytes: as many may go back before it is validated. */
 export function credit(seal: Seal, link: Link, name: PeerKey, from: string, bytes: number): void {
   if (isShown(seal, link, from)) return
   if (seal.rules.moves('packet')) return settle(seal, link, name, from)
   probeOf(seal, link, from).credit += bytes
 }
 
-/** If the peer is not known to be there, it is asked, when enough came from there. */
+/** Challenges an unvalidated address once it has enough credit. */
 export function challenge(seal: Seal, now: Millis, name: PeerKey, from: string): void {
   const link = seal.peers.get(name)?.link
   if (!link || link.probes.length === 0) return
@@ -199,7 +199,9 @@ function probeOf(seal: Seal, link: Link, address: string): Probe {
   return probe
 }
 
-/** Whether so many bytes came from an address that has not shown itself. Takes them. */
+/**
+ * Takes so many bytes from the credit of an unvalidated address. @returns false if it lacks them
+ */
 function hasCredit(link: Link, address: string, cost: number): boolean {
   const probe = link.probes.find((one) => one.address === address)
   if (!probe || probe.credit < cost) return false
@@ -211,7 +213,7 @@ function isShown({ rules }: Seal, { shown }: Link, address: string): boolean {
   return shown.includes(address) || rules.isSure(address)
 }
 
-/** Packets for a peer go there from now on. @returns false if it has not shown that it is there */
+/** Sets the address of packets to a peer. @returns false if the peer has not validated it */
 export function route(seal: Seal, name: PeerKey, address: string): boolean {
   const link = seal.peers.get(name)?.link
   if (!link || !isShown(seal, link, address)) return false
@@ -220,8 +222,7 @@ export function route(seal: Seal, name: PeerKey, address: string): boolean {
 }
 
 /**
- * Asks whether the peer is at an address that did not show itself, with a few bytes for which
- * nothing came from there: others may have named it.
+ * Challenges an address that others may have named, with a few bytes and without credit.
  */
 export function probe(seal: Seal, now: Millis, name: PeerKey, address: string): void {
   const link = seal.peers.get(name)?.link
@@ -231,7 +232,7 @@ export function probe(seal: Seal, now: Millis, name: PeerKey, address: string): 
   challenge(seal, now, name, address)
 }
 
-/** What is due of one link: an old key ends, a new one is wanted. @returns when it is due next */
+/** Ends old keys of a link, and asks for new ones. @returns when it is due next */
 export function wake(
   seal: Seal,
   now: Millis,

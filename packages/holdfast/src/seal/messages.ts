@@ -1,5 +1,5 @@
 /**
- * What stands in the datagrams of sealing; docs/STANDARD.md, section 21, has every byte.
+ * Layouts of the datagrams of sealing; docs/STANDARD.md, section 21, has every byte.
  *
  *     message 1   1:8  version:8  index:32  Noise message 1  mac1:128  mac2:128
  *     message 2   2:8  index:32  to:32  Noise message 2  mac1:128
@@ -17,7 +17,7 @@ import { SEAL_VERSION, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
 import { encodeVersions } from '../wire/versions.ts'
 import { FIRST_KEYS } from './noise.ts'
 
-/** First bytes of datagrams. Those of packets and words say in two bits how long the counter is. */
+/** First bytes of datagrams. Packets and words have the length of their counter in two bits. */
 export const KIND = {
   first: 1,
   second: 2,
@@ -31,55 +31,55 @@ export const KIND = {
 export const FIRST_HEAD = 6
 /** Bytes of message 2 before Noise's. */
 export const SECOND_HEAD = 9
-/** All of a cookie's datagram. */
+/** Length of a cookie datagram. */
 export const COOKIE_DATAGRAM: number = 5 + MAC_BYTES + MAC_BYTES + TAG_BYTES
 /** Shortest message 2. */
 export const SECOND_MIN: number = SECOND_HEAD + KEY_BYTES + TAG_BYTES + MAC_BYTES
 
 const { blob, fixed, flag, maybe, message, record, text, u32, u8, varint, word } = layout
 
-/** What both ends must agree on, or nothing of a handshake opens. */
+/** The prologue, which both ends must share. */
 export const prologueLayout = record({ version: varint, session: text(SEAL_SESSION_MAX) })
 
-/** What message 1 says, sealed. */
+/** The sealed payload of message 1. */
 export const firstLayout = record({
-  /** The asker's incarnation; 0 for who is none yet. */
+  /** The initiator's incarnation; 0 if it has none yet. */
   from: varint,
   to: varint,
   /** Drawn for each new link. */
   link: u32,
-  /** It is about new keys of a link that stands. */
+  /** It asks for new keys of an established link. */
   again: flag,
-  /** Larger than in any message 1 of this asker to this peer before. */
+  /** Larger than in any earlier message 1 of this initiator to this peer. */
   counter: varint,
-  /** The version of the asker's view. */
+  /** The version of the initiator's view. */
   mv: varint,
   join: maybe(blob(SEALED_JOIN_MAX)),
   /** Zeros, so that it is longer than any answer. */
   pad: blob(FIRST_MIN),
 })
-/** What message 1 says. */
+/** The payload of message 1. */
 export type First = layout.ValueOf<typeof firstLayout>
 
-/** Why somebody gets no link. */
+/** The reasons of a refusal. */
 export const WHYS = ['notMember', 'gone', 'full', 'badTicket', 'denied'] as const
-/** Why somebody gets no link: `gone` is a link for which new keys were asked. */
+/** Why a link is refused; `gone`: the link to be rekeyed does not exist. */
 export type Why = (typeof WHYS)[number]
 
-/** What message 2 says, sealed. */
+/** The sealed payload of message 2. */
 export const secondLayout = message({
   yes: [1, record({})],
   no: [2, record({ why: word(WHYS) })],
 })
 
-/** What sealing itself says once there are keys. */
+/** Messages of the seal itself, under keys. */
 export const wordLayout = message({
-  /** The keys are there: whoever hears it first in a link is answered in kind. */
+  /** The sender has the keys; the first one on a link is answered with the same. */
   here: [1, record({})],
   challenge: [2, record({ number: fixed(CHALLENGE_BYTES) })],
   answer: [3, record({ number: fixed(CHALLENGE_BYTES) })],
 })
-/** What sealing itself says. */
+/** A message of the seal itself. */
 export type Word = layout.ValueOf<typeof wordLayout>
 
 const versionLayout = record({ kind: u8, version: u8, to: u32 })
@@ -100,7 +100,7 @@ export function encodeFirst(first: Omit<First, 'pad'>): Uint8Array {
   return layout.encode(firstLayout, { ...first, pad: new Uint8Array(short) })
 }
 
-/** Says which versions are spoken here. */
+/** A datagram with the versions that this build speaks. */
 export function versionDatagram(to: number): Uint8Array {
   return layout.encode(versionLayout, {
     kind: KIND.version,
@@ -129,8 +129,8 @@ export function putIndex(bytes: Uint8Array, at: number, index: number): void {
 }
 
 /**
- * Writes what stands before a sealed text. The counter has the fewest bytes that hold it: it begins
- * at 0 with each key, and a key is replaced long before three bytes are too few.
+ * Writes the head of a sealed text. The counter has the fewest bytes that hold it: it begins at 0
+ * with each key, and a key is replaced long before three bytes are too few.
  *
  * @returns its length
  */

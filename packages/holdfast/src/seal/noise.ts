@@ -1,8 +1,8 @@
 /**
- * Noise_IK_25519_ChaChaPoly_SHA256, revision 34, message by message. The points that two ends have
- * in common are computed elsewhere, for a platform may make one wait; all else is here.
+ * Noise_IK_25519_ChaChaPoly_SHA256, revision 34, message by message. Shared points are computed
+ * elsewhere, because some platforms compute them asynchronously.
  *
- *     -> e, es, s, ss     message 1: the asker knows the other's key, and shows its own to it alone
+ *     -> e, es, s, ss     message 1: the initiator knows the responder's key, and reveals its own
  *     <- e, ee, se        message 2
  *
  * https://noiseprotocol.org/noise.html, sections 5 and 7.
@@ -14,13 +14,13 @@ import { joined } from '../wire/bytes.ts'
 const NAME = new TextEncoder().encode('Noise_IK_25519_ChaChaPoly_SHA256')
 const NOTHING = new Uint8Array(0)
 
-/** What both ends have said so far. */
+/** The symmetric state of a handshake. */
 export interface Noise {
   chain: Uint8Array
   hash: Uint8Array
 }
 
-/** Before message 1. @param responder  the public key of the one that is asked */
+/** The state before message 1. @param responder  its public key */
 export function begin(c: Ciphers, prologue: Uint8Array, responder: Uint8Array): Noise {
   // The name is as long as a hash.
   const noise = { chain: NAME, hash: NAME }
@@ -29,7 +29,7 @@ export function begin(c: Ciphers, prologue: Uint8Array, responder: Uint8Array): 
   return noise
 }
 
-/** Message 1. @param e  the asker's key of this handshake; @param s  its own */
+/** Writes message 1. @param e  the initiator's ephemeral key; @param s  its static key */
 export function writeFirst(
   c: Ciphers,
   noise: Noise,
@@ -44,7 +44,7 @@ export function writeFirst(
 /** How many bytes of message 1 are before its sealed payload. */
 export const FIRST_KEYS: number = 2 * KEY_BYTES + TAG_BYTES
 
-/** Of message 1: who asks. Null if it was not sealed for us. */
+/** Reads the initiator's static key in message 1. Null if it was not sealed for us. */
 export function readAsker(
   c: Ciphers,
   noise: Noise,
@@ -55,7 +55,9 @@ export function readAsker(
   return opened(c, noise, mixKey(c, noise, es), message.subarray(KEY_BYTES, FIRST_KEYS))
 }
 
-/** Of message 1, after `readAsker`: what it says. Null if the asker has not that key's secret. */
+/**
+ * Reads the payload of message 1, after `readAsker`. Null if the initiator lacks that key's secret.
+ */
 export function readFirst(
   c: Ciphers,
   noise: Noise,
@@ -65,7 +67,7 @@ export function readFirst(
   return opened(c, noise, mixKey(c, noise, ss), message.subarray(FIRST_KEYS))
 }
 
-/** Message 2. @param e  the key of this handshake of the one that was asked */
+/** Writes message 2. @param e  the responder's ephemeral key */
 export function writeSecond(
   c: Ciphers,
   noise: Noise,
@@ -77,7 +79,7 @@ export function writeSecond(
   return joined(e, sealed(c, noise, mixKey(c, noise, se), payload))
 }
 
-/** What message 2 says; null if it is no answer to this message 1 by the one that was asked. */
+/** Reads the payload of message 2; null if it is no answer of the responder to this message 1. */
 export function readSecond(
   c: Ciphers,
   noise: Noise,
@@ -89,7 +91,7 @@ export function readSecond(
   return opened(c, noise, mixKey(c, noise, se), message.subarray(KEY_BYTES))
 }
 
-/** The keys of packets: those of the asker, those of the one that was asked. */
+/** The transport keys: the initiator's, the responder's. */
 export function split(c: Ciphers, noise: Noise): [asker: Uint8Array, asked: Uint8Array] {
   return derive(c, noise.chain, NOTHING)
 }

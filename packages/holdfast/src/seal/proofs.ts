@@ -1,6 +1,6 @@
 /**
- * What is looked at before any curve is computed: the proof that who asks knows whom it asks, and
- * under load the cookie, which proves that who asks is where it says.
+ * Checks before any curve is computed: a MAC proves that the initiator knows our link key, and
+ * under load a cookie proves that it owns its address.
  */
 
 import * as buckets from '../bucket.ts'
@@ -14,19 +14,19 @@ import { NONE, draw, keyFor, type InitiatorHandshake, type Seal } from './state.
 
 const encoder = new TextEncoder()
 
-/** The bytes with the proof for whoever is asked behind them. */
+/** The bytes followed by the MAC for the responder. */
 export function proven(seal: Seal, key: Uint8Array, bytes: Uint8Array): Uint8Array {
   return joined(bytes, seal.ciphers.hmac(key, bytes).subarray(0, MAC_BYTES))
 }
 
-/** Whether a proof ends just before `end`, of all that is before it. */
+/** Whether the MAC that ends at `end` covers all bytes before it. */
 export function isProven(seal: Seal, bytes: Uint8Array, end: number = bytes.length): boolean {
   const from = end - MAC_BYTES
   const wanted = seal.ciphers.hmac(seal.proofKey, bytes.subarray(0, from)).subarray(0, MAC_BYTES)
   return sameBytes(wanted, bytes.subarray(from, end))
 }
 
-/** Message 1 as it goes to an address: with the cookie that this address gave, if it did. */
+/** Message 1 for an address: with the cookie of that address, if it gave one. */
 export function withCookie(seal: Seal, now: Millis, initiator: InitiatorHandshake): Uint8Array {
   const { cookie, message, address } = initiator
   const holds = cookie !== null && cookie.address === address && now < cookie.at + COOKIE_MS
@@ -34,7 +34,7 @@ export function withCookie(seal: Seal, now: Millis, initiator: InitiatorHandshak
   return joined(message, seal.ciphers.hmac(cookie.bytes, message).subarray(0, MAC_BYTES))
 }
 
-/** Whether this message 1 is to be computed; else it was answered with a cookie, or dropped. */
+/** Whether to compute this message 1; if not, it was answered with a cookie or dropped. */
 export function isAffordable(seal: Seal, now: Millis, from: string, bytes: Uint8Array): boolean {
   const { limits, counters } = seal
   if (buckets.take(seal.firsts, limits.firsts, now, 1)) return true
@@ -80,7 +80,7 @@ function turn(seal: Seal, now: Millis): void {
   seal.cookies = { secret: draw(seal), before, at: now }
 }
 
-// Sealed under a key of its own, so that only who sent that message 1 reads it.
+// Sealed so that only the sender of that message 1 can read it.
 function cookieFor(seal: Seal, now: Millis, from: string, first: Uint8Array): Uint8Array {
   turn(seal, now)
   const { ciphers } = seal
@@ -96,7 +96,7 @@ function cookieFor(seal: Seal, now: Millis, from: string, first: Uint8Array): Ui
   return datagram
 }
 
-/** The cookie in such a datagram; null if it is no answer to our last message 1. */
+/** Reads a cookie; null if it is no answer to our last message 1. */
 export function readCookie(
   seal: Seal,
   initiator: InitiatorHandshake,

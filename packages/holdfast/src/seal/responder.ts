@@ -1,4 +1,4 @@
-/** Handshakes of others: who asks is read in three steps, each of which may wait for curves. */
+/** The responder: reads message 1 in three steps, each of which may wait for curves. */
 
 import type { Millis } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
@@ -19,7 +19,7 @@ import type { Job, Peer, PeerKey, Seal } from './state.ts'
 
 type Of<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
 
-/** A message 1 came. What it costs rises with what it has proved. */
+/** Handles message 1. Its cost rises with what it has proven. */
 export function asked(seal: Seal, now: Millis, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < FIRST_MIN) return void counters.malformed++
@@ -41,12 +41,12 @@ function eOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(FIRST_HEAD, FIRST_HEAD + KEY_BYTES)
 }
 
-/** Message 1 that was answered before is answered with the same bytes, which cost nothing. */
+/** Answers a repeated message 1 with the same bytes, which costs nothing. */
 function repeats({ peers, out }: Seal, from: string, bytes: Uint8Array): boolean {
   const e = eOf(bytes)
   for (const { responder } of peers.values()) {
     if (!responder || !sameBytes(responder.e, e)) continue
-    // Two addresses cannot both be shown by one sealed packet.
+    // One sealed packet cannot validate two addresses.
     if (responder.address !== from) responder.address = ''
     out.datagram(from, responder.message)
     return true
@@ -58,7 +58,7 @@ function noiseOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(FIRST_HEAD, bytes.length - 2 * MAC_BYTES)
 }
 
-/** The first curve is computed: it says who asks. */
+/** The first curve is computed: reads the initiator's key. */
 export function asker(seal: Seal, job: Of<'asker'>, shared: readonly (Uint8Array | null)[]): void {
   const [es] = shared
   const said = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
@@ -68,7 +68,7 @@ export function asker(seal: Seal, job: Of<'asker'>, shared: readonly (Uint8Array
   state.agree(seal, next, [[seal.secret, point]])
 }
 
-/** The second is: it says that the asker has the secret of that key, and what it wants. */
+/** The second curve is computed: proves that key, and reads the request. */
 export function first(
   seal: Seal,
   now: Millis,
@@ -108,7 +108,7 @@ export function first(
   state.agree(seal, next, pairs)
 }
 
-/** Whether it is newer than all before, and ours does not stand in its way. */
+/** Whether it is newer than all before, and no handshake of ours wins over it. */
 function isTurn(
   seal: Seal,
   now: Millis,
@@ -128,7 +128,7 @@ function isTurn(
   return false
 }
 
-/** All are: message 2 is made and sent. */
+/** All curves are computed: makes and sends message 2. */
 export function answer(
   seal: Seal,
   now: Millis,
@@ -138,7 +138,7 @@ export function answer(
   const peer = seal.peers.get(job.peer)
   const [e, ee, se] = shared
   const { counter, link, again } = job.first
-  // Meanwhile another one of this peer may have been answered, or the peer dropped.
+  // Meanwhile another message 1 of this peer may have been answered, or the peer dropped.
   const newest = peer ? Math.max(peer.newestCounter, peer.responder?.counter ?? 0) : Infinity
   if (!peer || !e || !ee || !se || !seal.rules.isNewer(counter, newest)) {
     seal.counters.old++
@@ -178,20 +178,20 @@ function secondOf(
   return proven(seal, proof, joined(head, second))
 }
 
-/** The first packet under these keys came: it could only be sealed by who read our message 2. */
+/** The first packet under these keys proves that the initiator has read our message 2. */
 export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string): void {
   const { index, counter, again, address } = peer.responder!
   peer.newestCounter = Math.max(peer.newestCounter, counter)
   peer.responder = null
-  // Of two that crossed, theirs stands.
+  // Their handshake wins over ours.
   peer.initiator = null
-  // Message 2 went to one address alone, and from there it is answered.
+  // An answer from the only address to which message 2 went validates it.
   const isProven = address === from
   const place = address === '' ? from : address
   links.stand(seal, now, index, { again, address: place, isShown: isProven })
 }
 
-/** Ends what nobody confirmed. @returns when it is due next */
+/** Drops an unconfirmed handshake. @returns when it is due next */
 export function wake(seal: Seal, now: Millis, peer: Peer): Millis {
   const { responder } = peer
   if (!responder) return Infinity

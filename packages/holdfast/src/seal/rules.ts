@@ -1,4 +1,4 @@
-/** The decisions on which the claims of sealing rest; proofs pass twisted ones. */
+/** The decisions on which the claims of sealing rest; models inject bugs here. */
 
 import { rulesOf } from '../machine.ts'
 import { isRelayed } from '../wire/relay.ts'
@@ -7,19 +7,19 @@ import * as windows from './window.ts'
 
 /** The decisions. */
 export interface SealRules {
-  /** What both ends must agree on, or no handshake of theirs opens; our view is of version `mv`. */
+  /** The prologue, which both ends must share; our view is of version `mv`. */
   prologue(session: string, mv: number): Uint8Array
-  /** Whether a packet that opens surely did not come before. */
+  /** Whether a packet that opens is surely no replay. */
   isNew(window: windows.Window, counter: number, size: number): boolean
-  /** Whether a link of the one that was asked stands: by its handshake, or by a sealed packet. */
+  /** Whether a responder's link is up by the handshake, or by a sealed packet. */
   stands(by: 'handshake' | 'packet'): boolean
-  /** Whether a message 1 of that counter may be answered. */
+  /** Whether a message 1 with that counter may be answered. */
   isNewer(counter: number, heard: number): boolean
   /** Whether a peer's address changes, by a sealed packet or by the answer to a challenge. */
   moves(by: 'packet' | 'answer'): boolean
-  /** Whether an address needs not show itself. */
+  /** Whether an address needs no validation. */
   isSure(address: string): boolean
-  /** Of two handshakes that cross, whether ours stands. */
+  /** Whether our handshake wins over one that crosses it. */
   oursStands(ours: string, theirs: string): boolean
 }
 

@@ -1,8 +1,7 @@
 /**
  * Sealed links: handshakes between members that know one another's link keys (Noise IK), and
- * packets that only the two of them can read. A machine between the link and whatever carries its
- * packets: it opens no socket, and what waits for curves is asked for by `agree` and comes back by
- * `agreed`. docs/protocols/seal.md says what it promises.
+ * packets that only the two can read. A seal is between a link and its carriers, and opens no
+ * socket. It asks for curves by `agree`; the results come by `agreed`. See docs/protocols/seal.md.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -24,23 +23,23 @@ export { create, hangUp, nameOf } from './state.ts'
 const incoming = new Uint8Array(DATAGRAM_MAX)
 const packet: { peer: PeerKey; bytes: Uint8Array } = { peer: '', bytes: incoming }
 
-/** Which incarnation a peer is, since it has one; we are `me`, and tell this epoch. */
+/** Sets the incarnation of a peer. */
 export function know(seal: Seal, peer: PeerKey, inc: PeerId): void {
   const found = seal.peers.get(peer)
   if (found) found.inc = inc
 }
 
-/** Who we are by now, and the version of our view. */
+/** Sets our incarnation and the version of our view. */
 export function become(seal: Seal, me: PeerId, mv: number): void {
   seal.me = me
   seal.mv = mv
 }
 
 /**
- * A datagram came. Hostile; valid only during the call.
+ * Handles a datagram. The bytes are hostile, and valid only during the call.
  *
- * @param from  where from, to answer to
- * @returns the packet that was in it, valid until the next call; null if there was none
+ * @param from  its source address
+ * @returns the packet in it, valid until the next call; null if there is none
  */
 export function receive(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packet | null {
   const kind = bytes.length > DATAGRAM_MAX ? 0 : (bytes[0] ?? 0)
@@ -53,7 +52,7 @@ export function receive(seal: Seal, now: Millis, from: string, bytes: Uint8Array
   return null
 }
 
-/** A packet, or a word of sealing's own. */
+/** Opens a packet, or a message of the seal itself. */
 function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packet | null {
   const kind = bytes[0]! & 0xf0
   const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
@@ -93,17 +92,17 @@ function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uin
   return seal.ciphers.open(keys.opening, nonceOf(counter), data, sealed, text) ? text : null
 }
 
-/** What the first packet under some keys settles. @returns false if they are of no link */
+/** The first packet under new keys completes the handshake. @returns false if they have no link */
 function settled(seal: Seal, now: Millis, peer: Peer, index: number, from: string): boolean {
   if (peer.responder?.index === index) responder.confirmed(seal, now, peer, from)
-  // The other has our keys, so it need not be said again that they are there.
+  // The peer has our keys, so `here` need not be repeated.
   if (peer.initiator?.stage === 'standing' && peer.initiator.index === index) peer.initiator = null
   return peer.link?.current === index || peer.link?.previous === index
 }
 
 /**
- * The common points for a job, in the order of its pairs; null where there is none. For a job that
- * is no more it does nothing.
+ * The shared points of a job, in the order of its pairs; null where there is none. Ignored for a
+ * job that has ended.
  */
 export function agreed(
   seal: Seal,
@@ -143,7 +142,7 @@ export function wake(seal: Seal, now: Millis): void {
     state.schedule(seal, initiator.wake(seal, now, name, peer))
     if (link.again && peer.link && !peer.initiator) renew(seal, now, name, peer)
     state.schedule(seal, link.due)
-    // Who never had a link is not remembered.
+    // Peers that never had a link are forgotten.
     if (peer.newestCounter === 0 && peer.counter === 0 && state.isIdle(peer))
       seal.peers.delete(name)
   }

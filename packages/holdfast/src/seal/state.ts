@@ -1,4 +1,4 @@
-/** What one member knows of the handshakes and keys with all others: plain data. */
+/** The handshakes and keys of one member with all others: plain data. */
 
 import type { Bucket } from '../bucket.ts'
 import { rulesOf, type Millis, type PeerId } from '../machine.ts'
@@ -14,10 +14,10 @@ import { encodeVersions } from '../wire/versions.ts'
 /** A peer: its public link key in hex. */
 export type PeerKey = string
 
-/** One pair of keys, and what came under it. */
+/** One pair of keys with its replay window. */
 export interface Keys {
   peer: PeerKey
-  /** The number by which the other end knows its half. */
+  /** The other end's number for its half. */
   theirs: number
   link: number
   sealing: Uint8Array
@@ -26,35 +26,35 @@ export interface Keys {
   sent: number
   window: windows.Window
   born: Millis
-  /** Whether we asked for it. */
+  /** Whether we were the initiator. */
   asked: boolean
-  /** It is an older pair of its link, and opens until then; Infinity if it is none. */
+  /** When a replaced pair stops opening packets; Infinity for the current pair. */
   until: Millis
 }
 
-/** An address of a peer that has not shown that it is one. */
+/** An unvalidated address of a peer. */
 export interface Probe {
   address: string
   number: Uint8Array
-  /** Bytes that came from there minus those that went there: never below 0. */
+  /** Bytes received from there minus bytes sent there; never below 0. */
   credit: number
   /** When it was last challenged. */
   at: Millis
 }
 
-/** A link that stands. The numbers are those of its keys. */
+/** An established link. The numbers are those of its keys. */
 export interface Link {
   number: number
   current: number
   /** 0 if there is none. */
   previous: number
   address: string
-  /** Addresses that answered something which they could not have guessed; the newest last. */
+  /** Validated addresses, the newest last. */
   shown: string[]
   probes: Probe[]
 }
 
-/** Our own handshake with a peer. */
+/** A handshake that we began with a peer. */
 export interface InitiatorHandshake {
   /** `making` and `reading` wait for curves; `standing` for the first packet under new keys. */
   stage: 'making' | 'asked' | 'reading' | 'standing'
@@ -81,12 +81,12 @@ export interface InitiatorHandshake {
   until: Millis
 }
 
-/** A peer's handshake with us that was answered and not confirmed. */
+/** A handshake that a peer began with us, answered and not yet confirmed. */
 export interface ResponderHandshake {
   counter: number
-  /** The key of its message 1, by which a repeated one is known. */
+  /** The ephemeral key of its message 1, which identifies a repetition. */
   e: Uint8Array
-  /** What it was answered; goes out again for the same message 1. */
+  /** Our message 2, repeated for the same message 1. */
   message: Uint8Array
   /** The number of the keys that its first sealed packet brings into force; 0 if it was refused. */
   index: number
@@ -104,14 +104,14 @@ export interface Peer {
   inc: PeerId
   /** The counter of our last message 1 to it. */
   counter: number
-  /** The largest counter of a message 1 of its that was confirmed. */
+  /** The largest counter of a confirmed message 1 from it. */
   newestCounter: number
   link: Link | null
   initiator: InitiatorHandshake | null
   responder: ResponderHandshake | null
 }
 
-/** What waits for curves. */
+/** A job that waits for curves. */
 export type Job =
   | { kind: 'ask'; peer: PeerKey; index: number }
   | { kind: 'read'; peer: PeerKey; index: number; from: string; bytes: Uint8Array }
@@ -143,13 +143,13 @@ const NO_COUNTERS = {
   replayed: 0,
   /** A message 1 that is not newer than what was confirmed or answered. */
   old: 0,
-  /** A message 1 of who may be known later. */
+  /** A message 1 of a peer that we may know later. */
   early: 0,
-  /** A message 1 that crossed ours, which stands. */
+  /** A message 1 that crossed ours, which won. */
   crossed: 0,
   /** A message 1 for somebody else, or about a link that is not there. */
   misled: 0,
-  /** Message 1 of who may not have a link. */
+  /** A message 1 that was refused. */
   refused: 0,
   /** Cookies sent in place of an answer. */
   cookies: 0,
@@ -164,7 +164,7 @@ const NO_COUNTERS = {
   moves: 0,
 }
 
-/** What was refused or dropped, and why; and what was done. */
+/** Counts of refusals and drops by cause, and of successes. */
 export type Counters = typeof NO_COUNTERS
 
 /** All handshakes and keys of one member. */
@@ -173,7 +173,7 @@ export interface Seal {
   ciphers: Ciphers
   rules: SealRules
   limits: Limits
-  /** Our incarnation, 0 before we have one; and the version of our view, which we tell. */
+  /** Our incarnation, 0 before we have one; and the version of our view. */
   me: PeerId
   mv: number
   secret: Uint8Array
@@ -200,10 +200,10 @@ export interface Seal {
   counters: Counters
 }
 
-/** Who asks for a link, as message 1 said. */
+/** A request for a link, from message 1. */
 export interface Request {
   peer: PeerKey
-  /** Its incarnation, as it says; 0 if it has none. */
+  /** Its claimed incarnation; 0 if it has none. */
   from: PeerId
   address: string
   /** Of its view: a newer one than ours may have members that we do not know. */
@@ -215,27 +215,27 @@ export interface Request {
 }
 
 /**
- * Whether who asks may have a link: null, or why not; `later` is no answer, for we may come to know
- * who that is.
+ * The verdict on a request: null to accept, a reason to refuse, `later` to ignore it for now, for
+ * we may come to know that peer.
  */
 export type Verdict = Why | 'later' | null
 
-/** What sealing tells the layer above. */
+/** Events of a seal for the layer above. */
 export type SealEvent =
-  /** A link stands, in place of an older one if there was. */
+  /** A link is up, and replaces an older one. */
   | { kind: 'up'; peer: PeerKey; link: number; asked: boolean; address: string }
-  /** It has no keys any more. */
+  /** The link has no keys any more. */
   | { kind: 'down'; peer: PeerKey; why: 'gone' | 'spent' }
-  /** The other says that it will not have us. */
+  /** The peer refused us. */
   | { kind: 'refused'; peer: PeerKey; why: Why }
-  /** Nobody answered. */
+  /** No answer came. */
   | { kind: 'failed'; peer: PeerKey }
-  /** The peer is at another address, which it has shown. */
+  /** The peer has validated another address. */
   | { kind: 'moved'; peer: PeerKey; address: string }
-  /** Somebody at the other's address says that it speaks another version; may be a lie. */
+  /** The peer seems to speak another version; unauthenticated. */
   | { kind: 'version'; peer: PeerKey; version: number }
 
-/** What a peer sealed for us. */
+/** A packet that a peer sealed for us. */
 export interface Packet {
   readonly peer: PeerKey
   readonly bytes: Uint8Array
@@ -246,12 +246,12 @@ export interface SealSink {
   datagram(to: string, bytes: Uint8Array): void
   /** Asks for the common point of each pair; the answer is `agreed`, after this verb. */
   agree(job: number, pairs: readonly (readonly [secret: Uint8Array, point: Uint8Array])[]): void
-  /** Whether who asks may have a link. Asked once the asker has shown its key. */
+  /** Decides on a request, once the initiator has proven its key. */
   admit(request: Request): Verdict
   event(event: SealEvent): void
 }
 
-/** Who we are, and with what we seal. */
+/** Options of a seal. */
 export interface SealOptions {
   out: SealSink
   ciphers: Ciphers
@@ -354,12 +354,12 @@ export function agree(
   seal.out.agree(id, pairs)
 }
 
-/** A secret and what public keys are made from. */
+/** The pair that makes the public key of a secret. */
 export function publicOf(secret: Uint8Array): [Uint8Array, Uint8Array] {
   return [secret, BASE_POINT]
 }
 
-/** Something is due then. */
+/** Schedules `wake`. */
 export function schedule(seal: Seal, at: Millis): void {
   if (at < seal.due) seal.due = at
 }
@@ -375,12 +375,12 @@ export function addKeys(
   seal.keys.set(index, { ...of, sent: 0, window, born: now, until: Infinity })
 }
 
-/** A peer by its public key in bytes, for which `nameOf` is the name. */
+/** The name of a peer: its public key in hex. */
 export function nameOf(point: Uint8Array): PeerKey {
   return toHex(point)
 }
 
-/** What is known of a peer, from now on something; null if there is no room or that is no key. */
+/** Finds or creates a peer; null if there is no room or the name is no key. */
 export function peerOf(seal: Seal, name: PeerKey): Peer | null {
   const found = seal.peers.get(name)
   if (found) return found
@@ -406,7 +406,7 @@ function makeRoom(seal: Seal): boolean {
   return false
 }
 
-/** Ends the link with a peer, and what is under way. Its counters stay: old messages are old. */
+/** Ends the link with a peer and its handshakes. Its counters stay, against replays. */
 export function hangUp(seal: Seal, name: PeerKey): void {
   for (const [index, { peer }] of seal.keys) if (peer === name) seal.keys.delete(index)
   const peer = seal.peers.get(name)

@@ -1,19 +1,19 @@
-/** Which of the last packets came before: a ring of bits behind the newest number. */
+/** The replay window: a ring of bits behind the newest number. */
 
-/** What came under one key. */
+/** The packets received under one key. */
 export interface Window {
-  /** -1 before anything came. */
+  /** -1 before the first. */
   newest: number
   /** Bit n % size, for each number above newest - size. */
   readonly seen: Uint32Array
 }
 
-/** Nothing came yet. @param size  numbers that are remembered */
+/** An empty window. @param size  how many numbers are remembered */
 export function create(size: number): Window {
   return { newest: -1, seen: new Uint32Array(Math.ceil(size / 32)) }
 }
 
-/** Whether it surely did not come before: one that is too far behind may have. */
+/** Whether a number is surely new: one that is too far behind may not be. */
 export function isNew({ newest, seen }: Window, counter: number, size: number): boolean {
   if (counter > newest) return true
   if (counter <= newest - size) return false
@@ -21,7 +21,7 @@ export function isNew({ newest, seen }: Window, counter: number, size: number): 
   return (seen[bit >>> 5]! & (1 << (bit & 31))) === 0
 }
 
-/** It came, and proved to be sealed with the key. */
+/** Marks the number of an authentic packet. */
 export function mark(window: Window, counter: number, size: number): void {
   const { newest, seen } = window
   if (counter - newest >= size) seen.fill(0)

@@ -1,6 +1,6 @@
 /**
- * What a page says as it ends, in one body of a request: messages as on a new stream to the hub,
- * each behind its length.
+ * The beacon of a page that closes: one request body with messages as on a new stream to the hub,
+ * each after its length.
  *
  *     length: varint  one message, as in relay.ts
  *     …

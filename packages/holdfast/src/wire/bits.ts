@@ -1,7 +1,6 @@
 /**
- * Bits in and out, most significant first, within a run of whole bytes. What is written is ours
- * and throws when it does not fit; what is read is the network's: past the end a reader has
- * `failed` and reads zeros.
+ * Writes and reads bits, most significant first, within whole bytes. Writing throws on a value that
+ * does not fit. Reading is for hostile input: past the end a reader has `failed` and reads zeros.
  */
 
 /** A growing run of bits. It begins at a whole byte. */

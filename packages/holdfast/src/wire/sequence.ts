@@ -1,9 +1,8 @@
 /**
  * Sequence numbers: 16 bits on the wire, plain numbers that only grow inside.
  *
- * A number is unwrapped the moment it is read, so nothing above ever compares wrapped ones.
- * This is safe as long as the two ends are less than half the modulus apart, which the sender
- * guarantees by never running further ahead of its acknowledgements.
+ * Numbers are unwrapped as they are read, so no other code compares wrapped ones. That is safe
+ * while the two ends are less than half the modulus apart, which the sender's window guarantees.
  */
 
 /** How many numbers 16 bits tell apart. */

@@ -1,37 +1,37 @@
 /**
- * Which versions of a protocol a build speaks, as each hello says it in one number: the highest in
- * the low five bits, and above them how many lower ones it speaks as well. A build that speaks one
- * alone says that one, as builds did before there were ranges. What is spoken is the highest that
- * both speak; where there is none, whoever refuses names both ranges.
+ * The range of protocol versions that a build speaks, in one number of each hello: the highest in
+ * the low five bits, and above them how many lower ones it also speaks. A single version is encoded
+ * as itself, as before ranges existed. Two builds use the highest version that both speak; if there
+ * is none, the refusal names both ranges.
  */
 
-/** The lowest version that is spoken, and the highest: 1 to 31. */
+/** The lowest and the highest version: 1 to 31. */
 export interface Versions {
   readonly lowest: number
   readonly highest: number
 }
 
-/** How far apart the numbers of lower versions are. */
+/** The weight of the number of lower versions. */
 const STEP = 32
 
-/** One version alone. */
+/** A range of one version. */
 export function only(version: number): Versions {
   return { lowest: version, highest: version }
 }
 
-/** As a hello says it; at most 255 if seven lower ones are spoken or fewer. */
+/** The number for a hello; at most 255 with up to seven lower versions. */
 export function encodeVersions({ lowest, highest }: Versions): number {
   return highest + STEP * (highest - lowest)
 }
 
-/** What a hello says; null if that is no range. */
+/** The range of a hello's number; null if it is none. */
 export function decodeVersions(number: number): Versions | null {
   const highest = number % STEP
   const lowest = highest - Math.floor(number / STEP)
   return lowest >= 1 ? { lowest, highest } : null
 }
 
-/** The version to speak with who said that; null if there is none that both speak. */
+/** The highest version that we and the sender of that number speak; null if there is none. */
 export function negotiate(own: Versions, number: number): number | null {
   const other = decodeVersions(number)
   if (!other) return null
