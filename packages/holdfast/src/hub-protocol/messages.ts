@@ -47,32 +47,32 @@ export const SHEET_PIECE_MAX: number = 32 * 1024
 export const SHEET_PIECES_MAX = 32
 /** Longest ticket, in bytes. */
 export const TICKET_MAX = 2_048
-/** Beginning of the reason with which a hub refuses whom it does not admit. */
+/** Prefix of the reason with which a hub refuses a process that it does not admit. */
 export const NOT_ADMITTED = 'not admitted: '
-/** Beginning of the reason with which a hub refuses a game that it does not have. */
+/** Prefix of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
 
-/** Beginning of the reason with which a hub refuses a kept room that may still be played in. */
+/** Prefix of the reason with which a hub refuses to open a room that may still be playing. */
 export const LATER = 'its members may still play: '
 
-/** The end of a reason why nobody comes into a room for a while. */
+/** Suffix of a reason why a room is shut for a while. */
 export function opensAgain(ms: Millis): string {
   return `it opens again in ${Math.ceil(ms / 1_000)} s`
 }
 
-/** After how long a room opens again, by a reason that ends with that, in ms; else null. */
+/** When a room opens again, in ms, by the suffix of a reason; null without one. */
 export function opensIn(why: string): Millis | null {
   const [, seconds] = /: it opens again in (\d{1,9}) s$/.exec(why) ?? []
   return seconds === undefined ? null : Number(seconds) * 1_000
 }
 
-/** What is said to who opens a room of which a sheet is not there, or none of ours. */
+/** The reason if a segment of a stored room is missing or malformed. */
 export const UNREADABLE = 'what is kept of this room cannot be read'
-/** The largest session time, in ms, that a sheet may say: some hundred thousand years. */
+/** Largest session time in a segment, in ms: some hundred thousand years. */
 export const TIME_MAX: number = 2 ** 52
-/** A kept room in which the numbers of members are spent is not opened any more. */
+/** The reason if a stored room has used up its member numbers. */
 export const SPENT = `${INC_MAX} members came and went in this room: found another`
-/** The reason that has a primary write the whole state anew. */
+/** The reason that makes a primary write a new snapshot. */
 export const NOT_NEXT = 'it does not follow on what is kept'
 
 /** Layout of the hash of a proof. */
@@ -83,18 +83,18 @@ const request = varint
 const cursor = text(CURSOR_MAX)
 
 const register = record({ epoch: varint, primary: varint, backup: varint })
-/** Who is primary and backup (0: nobody) of a session since its epoch. */
+/** Primary and backup (0: nobody) of a session since that epoch. */
 export type Register = ValueOf<typeof register>
 
 const linkKey = fixed(KEY_BYTES)
 const leading = record({ link: linkKey, grant: fixed(SIGNATURE_BYTES) })
 /** The link key of the registered primary, as it was listed, and the hub's signature to it. */
 export type Leader = ValueOf<typeof leading>
-/** Null where nobody listed that key. */
+/** Null if the key is not listed. */
 const leader = maybe(leading)
 
 const admission = record({ rights: u8, signature: fixed(SIGNATURE_BYTES) })
-/** What the hub lets a process do in a session, and its signature to that. */
+/** The rights of a process in a session, signed by the hub. */
 export type Admission = ValueOf<typeof admission>
 
 /** Layout of a member that is listed. */
@@ -109,8 +109,8 @@ export type ChangeReason = ValueOf<typeof why>
 /** Layout of how a primary of a kept room acknowledges. */
 export const acks = word(['free', 'strict', 'relayed'])
 /**
- * How a primary of a kept room acknowledges: perhaps without the hub; nothing that the hub does not
- * have on disk; or what its backup has, which it reaches through the hub alone.
+ * What a primary of a stored room acknowledges. `free`: without waiting for the hub; `strict`: only
+ * what the hub has on disk; `relayed`: what its backup has, which it reaches only through the hub.
  */
 export type AckPolicy = ValueOf<typeof acks>
 
@@ -130,7 +130,7 @@ export const place = {
   standing: word(['open', 'full', 'unreachable']),
   topology,
 }
-/** Options that the founder of a session sets for all members: `name=value`, joined by `;`. */
+/** The founder's settings for all members: `name=value`, joined by `;`. */
 const terms = text(TERMS_MAX)
 /** Layout of an entry. */
 export const entry = record({ ...place, terms })
@@ -146,7 +146,7 @@ const leaderCertificate = record({
   link: linkKey,
 })
 
-/** The bytes that a hub signs: that a member leads a session since an epoch, known by that key. */
+/** The bytes of a leader certificate: the member with this link key leads since that epoch. */
 export function leaderCertificateOf(
   said: Omit<ValueOf<typeof leaderCertificate>, 'label'>,
 ): Uint8Array {
@@ -162,7 +162,7 @@ const admissionClaim = record({
   rights: u8,
 })
 
-/** The bytes that a hub signs: what the player of that key may do, on links of that key. */
+/** The bytes of an admission: the rights of the player with that key, on links of that key. */
 export function admissionOf(said: Omit<ValueOf<typeof admissionClaim>, 'label'>): Uint8Array {
   return encode(admissionClaim, { label: ADMISSION_LABEL, ...said })
 }
@@ -290,20 +290,20 @@ export const fromHub = message({
 /** From the hub to a member. */
 export type FromHub = ValueOf<typeof fromHub>
 
-/** Longest time for which a room is kept after its last member, in minutes: a year. */
+/** Longest time that a room is stored after its last member, in minutes: a year. */
 export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
 /**
- * After so long without YES_I_AM of a primary that may acknowledge without the hub its room may be
- * opened again. By their promises its members go on for less (session/persistence.ts).
+ * The room of a `free` primary may be opened again after this long without its YES_I_AM. With
+ * promises its members continue for less (session/persistence.ts).
  */
 export const SILENT_MS: Millis = 60_000
-/** Most sheets of a room; then its primary writes the whole state anew. */
+/** Most segments of a room; then its primary writes a new snapshot. */
 export const SHEETS_MAX = 1_024
 
-/** As which room one is kept that was laid aside: it may be opened there. */
+/** The name under which a replaced room is stored, and may be opened. */
 export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {
   const mark = `~${session}`
   const bytes = new TextEncoder().encode(room).subarray(0, NAME_MAX - mark.length)
-  // A sign of several bytes that was cut falls away.
+  // Drops a character that was cut.
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
 }

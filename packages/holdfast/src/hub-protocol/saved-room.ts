@@ -1,8 +1,8 @@
 /**
- * A room in a file: what a hub keeps of one, or what its server holds, to begin again elsewhere.
+ * A room in a file, exported from a hub or from its primary, to continue elsewhere.
  *
- * It has sheets in the form of the archive, which may be sealed; the session that they are of, by
- * whose name they are sealed; and what a new session of that room needs.
+ * The file contains the segments as the hub stores them, possibly sealed; the id of their session,
+ * which is part of the seal; and what a new session of the room needs.
  */
 
 import { badValue, NAME_MAX } from '../machine.ts'
@@ -29,7 +29,7 @@ import { entrant, ENTRANTS_MAX } from './tickets.ts'
 export const SAVED_MAX: number = 4 * 1024 * 1024
 /** A file begins with this, and the version of what follows. */
 export const MARK = 'HOLDFAST ROOM'
-/** Which version this build writes, and which it reads. */
+/** The version that this build writes and reads. */
 export const SAVED_VERSION = 1
 /** The same as a range. */
 export const SAVED_VERSIONS: Versions = only(SAVED_VERSION)
@@ -46,17 +46,17 @@ export const savedLayout = record({
   terms: text(TERMS_MAX),
   recovers: flag,
   hosts: flag,
-  /** The last epoch of the session: who opens it goes on behind. */
+  /** The last epoch of the session; opening it continues after that. */
   epoch: varint,
-  /** No member had this number or a larger one. */
+  /** The next member number: no member had this one or a larger one. */
   next: varint,
-  /** Session time as it was saved, in ms: it goes on from there. */
+  /** Session time when it was saved, in ms; it continues from there. */
   time: varint,
-  /** The length of the log with the last sheet. */
+  /** The length of the log up to the last segment. */
   index: varint,
-  /** Who came in by a ticket, as far as who saves it knows. */
+  /** Players that were admitted by a ticket, as far as the exporter knows. */
   entrants: list(entrant, ENTRANTS_MAX),
-  /** The whole state, and entries behind it. */
+  /** Segments: a snapshot, and entries after it. */
   sheets: list(blob(SAVED_MAX), SHEETS_MAX),
 })
 /** A room that was saved. Times are in ms of session time. */
@@ -69,7 +69,7 @@ export function writeSaved(saved: Saved): Uint8Array {
   return joined(new TextEncoder().encode(MARK), version, digest(body), body)
 }
 
-/** Reads such bytes; or why they are none, as a clause that begins with a verb. */
+/** Reads a file, or explains what is wrong with it, as a clause that begins with a verb. */
 export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
   if (new TextDecoder().decode(bytes.subarray(0, MARK.length)) !== MARK) {
     return { why: 'is no saved room' }

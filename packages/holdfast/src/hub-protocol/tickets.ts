@@ -1,4 +1,4 @@
-/** Tickets and invitations: what lets a player in, and who came in by one. */
+/** Tickets and invitations, which admit players, and the players that they admitted. */
 
 import { KEY_BYTES } from '../ports.ts'
 import { fixed, record, text, u8, type ValueOf } from '../wire/layout.ts'
@@ -9,27 +9,27 @@ import { fromHex } from '../wire/bytes.ts'
 
 /** Longest id of a ticket, in bytes. */
 export const TICKET_ID_MAX = 64
-/** Most players of a session that came in by tickets. */
+/** Most players of a session that were admitted by tickets. */
 export const ENTRANTS_MAX = 1_024
-/** How an invitation begins where tickets are shown. */
+/** Prefix of an invitation, where a ticket is expected. */
 export const INVITATION = 'invite.'
 /** Bytes of its secret. */
 export const SECRET_BYTES = 32
-/** Most players that come in by one. */
+/** Most players that one invitation admits. */
 export const INVITED_MAX = 256
 
-/** What a ticket says whose signature and time are right. */
+/** The claims of a ticket with a valid signature and time. */
 export interface Claims {
-  /** Where it lets in; `room` null for all rooms of the game. */
+  /** The game and room; `room` is null for all rooms of the game. */
   game: string
   room: string | null
-  /** The only player that it is for; null for whoever has it. */
+  /** The key of the only player that it admits; null for any bearer. */
   key: Uint8Array | null
   /** See RIGHTS. */
   rights: number
-  /** Of this ticket alone. */
+  /** Unique id of the ticket. */
   id: string
-  /** How many players come in by it. */
+  /** The number of players that it admits. */
   uses: number
 }
 
@@ -40,24 +40,24 @@ export const entrant = record({
   key: fixed(KEY_BYTES),
   rights: u8,
 })
-/** A player that came in by a ticket, and comes back by its key. */
+/** A player that was admitted by a ticket, and returns by its key. */
 export type Entrant = ValueOf<typeof entrant>
 
-// What lets somebody in, as text, and the key of the room behind it, which the hub does not get:
+// A ticket as text, and after it the key of the room, which the hub does not get:
 // `<ticket>~<64 hexadecimal digits>`.
 
 const BETWEEN = '~'
 // Three parts in base64url (RFC 7515), or what `session.invite` makes, or nothing.
 const SHAPE = /^([\w-]+\.[\w-]+\.[\w-]+|invite\.[0-9a-f]{64})?$/
 
-/** Puts the key of a room behind a ticket. @param key  in hexadecimal digits; null for none */
+/** Appends the key of a room to a ticket. @param key  in hexadecimal digits; null for none */
 export function withKey(ticket: string, key: string | null): string {
   return key === null ? ticket : `${ticket}${BETWEEN}${key.toLowerCase()}`
 }
 
-/** What the hub gets, and what it does not. @throws HoldfastError `bad-value` */
+/** Splits a ticket from the room key, which the hub must not get. @throws HoldfastError */
 export function readTicket(given: unknown): { ticket: string; key: Uint8Array | null } {
-  // A key is shown to nobody.
+  // Errors must not show the key.
   const [ticket = '', digits, ...more] = typeof given === 'string' ? given.split(BETWEEN) : []
   if (typeof given === 'string') {
     const key = digits === undefined ? null : fromHex(digits, KEY_BYTES)

@@ -1,7 +1,7 @@
 /**
- * The durable state of a session, kept alike by primary and backup: the members, the players who
- * may come back, and the outcomes of their operations. It changes only by `apply`, at both in the
- * same order.
+ * The durable state of a session, replicated from primary to backup: members, players who may
+ * return, outcomes of their operations, and moderation. It changes only by `apply`, in the same
+ * order at both.
  */
 
 import { mayPlay, type PeerId } from '../machine.ts'
@@ -22,14 +22,14 @@ export interface PartState {
   bytes: Uint8Array
 }
 
-/** The state of a session without members. */
+/** The initial state, without members. */
 export function create() {
   return {
-    /** Version of the members; +1 with each change. */
+    /** Version of the members; rises by one with each change. */
     mv: 0,
     /** The next incarnation to give out. */
     nextInc: 1,
-    /** The last candidate for backup; the next is sought behind it. */
+    /** The last candidate for backup; the search continues after it. */
     pointer: 0,
     /** In order of their numbers. */
     members: new Map<PeerId, Member>(),
@@ -41,7 +41,7 @@ export function create() {
 /** Members, players and their last outcomes. */
 export type Durable = ReturnType<typeof create>
 
-/** Applies one change; changes of parts are applied elsewhere. */
+/** Applies one entry, except for its changes of parts. */
 export function apply(durable: Durable, delta: Delta): void {
   switch (delta.kind) {
     case 'add':
@@ -63,7 +63,7 @@ export function apply(durable: Durable, delta: Delta): void {
     case 'vote':
       return moderation.vote(durable.moderation, delta, delta.stands)
     case 'loose':
-      // It is of parts.
+      // Contains only changes of parts.
       return
     default:
       delta satisfies never
@@ -76,7 +76,7 @@ function add(durable: Durable, member: Member, settled: number): void {
   durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
   const { player, key } = member
   const known = durable.players.get(player)
-  // A recovered session may know less of a player's operations than the player does.
+  // A recovered session may know fewer operations of a player than the player does.
   if (known) known.lastSeq = Math.max(known.lastSeq, settled)
   else durable.players.set(player, { player, key, lastSeq: settled, outcomes: [] })
 }
@@ -86,14 +86,14 @@ function remove(durable: Durable, inc: PeerId): void {
   if (!member) return
   durable.members.delete(inc)
   durable.mv++
-  // Who watched did nothing that must be kept, and has no place of a player to come back to.
+  // A watcher leaves nothing behind, and has no player's place to return to.
   const { player, rights } = member
   const isElsewhere = [...durable.members.values()].some((other) => other.player === player)
   const isUnused = durable.players.get(player)?.lastSeq === 0
   if (!mayPlay(rights) && !isElsewhere && isUnused) durable.players.delete(player)
 }
 
-// The number and the effect are one entry of the log, so no takeover can part them (T80).
+// Number and effect are one entry of the log, so no takeover can separate them (T80).
 function completeOperation(
   durable: Durable,
   player: number,
@@ -107,13 +107,13 @@ function completeOperation(
   if (row.outcomes.length > OUTCOMES_MAX) row.outcomes.shift()
 }
 
-/** The stored outcome of an operation, or null if it is not kept any more. */
+/** The stored outcome of an operation; null if it is no longer kept. */
 export function outcomeOf(durable: Durable, player: number, seq: number): Uint8Array | null {
   const row = durable.players.get(player)
   return row?.outcomes.find((outcome) => outcome.seq === seq)?.outcome ?? null
 }
 
-/** The whole state together with that of the parts, as bytes. */
+/** Encodes the whole state, with that of the parts. */
 export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   const { members, players } = durable
   return encode(snapshotLayout, {
@@ -125,7 +125,7 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   })
 }
 
-/** Reads such bytes; null if they are malformed. */
+/** Decodes a snapshot; null if it is malformed. */
 export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
   const value = decode(snapshotLayout, bytes)
   if (!value || Math.max(value.mv, value.nextInc) > COUNTER_MAX) return null

@@ -1,7 +1,4 @@
-/**
- * The durable state of a session in bytes: members, players with the outcomes of their operations,
- * and the entries of the log. Primary and backup exchange nothing else.
- */
+/** Encodings of the durable state and of the log, which primary and backup exchange. */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
@@ -34,9 +31,8 @@ export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
 export const OUTCOMES_MAX = 64
 
 /**
- * Numbers that only rise, such as versions, indexes of the log and those of operations, end here.
- * Nobody counts so far: who says more lies, and would leave us a number to which nothing can be
- * added.
+ * Largest value of a counter: versions, indexes of the log, numbers of operations. Only an attacker
+ * sends a larger one, which could not be incremented.
  */
 export const COUNTER_MAX: number = 2 ** 48
 
@@ -63,7 +59,7 @@ export const memberLayout = record({
   /** What the hub lets it do; see RIGHTS. */
   rights: u8,
 })
-/** One member as everybody sees it. `player` is the number of its first incarnation. */
+/** A member as published. `player` is the number of its first incarnation. */
 export type Member = ValueOf<typeof memberLayout>
 
 const change = record({ part: u8, bytes: blob(BODY_MAX) })
@@ -75,43 +71,43 @@ export const leaveReasonLayout = word([
   ...(['left', 'timeout', 'failed', 'returned', 'replaced'] as const),
   ...(['kicked', 'banned'] as const),
 ])
-/** Why a member is no longer here. */
+/** Why a member left. */
 export type LeaveReason = ValueOf<typeof leaveReasonLayout>
 
-/** Most players that are remembered as put out. */
+/** Most expulsions that are remembered. */
 export const EXPELLED_MAX = 32
-/** Longest reason for putting somebody out, in bytes. */
+/** Longest reason for an expulsion, in bytes. */
 export const EXPULSION_WHY_MAX = 200
-/** Most votes of one player that stand at once; an earlier one is withdrawn for a further. */
+/** Most votes of one player; a further vote replaces the oldest. */
 export const VOTES_PER_PLAYER = 2
 /** Most votes of all. */
 export const VOTES_MAX: number = MEMBERS_MAX * VOTES_PER_PLAYER
 
-/** A player who was put out, in bytes. */
+/** Layout of an expulsion. */
 export const expulsionLayout = record({
   player: varint,
-  /** The incarnation that was put out; 0 if the player was not here. */
+  /** The expelled incarnation; 0 if the player was absent. */
   inc,
   name: text(NAME_MAX),
   key: fixed(KEY_BYTES),
-  /** Whether the player stays out for as long as the session lasts. */
+  /** Whether it is a ban, for as long as the session lasts. */
   ban: flag,
   why: text(EXPULSION_WHY_MAX),
 })
-/** A player who was put out. */
+/** The expulsion of a player. */
 export type Expulsion = ValueOf<typeof expulsionLayout>
 
-/** One player wants another to be put out, in bytes. */
+/** Layout of a vote to expel a player. */
 export const voteLayout = record({ by: varint, against: varint })
-/** One player wants another to be put out. */
+/** A vote to expel a player. */
 export type Vote = ValueOf<typeof voteLayout>
 
 /** One entry of the log. */
 export const deltaLayout = message({
-  /** `settled`: the player knows the outcomes of their operations up to that one. */
+  /** `settled`: the last operation of the player of which it and all before have outcomes. */
   add: [1, record({ member: memberLayout, settled: varint })],
   remove: [2, record({ inc, why: leaveReasonLayout })],
-  /** The last candidate for backup: the next is sought behind it. */
+  /** The last candidate for backup. */
   pointer: [3, record({ inc })],
   forget: [4, record({ player: varint })],
   operation: [
@@ -123,13 +119,13 @@ export const deltaLayout = message({
       changes: list(change, CHANGES_MAX),
     }),
   ],
-  /** A player was put out; whoever serves removes them. */
+  /** Expels a player; the primary removes their members. */
   expel: [6, expulsionLayout],
-  /** A player who was put out may come in again. */
+  /** Withdraws an expulsion. */
   pardon: [7, record({ player: varint })],
-  /** `stands`: that vote counts from now on, or no more. */
+  /** Adds (`stands`) or withdraws a vote. */
   vote: [8, record({ by: varint, against: varint, stands: flag })],
-  /** In a kept room alone, and in no log: what changed of parts besides what the log has. */
+  /** Only in segments of stored rooms: changes of parts that are in no log (`unlogged`). */
   loose: [9, record({ changes: list(change, CHANGES_MAX) })],
 })
 /** One entry of the log: the result of a durable change. */
@@ -137,40 +133,40 @@ export type Delta = ValueOf<typeof deltaLayout>
 
 /** Most leaders that a lineage names, the last ones. */
 export const LINEAGE_MAX = 32
-/** Since when a member led, and from what it went on, in bytes. */
+/** Layout of a LeaderStart. */
 export const startLayout = record({
   epoch: varint,
-  /** The length of the log that it went on from. */
+  /** The length of the log that it continued. */
   index: varint,
-  /** Drawn by the member for this. */
+  /** Random mark of this leader. */
   mark: hash,
-  /** Of its predecessor, if it went on from what that kept; else 0. */
+  /** Segments of its predecessor, if it continued these; else 0. */
   sheets: varint,
-  /** Whoever runs the hub put that there. */
+  /** The operator of the hub imported the room. */
   imported: flag,
 })
-/** Since when a member led, and from what it went on. */
+/** When a member began to lead, and what it continued. */
 export type LeaderStart = ValueOf<typeof startLayout>
-/** All who led, in bytes, oldest first. */
+/** Layout of a lineage: all leaders, oldest first. */
 export const lineageLayout = list(startLayout, LINEAGE_MAX)
 
-/** What is on the disk of the hub, for certain. */
+/** A point of the log that is known to be on the hub's disk. */
 export interface PersistedPoint {
   readonly session: string
-  /** Of its leader, and since which epoch that led. */
+  /** The mark of its leader, and the first epoch of that leader. */
   readonly mark: Uint8Array
   readonly epoch: number
-  /** The length of the log with the last operation. */
+  /** The length of the log up to its last operation. */
   readonly index: number
-  /** How many sheets its leader had written. */
+  /** The number of segments that its leader had written. */
   readonly sheets: number
 }
 
-/** What a room lacks that was on the disk of the hub. */
+/** What a room lacks of a persisted point. */
 export interface Loss {
-  /** So many entries of the log at least: of operations, and who came and went. */
+  /** At least this many entries of the log are missing. */
   readonly entries: number
-  /** An older copy was put there by who runs the hub, and said so. */
+  /** The operator of the hub imported an older copy. */
   readonly imported: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * The log from primary to backup, and the output that waits for it.
+ * The log that primary sends to backup, and the output that waits for it.
  *
  * The primary appends the result of every durable change, sends it at once, and holds back all
  * output that would reveal it: the answer to the sender, the news to the others. An effect that was
@@ -40,7 +40,7 @@ export function create<Effect>(length: number): Log<Effect> {
   return { base: length, entries: [], bytes: 0, acked: length, unackedSince: Infinity, held: [] }
 }
 
-/** The number of all entries, including those no longer kept. */
+/** The number of entries, including those no longer kept. */
 export function lengthOf<Effect>(log: Log<Effect>): number {
   return log.base + log.entries.length
 }
@@ -58,12 +58,12 @@ export function hold<Effect>(log: Log<Effect>, effect: Effect): void {
   log.held.push({ length: lengthOf(log), effect })
 }
 
-/** The entry at an index, or null if it is not kept or not there yet. */
+/** The entry at an index; null if it is no longer kept, or does not exist yet. */
 export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | null {
   return log.entries[index - log.base] ?? null
 }
 
-/** The backup holds `length` entries; fewer than before, or more than exist, is ignored. */
+/** The backup holds `length` entries. @returns false if that is no progress, or impossible */
 export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: number): boolean {
   if (length <= log.acked || length > lengthOf(log)) return false
   log.acked = length
@@ -71,13 +71,13 @@ export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: numbe
   return true
 }
 
-/** All entries count as acked: somebody holds them, or nobody needs to. */
+/** Counts all entries as acked: the backup holds them, or there is none. */
 export function ackAll<Effect>(log: Log<Effect>): void {
   log.acked = lengthOf(log)
   log.unackedSince = Infinity
 }
 
-/** As follower: an entry was applied here, which nobody will ask us for. */
+/** As follower: an entry was applied, and need not be kept. */
 export function advance<Effect>(log: Log<Effect>): void {
   log.base++
   log.acked = log.base
@@ -88,7 +88,7 @@ export function unackedCount<Effect>(log: Log<Effect>): number {
   return lengthOf(log) - log.acked
 }
 
-/** Forgets entries that nobody needs any more: those before `length`. */
+/** Drops the entries before `length`. */
 export function trim<Effect>(log: Log<Effect>, length: number): void {
   const count = Math.min(length, lengthOf(log)) - log.base
   if (count <= 0) return
@@ -96,7 +96,7 @@ export function trim<Effect>(log: Log<Effect>, length: number): void {
   log.base += count
 }
 
-/** Releases, in order, the effects that were held behind no more than `length` entries. */
+/** Releases, in order, the effects that wait for at most `length` entries. */
 export function release<Effect>(
   log: Log<Effect>,
   length: number,

@@ -1,7 +1,4 @@
-/**
- * Who was put out of a session, and who wants whom to be: a part of the durable state, so that a
- * new primary knows it too (SE-4).
- */
+/** Expulsions and votes: part of the durable state, so that a new primary has them (SE-4). */
 
 import type { PeerId } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
@@ -9,29 +6,29 @@ import { EXPELLED_MAX, type Expulsion, type Vote, VOTES_MAX, VOTES_PER_PLAYER } 
 
 /** See the head of this file. Oldest first. */
 export interface Moderation {
-  /** Rises by one with each change, so that of two copies one has all that the other has. */
+  /** Version; rises by one with each change, so that the newer of two copies contains the other. */
   cv: number
   expelled: Expulsion[]
   votes: Vote[]
 }
 
-/** Nobody was put out. */
+/** The initial state. */
 export function create(): Moderation {
   return { cv: 0, expelled: [], votes: [] }
 }
 
-/** A player was put out. What was said of them before is over. */
+/** Adds or replaces the expulsion of a player, and drops the votes against them. */
 export function expel(moderation: Moderation, row: Expulsion): void {
   moderation.cv++
   moderation.expelled = [...others(moderation, row.player), row]
   moderation.votes = moderation.votes.filter(({ against }) => against !== row.player)
   if (moderation.expelled.length <= EXPELLED_MAX) return
-  // Who was only kicked is forgotten before who was banned.
+  // Kicks are dropped before bans.
   const kick = moderation.expelled.findIndex(({ ban }) => !ban)
   moderation.expelled.splice(Math.max(kick, 0), 1)
 }
 
-/** A player who was put out may come in again. */
+/** Withdraws the expulsion of a player. */
 export function pardon(moderation: Moderation, player: number): void {
   moderation.cv++
   moderation.expelled = others(moderation, player)
@@ -41,7 +38,7 @@ function others({ expelled }: Moderation, player: number): Expulsion[] {
   return expelled.filter((row) => row.player !== player)
 }
 
-/** Who was put out that is this member, or has this key; undefined if nobody is. */
+/** The expulsion that applies to a member: a ban by its key, a kick by its incarnation. */
 export function expulsionOf(
   { expelled }: Moderation,
   inc: PeerId,
@@ -50,7 +47,7 @@ export function expulsionOf(
   return expelled.find((row) => (row.ban ? sameBytes(row.key, key) : inc !== 0 && row.inc === inc))
 }
 
-/** A vote stands, or does not any more. */
+/** Adds a vote, or withdraws it if `stands` is false. */
 export function vote(moderation: Moderation, { by, against }: Vote, stands: boolean): void {
   moderation.cv++
   const rest = moderation.votes.filter((other) => other.by !== by || other.against !== against)
@@ -61,7 +58,7 @@ export function vote(moderation: Moderation, { by, against }: Vote, stands: bool
   if (rest.length < VOTES_MAX) rest.push({ by, against })
 }
 
-/** The session knows that player no more. */
+/** Drops all votes by and against a player that the session forgets. */
 export function forget(moderation: Moderation, player: number): void {
   moderation.cv++
   moderation.votes = moderation.votes.filter(

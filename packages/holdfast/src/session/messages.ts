@@ -59,14 +59,14 @@ const hash = fixed(DIGEST_BYTES)
 const epoch = varint
 const inc = varint
 
-/** Who is out for good, and who wants whom to be; `cv` rises by one with each change of that. */
+/** Bans and votes; `cv` rises by one with each change of them. */
 const moderationFields = {
   cv: varint,
   banned: list(expulsionLayout, EXPELLED_MAX),
   votes: list(voteLayout, VOTES_MAX),
 }
 
-/** What the founder set for all, as the members know it: the hub may say otherwise. */
+/** The founder's settings as the members know them; the hub may report others. */
 export const settingsLayout = record({ terms: text(TERMS_MAX), topology, playersMax: varint })
 /** See settingsLayout. */
 export type Settings = ValueOf<typeof settingsLayout>
@@ -82,13 +82,13 @@ const view = record({
   grant: maybe(fixed(SIGNATURE_BYTES)),
   ...moderationFields,
   settings: settingsLayout,
-  /** That the primary has the key of the room, by the settings; null if it has none. */
+  /** Proof that the primary has the key of the room; null if it has none. */
   proof: maybe(hash),
   lineage: lineageLayout,
 })
-/** See `judged`. */
+/** Bans and votes of a view. */
 export type ModerationView = Pick<View, 'cv' | 'banned' | 'votes'>
-/** The members of a session, and who of them serves. */
+/** The members of a session, its primary and its backup. */
 export type View = ValueOf<typeof view>
 
 /** The last operation of each player whose effects the receiver has. */
@@ -130,7 +130,7 @@ export const peerLayout = message({
   ],
   /** The snapshot for you is complete: its state is that of this index. */
   standing: [13, record({ index: varint, seqs })],
-  /** Do you promise not to recover the session for a while? The answer returns `at`, our clock. */
+  /** Asks for a promise not to recover the session. `at` is our clock, which the answer returns. */
   askPromise: [14, record({ at: varint })],
   promise: [15, record({ at: varint })],
   /** I recover the session: how much was published to you? With `whole`: send all of it. */
@@ -139,7 +139,7 @@ export const peerLayout = message({
   witness: [17, record({ epoch, index: varint, settled: varint, ...moderationFields })],
   /** A chunk of the whole state that was published to us. */
   testimony: [18, record({ epoch, piece: varint, of: varint, bytes: blob(SNAPSHOT_PIECE_MAX) })],
-  /** The session goes on with the copy of `witness`; `silent` members did not answer. */
+  /** The session continues with the copy of `witness`; `silent` members did not answer. */
   recovered: [
     19,
     record({
@@ -163,18 +163,18 @@ export const peerLayout = message({
       why: text(REASON_MAX),
     }),
   ],
-  /** The hub has on disk what our primary wrote: see lineage.ts. */
+  /** The hub has on disk what the primary wrote: see lineage.ts. */
   persisted: [22, record({ epoch, index: varint, sheets: varint })],
 })
 /** The message to all members after a recovery. */
 export type Recovered = PeerMessageOf<'recovered'>
 
-/** All of the durable state that was published to a member. */
+/** The durable state that was published to a member. */
 export const testimonyLayout = record({
   index: varint,
   seqs,
   parts: partsLayout,
-  /** Players who are not here and may come back. */
+  /** Absent players that may return. */
   former: list(record({ player: varint, key: fixed(KEY_BYTES) }), PLAYERS_KEPT_MAX),
 })
 
@@ -190,7 +190,7 @@ const wanted = {
   schema: u32,
   name: text(NAME_MAX),
   kind: word(MEMBER_KINDS),
-  /** It only wants to watch, whatever more the hub lets it do. */
+  /** It only watches, even if the hub permits more. */
   watches: flag,
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   /** The X25519 key of the links to be. */
@@ -198,18 +198,18 @@ const wanted = {
   registerHash: hash,
   /** The Ed25519 key of the player. */
   key: fixed(KEY_BYTES),
-  /** What the hub lets the player do. */
+  /** The player's rights, from the hub. */
   rights: u8,
-  /** The hub's signature to that: of `admissionOf`. */
+  /** The hub's signature of `admissionOf`. */
   admission: fixed(SIGNATURE_BYTES),
   /**
-   * `inc` is the incarnation that comes back, 0 for a new process that holds the player's token;
-   * `settled` is its last operation with a known outcome, all before it included.
+   * `inc` is the incarnation that returns, 0 for a new process with the player's token; `settled`
+   * is its last operation of which it and all before have known outcomes.
    */
   resume: maybe(record({ player: varint, inc, settled: varint })),
 }
 /**
- * From a process that wants to be a member, to the primary, in its handshake. The signature is that
+ * From a process that asks to become a member, to the primary, in its handshake. The signature is
  * of `claimOf`.
  */
 export const joinLayout = record({ ...wanted, signature: fixed(SIGNATURE_BYTES) })
@@ -223,25 +223,25 @@ const claimLayout = record({
   ...wanted,
 })
 
-/** The bytes of a JOIN that its player signs: all that it asks for, and in which session. */
+/** The bytes of a JOIN that its player signs, with the id of the session. */
 export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Array {
   return encode(claimLayout, { ...join, label: CLAIM_LABEL, session })
 }
 
-/** The part of an operation that is the session's own: of those below. */
+/** The part number of moderation operations, which the session handles itself. */
 export const MODERATION_PART = 0
-/** What a member asks its primary about other players, in bytes. */
+/** Layout of a moderation request. */
 export const moderationLayout = message({
-  /** Put that player out; with `ban` for as long as the session lasts. */
+  /** Expels a player; with `ban` for as long as the session lasts. */
   expel: [1, record({ player: varint, ban: flag, why: text(EXPULSION_WHY_MAX) })],
-  /** Let that player in again. */
+  /** Withdraws an expulsion. */
   pardon: [2, record({ player: varint })],
-  /** I want that player to be put out, or no more. */
+  /** Votes to expel a player, or withdraws the vote. */
   vote: [3, record({ player: varint, stands: flag })],
 })
-/** What a member asks its primary about other players. */
+/** A moderation request of a member to its primary. */
 export type ModerationRequest = ValueOf<typeof moderationLayout>
-/** What came of it: done, or why not. */
+/** Layout of its outcome: done, or why not. */
 export const moderationOutcome = record({ done: flag, why: text(REASON_MAX) })
 
 /** The primary's answer to a join, on the link that the handshake made. */

@@ -13,11 +13,11 @@
 
 /** Properties of roles. */
 export const TRAITS = {
-  serves: 'takes operations and tells the view',
-  leads: 'says at the hub that it lives, and brings members up to date',
+  serves: 'takes operations and publishes the view',
+  leads: 'answers the hub that it lives, and brings members up to date',
   asks: 'has a change of the register under way',
-  follows: 'takes the entries of its primary’s log, and acks them',
-  standsBy: 'holds another’s log, and may be named its backup',
+  follows: 'takes and acks the entries of its primary’s log',
+  standsBy: 'holds the log of a primary, and may be named its backup',
   free: 'may take a snapshot, or ask to recover the session',
 } as const
 
@@ -77,14 +77,14 @@ export const TRANSITIONS = [
     on: 'added',
     to: 'backedup',
     when: 'R = (e+1, me, candidate)',
-    does: 'epoch e+1; what is not acked is sent again',
+    does: 'epoch e+1; resends what is not acked',
   },
   {
     from: ['adding'],
     on: 'declined',
     to: 'alone',
     when: 'the register refuses it, because the candidate said goodbye',
-    does: 'all that was held leaves; asks somebody else',
+    does: 'releases held output; asks another member',
   },
   {
     from: ['backedup'],
@@ -98,7 +98,7 @@ export const TRANSITIONS = [
     on: 'dropped',
     to: 'alone',
     when: 'R = (e+1, me, nobody)',
-    does: 'epoch e+1; all that was held leaves',
+    does: 'epoch e+1; releases held output',
   },
   {
     from: ['idle', 'sync'],
@@ -111,15 +111,15 @@ export const TRANSITIONS = [
     from: ['sync'],
     on: 'unrestored',
     to: 'idle',
-    when: 'a part does not take its state out of a later snapshot',
-    does: 'keeps none of it, and acks nothing',
+    when: 'a part rejects its state in a later snapshot',
+    does: 'drops all of it, and acks nothing',
   },
   {
     from: ['sync', 'taking'],
     on: 'named',
     to: 'backup',
     when: 'R names me as backup; or, in *sync*, the primary says so',
-    does: 'watches the primary anew',
+    does: 'restarts the detector',
   },
   {
     from: ['backup'],
@@ -133,21 +133,21 @@ export const TRANSITIONS = [
     on: 'heard',
     to: 'backup',
     when: 'the primary is heard, and the register was not asked yet',
-    does: 'asks for nothing any more',
+    does: 'withdraws the attempt',
   },
   {
     from: ['taking'],
     on: 'vetoed',
     to: 'backup',
     when: 'the hub says ALIVE: the primary answered it',
-    does: 'watches the primary anew, for 1 s at least; both try the relay',
+    does: 'restarts the detector with the longest bound; both try the relay',
   },
   {
     from: ['taking', 'backup', 'sync'],
     on: 'leads',
     to: 'alone',
     when: 'R = (e+1, me, nobody); or, in *backup*, STEP_DOWN: handed over',
-    does: 'epoch e+1; the whole view to all members',
+    does: 'epoch e+1; sends the view to all members',
   },
   {
     from: ['backedup'],
@@ -161,7 +161,7 @@ export const TRANSITIONS = [
     on: 'given',
     to: 'idle',
     when: 'R = (e+1, backup, nobody)',
-    does: 'STEP_DOWN to the new primary; goes on as its client',
+    does: 'STEP_DOWN to the new primary; continues as its client',
   },
   {
     from: ['handing'],
@@ -189,14 +189,14 @@ export const TRANSITIONS = [
     on: 'recovers',
     to: 'gathering',
     when: 'R = (e+1, me, nobody)',
-    does: 'epoch e+1; asks all members how much they were told',
+    does: 'epoch e+1; asks all members how much was published to them',
   },
   {
     from: ['gathering'],
     on: 'concludes',
     to: 'alone',
     when: 'all have answered, or 2 s are over',
-    does: 'goes on with the copy of whoever saw most; RECOVERED to all',
+    does: 'continues with the most advanced copy; RECOVERED to all',
   },
   {
     from: [
@@ -206,7 +206,7 @@ export const TRANSITIONS = [
     on: 'deposed',
     to: 'idle',
     when: 'R names others',
-    does: 'what was not told is dropped',
+    does: 'drops what was not published',
   },
 ] as const satisfies readonly {
   readonly from: readonly Role[]
