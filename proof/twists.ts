@@ -251,7 +251,7 @@ const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
   'slot-of-arrival': { ...ALONE, counted: ({ slot }, said) => ({ ...said, slot }) },
   'order-of-arrival': { ...ALONE, sorted: (_own, _game, _slot, events) => events },
   'never-asks': ALONE,
-  'void-unagreed': { haveAllSaid: () => true },
+  'void-unagreed': { haveAllReported: () => true },
 }
 
 /** The rules of slots, with that bug if one is named. */

@@ -60,7 +60,7 @@ export function measure(players: number, events: number): Cost {
     if (round >= WARM) spent.push(since(start))
     if (round < WARM || round % 10 > 0) continue
     const again = process.cpuUsage()
-    me.sound = 1
+    me.validWorlds = 1
     shown(me, game)
     refolds.push(since(again))
   }
@@ -90,7 +90,7 @@ function meet(players: number): slots.Slots {
   for (let inc = 1; inc <= players; inc++) {
     me.here.add(inc)
     me.players.set(inc, inc)
-    if (inc > 1) me.peers.set(inc, { ...slots.createPeer(), standing: 'live', heardAt: 0 })
+    if (inc > 1) me.peers.set(inc, { ...slots.createPeer(), standing: 'live', receivedAt: 0 })
   }
   return me
 }

@@ -12,7 +12,7 @@ import {
   create,
   createPeer,
   type Game,
-  say,
+  makeEvent,
   type Slots,
   type SlotsOut,
   slotsPart,
@@ -114,7 +114,7 @@ export function member(me: PeerId, { horizon, variant }: SlotsScope): Node {
       ...createPeer(),
       standing: 'live',
       announced: 'live',
-      heardAt: FIRST * MS,
+      receivedAt: FIRST * MS,
       saidIn: FIRST,
     })
   }
@@ -123,7 +123,7 @@ export function member(me: PeerId, { horizon, variant }: SlotsScope): Node {
 
 /** Wants a cell. */
 export function want({ slots, now }: Node, to: number): void {
-  say(slots, now, game, new Uint8Array([to]), 0)
+  makeEvent(slots, now, game, new Uint8Array([to]), 0)
 }
 
 /** A slot goes by. */
@@ -186,7 +186,7 @@ export function faceOf(node: Node, { acts }: SlotsScope): Face {
   return {
     node,
     slot: slots.slot - FIRST,
-    owes: [...slots.peers].filter(([, { owed }]) => owed.size > 0).map(([peer]) => peer),
+    owes: [...slots.peers].filter(([, { unacked }]) => unacked.size > 0).map(([peer]) => peer),
     knows,
     view: JSON.stringify(world),
     cells: Object.values(world),
@@ -217,7 +217,7 @@ export function essenceOf(
   }
   if (variant !== 'order-of-arrival') events.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!)
   const owed = [...slots.peers.values()].map((peer) =>
-    [...peer.owed.keys()].map(({ inc, id }) => inc * 100 + id),
+    [...peer.unacked.keys()].map(({ inc, id }) => inc * 100 + id),
   )
   const { slot, base, worlds } = slots
   const known = [slot, base, worlds[0]!.text, events, owed]
@@ -228,11 +228,11 @@ export function essenceOf(
 }
 
 function rootEssence(slots: Slots, now: Millis): unknown {
-  const peers = [...slots.peers.values()].map(({ follows, near, apart, heardAt }) => [
+  const peers = [...slots.peers.values()].map(({ follows, near, apart, receivedAt }) => [
     follows,
     near,
     apart,
-    now - heardAt <= (slots.horizon / 2) * MS ? now - heardAt : -1,
+    now - receivedAt <= (slots.horizon / 2) * MS ? now - receivedAt : -1,
   ])
   const unsure = slots.unsure.map(({ id }) => id)
   return [slots.apart, slots.asked, Math.max(0, slots.askAt - now), unsure, peers]
@@ -246,6 +246,11 @@ function agreementEssence({
   base,
   bySlot,
 }: Slots): unknown[] {
-  const said = [...peers].map(([inc, { same, kept, standing }]) => [inc, same, kept, standing])
+  const said = [...peers].map(([inc, { same, earlyReport, standing }]) => [
+    inc,
+    same,
+    earlyReport,
+    standing,
+  ])
   return [agreed, begun, said, settled.get(base)!.acts, bySlot.size]
 }

@@ -8,7 +8,7 @@
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import type { Model } from '../../packages/sim/src/checker/checker.ts'
-import { counts } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { isSettled } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { type Face, type SlotsScope } from './slots-node.ts'
 import * as scenes from './slots-scene.ts'
 import {
@@ -201,7 +201,7 @@ function toldOnce(tables: SlotsTables, world: SlotsWorld): true | string {
   for (const number of listOf(tables, world[place.names]!)) {
     const { by, id, to } = named.values[number]!
     if (isGone(tables, world, by)) continue
-    const isIn = counts(faceIn(tables, world, by).node.slots, by, id)
+    const isIn = isSettled(faceIn(tables, world, by).node.slots, by, id)
     const isVoid = told.some((one) => one.by === by && one.to === to)
     if (isIn && isVoid) return `${by} was told that its act is void, and it counts`
     if (!isIn && !isVoid) return `the act of ${by} does not count, and nobody said so`

@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   diverging,
-  hear,
-  hearDiffers,
+  receiveReport,
+  receiveDiffers,
 } from '../../packages/holdfast/src/slots/protocol/agreement.ts'
 import {
   type Game,
@@ -26,7 +26,7 @@ describe('what is void', () => {
   function leftOut(bea: Slots): void {
     act(bea)
     bea.bySlot.clear()
-    for (const peer of bea.peers.values()) peer.owed.clear()
+    for (const peer of bea.peers.values()) peer.unacked.clear()
   }
 
   test('M37: an act is void when all have said so, and said so again (SL-1)', () => {
@@ -140,11 +140,11 @@ describe('rules that are not the same (SL-3)', () => {
     const peer = bea.peers.get(1)!
     const word = { slot: bea.base, ...bea.settled.get(bea.base)!, agreed: -1, seeks: false }
     const mine = bea.settled.get(bea.base)!
-    hear(bea, 1, mine, { ...word, hash: 1 }, out)
-    hear(bea, 1, mine, word, out)
+    receiveReport(bea, 1, mine, { ...word, hash: 1 }, out)
+    receiveReport(bea, 1, mine, word, out)
     expect([diverged().length, diverging(bea)]).toEqual([1, 1])
     const acts = word.acts + 1
-    hear(bea, 1, { ...mine, acts }, { ...word, acts }, out)
+    receiveReport(bea, 1, { ...mine, acts }, { ...word, acts }, out)
     expect(peer.diverged).toBe(null)
   })
 
@@ -152,10 +152,10 @@ describe('rules that are not the same (SL-3)', () => {
     const bea = member(2, 2)
     const slot = bea.base
     const { hash, acts } = bea.settled.get(slot)!
-    hearDiffers(bea, 1, { slot, hash: hash + 1, acts: acts + 1 }, out)
+    receiveDiffers(bea, 1, { slot, hash: hash + 1, acts: acts + 1 }, out)
     const peer = bea.peers.get(1)!
-    expect([diverged(), peer.diverged, peer.kept]).toEqual([[], null, null])
-    hearDiffers(bea, 1, { slot, hash: hash + 1, acts }, out)
+    expect([diverged(), peer.diverged, peer.earlyReport]).toEqual([[], null, null])
+    receiveDiffers(bea, 1, { slot, hash: hash + 1, acts }, out)
     expect(diverged()).toMatchObject([{ slot, player: 10 }])
     expect(peer.diverged).toBe(acts)
   })

@@ -2,7 +2,7 @@
 // for it in the end (what the drawn runs cannot tell).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { owe } from '../../packages/holdfast/src/slots/protocol/carry.ts'
+import { queueEvent } from '../../packages/holdfast/src/slots/protocol/delivery.ts'
 import { digestOf, find } from '../../packages/holdfast/src/slots/protocol/events.ts'
 import { ahead, seal, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import { referenceOf } from '../../packages/holdfast/src/slots/protocol/reference.ts'
@@ -58,8 +58,8 @@ describe('who is told', () => {
     part.read!(cy, soon, 1, bytes, out)
     expect(bodies(cy)).toEqual([1])
     acked(ada, cy)
-    expect(ada.peers.get(3)!.owed.size).toBe(0)
-    expect(ada.peers.get(2)!.owed.size).toBe(0)
+    expect(ada.peers.get(3)!.unacked.size).toBe(0)
+    expect(ada.peers.get(2)!.unacked.size).toBe(0)
   })
 
   test('who acks an act twice is noted once', () => {
@@ -77,11 +77,11 @@ describe('who is told', () => {
     const ada = member(1)
     act(ada)
     const [event] = ada.bySlot.get(ada.slot)!.events.values()
-    for (const inc of [2, 3]) ada.peers.get(inc)!.owed.clear()
+    for (const inc of [2, 3]) ada.peers.get(inc)!.unacked.clear()
     event!.held.push(2)
-    for (const inc of [2, 3]) owe(ada, inc, event!, NOW)
-    expect(ada.peers.get(2)!.owed.size).toBe(0)
-    expect([...ada.peers.get(3)!.owed.keys()]).toEqual([event])
+    for (const inc of [2, 3]) queueEvent(ada, inc, event!, NOW)
+    expect(ada.peers.get(2)!.unacked.size).toBe(0)
+    expect([...ada.peers.get(3)!.unacked.keys()]).toEqual([event])
   })
 
   test('M26: what is acked is not told again, what is lost at once', () => {
@@ -94,22 +94,22 @@ describe('who is told', () => {
     tell(ada, bea, NOW + 1)
     expect(bodies(bea)).toEqual([1])
     acked(ada, bea)
-    expect(ada.peers.get(2)!.owed.size).toBe(0)
+    expect(ada.peers.get(2)!.unacked.size).toBe(0)
   })
 
   test.each([2, 3, 8, 9])('M36: an act of %i slots ago is owed to whose digest lacks it', (age) => {
     const [ada, bea] = [member(1), member(2)]
     act(ada)
-    ada.peers.get(2)!.owed.clear()
+    ada.peers.get(2)!.unacked.clear()
     const now = later(ada, age, [2, 3])
     later(bea, age, [1, 3])
     tell(bea, ada, now)
-    expect(ada.peers.get(2)!.owed.size).toBe(1)
+    expect(ada.peers.get(2)!.unacked.size).toBe(1)
     tell(ada, bea, now)
     expect(bodies(bea)).toEqual([1])
     acked(ada, bea)
     tell(bea, ada, now)
-    expect(ada.peers.get(2)!.owed.size).toBe(0)
+    expect(ada.peers.get(2)!.unacked.size).toBe(0)
   })
 
   test('M36: and so it is where clocks are a slot apart', () => {
@@ -120,11 +120,11 @@ describe('who is told', () => {
     ] as const) {
       const [ada, bea] = [member(1), member(2)]
       act(ada)
-      ada.peers.get(2)!.owed.clear()
+      ada.peers.get(2)!.unacked.clear()
       const now = later(ada, mine, [2, 3])
       later(bea, theirs, [1, 3])
       tell(bea, ada, now)
-      expect(ada.peers.get(2)!.owed.size).toBe(1)
+      expect(ada.peers.get(2)!.unacked.size).toBe(1)
     }
   })
 
@@ -132,7 +132,7 @@ describe('who is told', () => {
     const [ada, bea, cy] = [member(1), member(2), member(3)]
     act(ada, 1)
     const lie = { ...eventOf(ada), body: new Uint8Array([9]), direct: false, held: [] }
-    cy.peers.get(2)!.owed.set(lie, 0)
+    cy.peers.get(2)!.unacked.set(lie, 0)
     tell(cy, bea)
     const { slot } = ada
     expect(digestOf(bea, slot, slot)).not.toBe(digestOf(ada, slot, slot))
@@ -144,7 +144,7 @@ describe('who is told', () => {
     const [ada, bea, cy] = [member(1), member(2), member(3)]
     act(ada)
     tell(ada, cy)
-    cy.peers.get(2)!.owed.set(eventOf(cy), 0)
+    cy.peers.get(2)!.unacked.set(eventOf(cy), 0)
     bea.here.delete(1)
     tell(cy, bea)
     expect(bodies(bea)).toEqual([1])
@@ -210,8 +210,8 @@ describe('when', () => {
       const cy = member(3)
       act(cy, inc * 10 + id)
       const event = { ...eventOf(cy), inc, id, player: 10 }
-      cy.peers.get(2)!.owed.clear()
-      cy.peers.get(2)!.owed.set(event, 0)
+      cy.peers.get(2)!.unacked.clear()
+      cy.peers.get(2)!.unacked.set(event, 0)
       tell(cy, bea)
     }
     tick(bea, orders, NOW + game.ms, out)
@@ -252,7 +252,7 @@ describe('whose world holds', () => {
     expect(all.map(({ apart }) => apart)).toEqual([true, true, true])
     const now = NOW + 7 * game.ms
     for (const one of all) {
-      for (const peer of one.peers.values()) [peer.heardAt, peer.apart] = [now, true]
+      for (const peer of one.peers.values()) [peer.receivedAt, peer.apart] = [now, true]
       part.wake!(one, now, out)
     }
     expect(all.map(({ apart }) => apart)).toEqual([false, true, true])
@@ -435,8 +435,8 @@ describe('what a long session leaves behind', () => {
     const event = { ...eventOf(cy), ...gone }
     ada.players.set(4, 40)
     for (const one of [ada, bea]) {
-      cy.peers.get(one.me)!.owed.clear()
-      cy.peers.get(one.me)!.owed.set(event, 0)
+      cy.peers.get(one.me)!.unacked.clear()
+      cy.peers.get(one.me)!.unacked.set(event, 0)
       tell(cy, one)
       tick(one, game, NOW + game.ms, out)
     }
@@ -470,10 +470,10 @@ describe('what a long session leaves behind', () => {
         const inc = 1_000 + by * 5 + n
         const body = new Uint8Array([1])
         const forged = { inc, player: inc, id: 2 ** 27, slot: cy.slot, gone: 0, body }
-        cy.peers.get(2)!.owed.set({ ...forged, act: 1, mark: 1, direct: false, held: [] }, 0)
+        cy.peers.get(2)!.unacked.set({ ...forged, act: 1, mark: 1, direct: false, held: [] }, 0)
       }
       tell(cy, bea, now)
-      cy.peers.get(2)!.owed.clear()
+      cy.peers.get(2)!.unacked.clear()
       heard.push(bea.present.size)
     }
     expect(bea.counters.refused).toBe(0)

@@ -36,12 +36,12 @@ test('M36: an act whose slot is settled is owed to nobody any more, the next one
   const ada = member(1)
   act(ada)
   const [event] = ada.bySlot.get(ada.slot)!.events.values()
-  const { owed } = ada.peers.get(2)!
+  const { unacked } = ada.peers.get(2)!
   const [settled, open] = [ada.base, ada.base + 1].map((slot) => ({ ...event!, slot }))
-  owed.clear()
-  for (const one of [settled!, open!]) owed.set(one, NOW)
+  unacked.clear()
+  for (const one of [settled!, open!]) unacked.set(one, NOW)
   expect(frameOf(ada, 2)).not.toBeNull()
-  expect([...owed.keys()]).toEqual([open])
+  expect([...unacked.keys()]).toEqual([open])
   expect(ada.peers.get(2)!.flights.get(1)).toEqual([open])
 })
 
@@ -57,7 +57,7 @@ test('M30: who has no world forgets acts of long ago, but those of the world tha
   for (const slot of [long - 3, long - 2, long - 1, long, late]) {
     insert(ada, { ...event, slot, held: [] })
   }
-  Object.assign(ada, { standing: 'joining', base: long - 3, sound: 2 })
+  Object.assign(ada, { standing: 'joining', base: long - 3, validWorlds: 2 })
   part.wake!(ada, NOW + game.ms, hearing())
   expect([ada.slot, slotsOf()]).toEqual([end, [long - 2, late]])
 })
@@ -92,7 +92,7 @@ test('a member is due when its slot ends, or earlier if it has something to do b
 
 test('what is looked over and finds nobody is due no more (PR-2)', () => {
   const ada = member(1)
-  Object.assign(ada, { dueAt: NOW - 5, lookedIn: ada.slot })
+  Object.assign(ada, { dueAt: NOW - 5, scannedIn: ada.slot })
   for (const peer of ada.peers.values()) Object.assign(peer, { dueAt: Infinity, saidIn: ada.slot })
   expect([...part.dirty!(ada, NOW)]).toEqual([])
   expect(part.deadline!(ada)).toBeGreaterThan(NOW)

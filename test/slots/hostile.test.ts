@@ -11,13 +11,13 @@ import {
   create,
   GAPS_MAX,
   open,
-  say,
+  makeEvent,
   type SlotEvent,
   type Slots,
   slotsPart,
   tick,
 } from '../../packages/holdfast/src/slots/protocol/slots.ts'
-import { takeVoid, tally } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { takeDiscarded, tally } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
 
@@ -33,7 +33,7 @@ function frame(from: Slots, to: number): Uint8Array {
   return bytes!
 }
 
-const act = (slots: Slots, body = 1): void => say(slots, NOW, game, new Uint8Array([body]), 0)
+const act = (slots: Slots, body = 1): void => makeEvent(slots, NOW, game, new Uint8Array([body]), 0)
 const hear = (slots: Slots, from: number, bytes: Uint8Array): void =>
   part.read!(slots, NOW, from, bytes, out)
 const count = (slots: Slots): unknown => {
@@ -72,7 +72,7 @@ describe('frames', () => {
     expect(bea.counters.late).toBe(1)
     const strange = member(3)
     const two = { ...game, decode: () => 0 }
-    say(strange, NOW, two, new Uint8Array([1, 2]), 0)
+    makeEvent(strange, NOW, two, new Uint8Array([1, 2]), 0)
     hear(bea, 3, frame(strange, 2))
     expect(bea.counters.refused).toBe(2)
     expect(count(bea)).toEqual({})
@@ -82,11 +82,11 @@ describe('frames', () => {
     const [ada, bea, cy] = [member(1), member(2), member(3)]
     // Cy passes on what Ada is said to have done, as somebody else.
     const forged = { inc: 1, player: 30, id: 5, slot: cy.slot, gone: 0, body: new Uint8Array([1]) }
-    cy.peers.get(2)!.owed.set({ ...forged, act: 1, mark: 0, direct: false, held: [] }, 0)
+    cy.peers.get(2)!.unacked.set({ ...forged, act: 1, mark: 0, direct: false, held: [] }, 0)
     hear(bea, 3, frame(cy, 2))
     const own = { ...forged, inc: 2, player: 20 }
-    cy.peers.get(2)!.owed.clear()
-    cy.peers.get(2)!.owed.set({ ...own, act: 1, mark: 0, direct: false, held: [] }, 0)
+    cy.peers.get(2)!.unacked.clear()
+    cy.peers.get(2)!.unacked.set({ ...own, act: 1, mark: 0, direct: false, held: [] }, 0)
     hear(bea, 3, frame(cy, 2))
     expect(bea.counters.refused).toBe(2)
     expect(count(bea)).toEqual({})
@@ -98,7 +98,7 @@ describe('frames', () => {
     act(ada, 1)
     const told = [...ada.bySlot.get(ada.slot)!.events.values()][0]!
     const lie = { ...told, body: new Uint8Array([9]), direct: false, held: [] }
-    cy.peers.get(2)!.owed.set(lie, 0)
+    cy.peers.get(2)!.unacked.set(lie, 0)
     hear(bea, 3, frame(cy, 2))
     hear(bea, 1, frame(ada, 2))
     const [kept] = [...bea.bySlot.get(bea.slot)!.events.values()]
@@ -107,13 +107,13 @@ describe('frames', () => {
 
   test('nobody whom we hear is said to be gone', () => {
     const [bea, cy] = [member(2), member(3)]
-    say(cy, NOW, game, new Uint8Array(0), 10)
+    makeEvent(cy, NOW, game, new Uint8Array(0), 10)
     hear(bea, 3, frame(cy, 2))
     expect(bea.counters.refused).toBe(1)
-    bea.peers.get(1)!.heardAt = -Infinity
+    bea.peers.get(1)!.receivedAt = -Infinity
     const other = member(3)
     other.nextId = 9
-    say(other, NOW, game, new Uint8Array(0), 10)
+    makeEvent(other, NOW, game, new Uint8Array(0), 10)
     hear(bea, 3, frame(other, 2))
     expect(bea.counters.refused).toBe(1)
   })
@@ -154,7 +154,7 @@ describe('what is counted', () => {
   test('a number out of all order costs nothing, and takes nothing back', () => {
     const [bea, cy] = [member(2), member(3)]
     for (const id of [2 ** 28 - 1, 1]) {
-      cy.peers.get(2)!.owed.set({ ...NOBODY, id, slot: cy.slot }, 0)
+      cy.peers.get(2)!.unacked.set({ ...NOBODY, id, slot: cy.slot }, 0)
       hear(bea, 3, frame(cy, 2))
       for (const slots of [bea, cy]) slots.slot++
     }
@@ -173,7 +173,7 @@ describe('what is counted', () => {
     const events = [...ada.unsure]
     for (const event of events) if (event.id <= 20 || event.id > 280) tally(ada, event)
     ada.base = ada.slot
-    const ids = takeVoid(ada, ada.base).map(({ id }) => id)
+    const ids = takeDiscarded(ada, ada.base).map(({ id }) => id)
     expect(ids).toEqual(events.map(({ id }) => id).filter((id) => id > 20 && id <= 280))
   })
 
@@ -183,7 +183,7 @@ describe('what is counted', () => {
     const events = [...ada.unsure]
     for (const id of [1, 5, 3]) tally(ada, events[id - 1]!)
     ada.base = ada.slot
-    expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 4])
+    expect(takeDiscarded(ada, ada.base).map(({ id }) => id)).toEqual([2, 4])
   })
 
   test('an act that counts after all changes nothing of other gaps (PR-2)', () => {
@@ -192,7 +192,7 @@ describe('what is counted', () => {
     const events = [...ada.unsure]
     for (const id of [1, 4, 7, 9, 6]) tally(ada, events[id - 1]!)
     ada.base = ada.slot
-    expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 3, 5, 8])
+    expect(takeDiscarded(ada, ada.base).map(({ id }) => id)).toEqual([2, 3, 5, 8])
   })
 
   test('the acts of 256 members are counted, and those of who went are forgotten first (PR-2)', () => {
@@ -210,7 +210,7 @@ describe('what is counted', () => {
     ada.peers.clear()
     act(ada)
     tick(ada, game, NOW + 400, out)
-    say(ada, NOW + 400, game, new Uint8Array([1]), 0)
+    makeEvent(ada, NOW + 400, game, new Uint8Array([1]), 0)
     tick(ada, game, NOW + 60_000, out)
     expect(shown(ada, game)).toEqual({ 10: 2 })
     expect(out.told).toEqual([])
@@ -232,7 +232,7 @@ describe('settled worlds', () => {
     // What only Ada ever knew of is in her world by now.
     act(ada)
     const later = NOW + (ada.horizon + 3) * game.ms
-    for (const peer of [...ada.peers.values(), ...bea.peers.values()]) peer.heardAt = later
+    for (const peer of [...ada.peers.values(), ...bea.peers.values()]) peer.receivedAt = later
     part.wake!(ada, later, out)
     part.wake!(bea, later - game.ms, out)
     out = hearing()
@@ -249,7 +249,7 @@ describe('settled worlds', () => {
     hearAda()
     expect(out.sent.map(({ to }) => to)).toEqual([1])
     // Once: what comes next is compared by itself.
-    expect(bea.peers.get(1)!.kept).toBe(null)
+    expect(bea.peers.get(1)!.earlyReport).toBe(null)
   })
 
   test('one that is said to differ is kept for its slot, if that is settled here soon (PR-2)', () => {
@@ -258,7 +258,7 @@ describe('settled worlds', () => {
     const kept = (slot: number): number | undefined => {
       const message = { kind: 'differs', slot, hash: 1, acts: 0 } as const
       part.receive!(bea, NOW, 1, encode(slotsLayout, message), out)
-      return bea.peers.get(1)!.kept?.slot
+      return bea.peers.get(1)!.earlyReport?.slot
     }
     // Of the slot that is settled already it tells at once.
     expect([kept(bea.base), out.told.length]).toEqual([undefined, 1])

@@ -7,7 +7,7 @@ import {
   create,
   createPeer,
   type Game,
-  say,
+  makeEvent,
   type Slots,
   slotsPart,
 } from '../../packages/holdfast/src/slots/protocol/slots.ts'
@@ -56,7 +56,7 @@ export function member(me: number, count = 3): Slots {
   for (let inc = 1; inc <= count; inc++) {
     slots.here.add(inc)
     slots.players.set(inc, inc * 10)
-    if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'live', heardAt: NOW })
+    if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'live', receivedAt: NOW })
   }
   return slots
 }
@@ -90,7 +90,7 @@ export function hands(out: () => Heard): Hands {
   }
   const later = (slots: Slots, by: number, heard: readonly number[] = []): number => {
     const now = NOW + by * game.ms
-    for (const inc of heard) slots.peers.get(inc)!.heardAt = now
+    for (const inc of heard) slots.peers.get(inc)!.receivedAt = now
     part.wake!(slots, now, out())
     return now
   }
@@ -105,7 +105,7 @@ export function hands(out: () => Heard): Hands {
     }
   }
   return {
-    act: (slots, body = 1, now = NOW) => say(slots, now, game, new Uint8Array([body]), 0),
+    act: (slots, body = 1, now = NOW) => makeEvent(slots, now, game, new Uint8Array([body]), 0),
     tell,
     later,
     converse,

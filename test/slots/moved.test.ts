@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { slots } from '../../packages/holdfast/src/index.ts'
 import { world } from '../../packages/sim/src/session-world.ts'
 import { shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
-import { leave } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { carryOver } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { createPeer, type Slots, tick } from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
@@ -27,8 +27,8 @@ function move(by: number, ...all: readonly (readonly [slots: Slots, me: number])
     part.clock!(slots, 0)
     slots.slot = NOW / game.ms + by
     for (const { inc } of members) {
-      const heardAt = NOW + by * game.ms
-      if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'joining', heardAt })
+      const receivedAt = NOW + by * game.ms
+      if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'joining', receivedAt })
     }
   }
 }
@@ -64,7 +64,7 @@ describe('a session is lost, and another found', () => {
     act(ada, 2)
     move(5, [cy, 1], [ada, 2])
     cy.worlds = []
-    cy.sound = 0
+    cy.validWorlds = 0
     // Nobody was known to have one, so the first begins.
     const now = NOW + 5 * game.ms
     tick(cy, game, now, out)
@@ -145,10 +145,10 @@ test('M37: a number of any member takes another name into the next session, once
   Object.assign(ada, { seed: 5 })
   act(ada)
   for (const inc of [least, last]) ada.tallies.set(inc, { upTo: 1, gaps: [] })
-  const { tallies, unsure } = leave(ada)
+  const { tallies, unsure } = carryOver(ada)
   expect([...tallies.keys()]).toEqual([least, last].map((inc) => 6 * 2 ** 32 + inc))
   expect(unsure.map(({ inc }) => inc)).toEqual([6 * 2 ** 32 + least])
   // What was owed before is owed under the name that it has.
-  const again = leave({ ...ada, seed: 9, tallies, unsure })
+  const again = carryOver({ ...ada, seed: 9, tallies, unsure })
   expect([...again.tallies.keys()]).toEqual([6 * 2 ** 32 + least])
 })

@@ -16,7 +16,7 @@ test.each([
     const ada = member(1, 2)
     ada.standing = 'joining'
     ada.peers.get(2)!.standing = 'unknown'
-    if (!hasOld) Object.assign(ada, { worlds: [], sound: 0 })
+    if (!hasOld) Object.assign(ada, { worlds: [], validWorlds: 0 })
     for (const waited of [0, ms - 1]) {
       tick(ada, game, NOW + waited, hearing())
       expect([waited, ada.standing]).toEqual([waited, 'joining'])

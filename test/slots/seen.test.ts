@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import type { PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
-import { lookAround } from '../../packages/holdfast/src/slots/protocol/reference.ts'
+import { updateApart } from '../../packages/holdfast/src/slots/protocol/reference.ts'
 import type { SlotPeer } from '../../packages/holdfast/src/slots/protocol/state.ts'
-import { takeVoid } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { takeDiscarded } from '../../packages/holdfast/src/slots/protocol/tally.ts'
 import { hands, hearing, member, NOW, part } from './machine.ts'
 
 const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }
@@ -41,10 +41,10 @@ test('an act of ours that is not settled yet is not void, whoever asks that earl
   hands(hearing).act(ada)
   const [event] = ada.unsure
   expect(event!.slot).toBeGreaterThan(ada.base)
-  expect(takeVoid(ada, event!.slot + 5)).toEqual([])
+  expect(takeDiscarded(ada, event!.slot + 5)).toEqual([])
   expect(ada.unsure).toEqual([event])
   ada.base = event!.slot
-  expect(takeVoid(ada, event!.slot + 5)).toEqual([event])
+  expect(takeDiscarded(ada, event!.slot + 5)).toEqual([event])
   expect(ada.unsure).toEqual([])
 })
 
@@ -54,10 +54,10 @@ test('where all were cut off, the oldest that plays and is heard leads again (PR
     bea.apart = true
     for (const peer of bea.peers.values()) peer.apart = true
     Object.assign(bea.peers.get(1)!, of)
-    lookAround(bea, NOW)
+    updateApart(bea, NOW)
     return !bea.apart
   }
-  const silent = { heardAt: NOW - 1_000_000 }
+  const silent = { receivedAt: NOW - 1_000_000 }
   expect([after({}), after({ standing: 'joining' }), after(silent)]).toEqual([false, true, true])
   // One that hears most is apart no longer only where nobody leads.
   expect(after({ apart: false })).toBe(false)
@@ -87,9 +87,9 @@ describe('who is here', () => {
   })
   test('is looked at anew at once, by who has a world that is open (PR-2)', () => {
     const slots = member(1)
-    Object.assign(slots, { changed: false, lookedIn: 9, dueAt: Infinity })
+    Object.assign(slots, { changed: false, scannedIn: 9, dueAt: Infinity })
     see(slots, {})
-    expect(slots).toMatchObject({ changed: true, lookedIn: -1, dueAt: NOW })
+    expect(slots).toMatchObject({ changed: true, scannedIn: -1, dueAt: NOW })
     const closed = member(1)
     Object.assign(closed, { standing: 'closed', changed: false, dueAt: NOW - 5 })
     see(closed, {})

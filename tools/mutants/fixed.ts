@@ -120,7 +120,7 @@ export const FIXED: readonly Fixed[] = [
     '',
   ),
   fixed('B3', 'mailbox/machine/state.ts createLink', 'acked: -1', 'acked: peer.heard'),
-  fixed('S11', 'slots/protocol/carry.ts owe', 'event.held.includes(inc) || ', ''),
+  fixed('S11', 'slots/protocol/delivery.ts queueEvent', 'event.held.includes(inc) || ', ''),
   fixed('P2', 'pieces/protocol/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',

@@ -1,4 +1,4 @@
-/** Actions as a game names them, and what they bring to a session. */
+/** Actions as a game defines them, and the kind that a session opens for them. */
 
 import * as actions from './protocol/actions.ts'
 import type { Actor, Run, Table } from './protocol/actions.ts'
@@ -28,7 +28,7 @@ import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
-/** The kind of all that `action` makes. */
+/** The kind of all actions. */
 export const actionsKind: Kind<'action'> = {
   word: 'action',
   channel: actions.ACTIONS_CHANNEL,
@@ -45,18 +45,19 @@ function open(types: readonly AnyAction[], host: Host): Opened {
 }
 
 /**
- * An action: runs on the primary, once, also when that changes hands meanwhile. What it
- * throws is told to whoever asked, and nothing of it is kept. It must not keep the table.
+ * An action runs on the primary exactly once, even if the primary changes meanwhile. If it throws,
+ * the caller gets the reason, and its changes are dropped. It must not use the table after it
+ * returns.
  *
  *     const deal = action('deal', { count: u8 }, (table, { count }, by) => { … })
  *
- * With fields the arguments are checked where they are given and on the primary, for which they
- * come off the network: a function gets all fields, each within its range, or is not called.
+ * With fields, the caller and the primary both check the arguments: the function gets all fields,
+ * each within its range, or is not called.
  *
- * Without fields its arguments are whatever plain JSON a member sends, and nothing of them is
- * checked: for an action that takes none, or looks at them itself.
+ * Without fields, the arguments are any plain JSON that a member sends, unchecked: use that for an
+ * action without arguments, or one that validates them.
  *
- * @throws HoldfastError code `bad-value` for a name that is empty or too long, for what is no field
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, for an invalid field
  *   and for fields of bytes: arguments travel as JSON
  */
 export function action<Args, Answer>(
@@ -90,7 +91,7 @@ export function action(
   return { kind: actionsKind, name, signature, run: run as AnyAction['run'] }
 }
 
-/** An answer, unless it is a promise: then the function does not fit. */
+/** The type of an answer; a promise becomes a type error, because actions are synchronous. */
 export type AtOnce<Answer> =
   Answer extends PromiseLike<unknown>
     ? 'what it does after an await would be lost: it may not be async'
@@ -98,20 +99,19 @@ export type AtOnce<Answer> =
 
 /** An action. */
 export interface ActionType<Args = unknown, Answer = unknown> {
-  /** The kind of all that `action` makes. */
+  /** The kind of all actions. */
   readonly kind: Kind<'action'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
   /** The fields of its arguments, and the field of its answer. */
   readonly signature: Signature
-  /** The function that the primary runs. To refuse it throws; the caller gets the sentence. */
+  /** The function that the primary runs. It throws to refuse; the caller gets the message. */
   readonly run: (table: GameTable, args: Args, by: Actor) => Answer
 }
 
 /**
- * An action as the primary runs it. Arguments that do not fit its fields are refused, for they come
- * off the network; what it throws by mistake is told to who writes the game. An `Error` that it
- * throws by itself is its way of saying no.
+ * An action as the primary runs it. Arguments come from the network, so they are refused if they do
+ * not fit. A plain `Error` refuses the action; any other exception is a bug, and is reported.
  *
  * @param all  the actions of the game, which timers may run
  */
@@ -120,7 +120,7 @@ export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report
   const where = `the action "${name}"`
   return (table, args, by) => {
     const given = fitArguments(signature, args)
-    // The caller alone learns of it: the game has made no mistake.
+    // Only the caller learns of it: the game made no mistake.
     if (!given.ok) throw new Error(`${where}: ${given.why}`)
     try {
       const value = requireSync(where, run(faced(table, all), given.value as never, by))
@@ -141,7 +141,7 @@ function faced(table: Table, all: readonly AnyAction[]): GameTable {
     const what = `a timer for the action "${name}"`
     return table.later(ms, action, type ? givenArguments(what, type.signature, args) : args)
   }
-  // Without a type of pieces a table has none of their verbs: who uses one is told so.
+  // Without types of pieces, their operations on the table throw.
   return { ...('create' in table ? {} : NO_PIECES), ...table, later } as GameTable
 }
 
@@ -174,14 +174,14 @@ function outcomeOf<Answer>(
   return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)
 }
 
-/** The actions of a session as its user sees them: what is asked for, and the table they write. */
+/** Runs actions for the application, and shows the table that they write. */
 export class ActionsApi implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host
   readonly table: TableView
   readonly #events: Listeners<TableEvents>
-  // Timers that we, as who serves, have asked for and have no answer about.
+  // As primary: timers that were requested and have no answer yet.
   readonly #requested = new Set<number>()
 
   constructor(types: readonly AnyAction[], state: actions.Actions, host: Host) {
@@ -219,7 +219,7 @@ export class ActionsApi implements Face {
     })
   }
 
-  /** Keys of the table are others; or timers are due, at who serves. */
+  /** Keys of the table changed; or, on the primary, timers are due. */
   onEvent(event: actions.ActionEvent): void {
     if (event.kind === 'table') return this.#events.emit('changed', event.keys)
     for (const id of event.ids) if (!this.#requested.has(id)) this.#fire(id)
@@ -234,7 +234,7 @@ export class ActionsApi implements Face {
       this.#requested.delete(id)
       const answer = actions.decodeAnswer(bytes)
       if (!answer || answer.ok) return
-      // Nobody asked for it who could be told, so whoever writes the game is.
+      // A timer has no caller, so its failure is reported to the application.
       const type = this.#types.find((one) => one.name === name)
       this.#host.reports.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
     }

@@ -1,4 +1,4 @@
-/** Calls as a user makes and answers them: procedures, promises, and what becomes of both. */
+/** Calls of procedures, as the application makes and answers them. */
 
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as calls from './protocol/calls.ts'
@@ -15,7 +15,7 @@ import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
 import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 import type { Signature } from '../api/arguments.ts'
 
-/** What a procedure does where it is called: its answer, or a promise of that. */
+/** The function of a procedure: returns its answer, or a promise of it. */
 export type Procedure<Args = never, Answer = unknown> = (
   args: Args,
   by: MemberInfo,
@@ -23,22 +23,22 @@ export type Procedure<Args = never, Answer = unknown> = (
 
 /** A procedure. */
 export interface ProcedureType<Args = never, Answer = unknown> {
-  /** The kind of all that `procedure` makes. */
+  /** The kind of all procedures. */
   readonly kind: Kind<'procedure'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
   /** The fields of its arguments, and the field of its answer. */
   readonly signature: Signature
-  /** What every member does; null where each says by `session.answer`. */
+  /** The function at every member; null if members set theirs by `session.answer`. */
   readonly run: Procedure<Args, Answer> | null
 }
 
-/** Who is called: a member, or whoever serves when the call is made. */
+/** The receiver of a call: a member, or the primary at the time of the call. */
 export type CallTarget = MemberInfo | 'primary'
-/** Who is told: as with a call, or all others. */
+/** The receiver of a note: as for a call, or all others. */
 export type NoteTarget = CallTarget | 'all'
 
-/** What `call` takes besides. */
+/** Options of `call`. */
 export interface CallOptions {
   /** How long to wait for the answer: up to 600,000 ms. Default 10,000. */
   readonly timeoutMs?: Millis
@@ -49,7 +49,7 @@ interface Waiting {
   type: AnyProcedure
 }
 
-/** What is said of a call that has no answer. */
+/** The code of each outcome that has no answer. */
 const CODES = {
   failed: 'failed',
   'not-found': 'away',
@@ -61,7 +61,7 @@ const CODES = {
 
 type AnyProcedure = ProcedureType<never, unknown>
 
-/** See the head of this file. */
+/** The calls of one session. */
 export class CallsApi implements Face {
   readonly #types: readonly AnyProcedure[]
   readonly #rpc: Rpc
@@ -99,7 +99,7 @@ export class CallsApi implements Face {
     }
   }
 
-  /** Tells a member, or all others. @throws HoldfastError, see `Session` */
+  /** Sends a note to a member, or to all others. @throws HoldfastError, see `Session` */
   note<Args>(type: ProcedureType<Args>, target: NoteTarget, args: Args): void {
     const invocation = this.#encode(type, args)
     const found = target === 'all' ? { inc: 0 } : this.#find(target)
@@ -108,7 +108,7 @@ export class CallsApi implements Face {
     this.#host.doNow((now) => calls.note(this.#rpc, now, inc, invocation))
   }
 
-  /** Says what is done here when it is called. @returns stops it */
+  /** Sets the function that runs here for calls of a procedure. @returns removes it */
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
     placeOf(this.#types, type)
     checkFunction(`the answer to "${type.name}"`, handler)
@@ -118,14 +118,14 @@ export class CallsApi implements Face {
     })
   }
 
-  /** The session is over: of what is under way nobody knows. */
+  /** The session is over: the fate of open calls is unknown. */
   end(_code: ErrorCode, why: string): void {
     for (const id of [...this.#waiting.keys()]) {
       this.#settled(id, 'unknown', `${why}: it may have run or not`)
     }
   }
 
-  /** A call of ours is settled, or somebody calls. */
+  /** A call of ours is settled, or another member calls. */
   onEvent(event: RpcEvent): void {
     if (event.kind === 'settled') return this.#settled(event.id, event.outcome, event.text)
     const type = this.#types.find(({ name }) => name === event.method)
@@ -144,7 +144,7 @@ export class CallsApi implements Face {
       calls.unfit(this.#rpc)
       return reply('not-found', `nothing answers to such arguments there: ${args.why}`)
     }
-    // What a game's function throws harms nobody: who called is told, and of a note its author.
+    // An exception goes to the caller; one in a note, or a bug, is also reported.
     new Promise((resolve) => resolve(run(args.value as never, by)))
       .then((answer) => toJson(givenAnswer(where, type.signature, answer), `what ${where} gave`))
       .then(
@@ -178,7 +178,7 @@ export class CallsApi implements Face {
     return { method: type.name, args: toJson(given, `the argument of "${type.name}"`) }
   }
 
-  // A player is the same over all its incarnations.
+  // A player keeps its number over all incarnations.
   #find(target: CallTarget): { readonly inc: PeerId } | Refused<'away'> {
     if (target !== 'primary' && typeof (target as MemberInfo | null)?.player !== 'number') {
       throw badValue(`who is called is a member, or "primary": ${shown(target)}`)

@@ -1,4 +1,4 @@
-/** Procedures as a game names them, and what they bring to a session. */
+/** Procedures as a game defines them, and the kind that a session opens for them. */
 
 import type { Part } from '../kind/protocol/part.ts'
 import { RPC_CHANNEL } from './protocol/messages.ts'
@@ -11,7 +11,7 @@ import type { Host, Kind, Opened } from '../kind/kind.ts'
 import type { Procedure, ProcedureType } from './calls.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 
-/** The kind of all that `procedure` makes. */
+/** The kind of all procedures. */
 export const proceduresKind: Kind<'procedure'> = {
   word: 'procedure',
   channel: RPC_CHANNEL,
@@ -26,21 +26,19 @@ function open(types: readonly ProcedureType[], host: Host): Opened {
 }
 
 /**
- * A procedure: one member calls it at another, and waits for the answer. Prefer an object for
- * what others shall see, for it costs less and nobody can miss it, and an action for what must
- * happen once: of a call that was under way when a link or a machine was lost nobody knows
- * whether it ran.
+ * A procedure: one member calls it at another, and waits for the answer. Prefer an object for state
+ * that others see: it costs less, and nobody can miss it. Prefer an action for what must happen
+ * exactly once: if a link or a machine is lost during a call, nobody knows whether it ran.
  *
  *     const roll = procedure('roll', { sides: u8 }, ({ sides }) => 1 + below(sides))
  *     const ask = procedure('ask', { question: text(200) }, null, { answer: bool })
  *
- * With fields the arguments are checked where they are given and where they come in, and so is an
- * answer that has a field. Without, they are whatever plain JSON a member sends, and nothing of
- * them is checked.
+ * With fields, caller and receiver both check the arguments, and an answer that has a field.
+ * Without fields, the arguments are any plain JSON that a member sends, unchecked.
  *
- * @param run  what every member does when it is called; what it throws is told to who called. None,
- *   or null, where each says by `session.answer` what it does
- * @throws HoldfastError code `bad-value` for a name that is empty or too long, for what is no field
+ * @param run  the function at every member; the caller gets what it throws. None or null if members
+ *   set theirs by `session.answer`
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, for an invalid field
  *   and for fields of bytes: arguments travel as JSON
  */
 export function procedure<Args, Answer>(

@@ -1,4 +1,4 @@
-/** The author of a part as its machine meets them: what they throw costs that one call. */
+/** Wraps the functions of a part's author: an exception costs only that one call. */
 
 import * as machine from './protocol/custom.ts'
 import { badValue, misfit } from '../machine.ts'
@@ -8,7 +8,7 @@ import type { AnyPlan, Performance } from './types.ts'
 
 class Refusal extends Error {}
 
-/** In `perform`: says no to who asked, with that sentence. Nothing is changed. */
+/** In `perform`: refuses the operation; the caller gets the sentence. Nothing is changed. */
 export function refuse(sentence: string): never {
   throw new Refusal(String(sentence))
 }
@@ -16,10 +16,10 @@ export function refuse(sentence: string): never {
 const NOTHING: Uint8Array = new Uint8Array(0)
 
 /**
- * See the head of this file.
+ * The functions of a plan, guarded.
  *
- * @param name  of the definition, for reports
- * @throws HoldfastError `bad-value` if the author gives no state to begin with, or what they threw
+ * @param name  the name of the definition, for reports
+ * @throws HoldfastError `bad-value` if `create` returns no object; and whatever `create` throws
  */
 export function authorOf(
   plan: AnyPlan,
@@ -29,7 +29,7 @@ export function authorOf(
 ): machine.Author {
   const whose = (verb: string): string => `${verb} of the part "${name}"`
   const source = (verb: keyof AnyPlan): object => (plan[verb] ?? plan) as object
-  // What it throws is reported as that function's, once.
+  // Reports an exception once for each function.
   const guarded = <Value>(verb: keyof AnyPlan, run: () => Value, instead: Value): Value => {
     const tell: Report = (error, where) => report(error, where, source(verb))
     return guardRule(tell, whose(verb), run, instead)()
@@ -54,7 +54,7 @@ export function authorOf(
       return guarded('snapshot', of, null)
     },
     restore: (bytes) => {
-      // A part that keeps nothing begins anew.
+      // A part without durable state starts with a new one.
       const of = (): unknown => (plan.restore ? plan.restore(bytes, options) : created())
       const state = guarded('restore', of, null)
       return typeof state === 'object' ? state : null
@@ -77,7 +77,7 @@ function performed(
   }
 }
 
-// Without a state there is no session: whoever joins is told at once.
+// Without a state there is no session, so joining fails at once.
 function createdBy(where: string, plan: AnyPlan, options: unknown): object {
   const state: unknown = requireSync(where, plan.create(options))
   if (typeof state === 'object' && state !== null) return state
@@ -104,7 +104,7 @@ function judged(where: string, given: Performance): machine.Decision {
   return { kind: 'done', changes: made, answer: said.slice() }
 }
 
-/** Bytes that are not too many. @throws HoldfastError code `bad-value` */
+/** Checks the size of bytes. @throws HoldfastError code `bad-value` */
 export function bounded(what: string, bytes: unknown, most: number): Uint8Array {
   if (!(bytes instanceof Uint8Array)) throw badValue(`${what} is a Uint8Array: ${shown(bytes)}`)
   if (bytes.length <= most) return bytes

@@ -1,4 +1,4 @@
-/** A part by others in one session: what its face is given, and what its session does by it. */
+/** A custom part in one session: the host that its face gets, and the delivery of its events. */
 
 import * as machine from './protocol/custom.ts'
 import { HoldfastError } from '../machine.ts'
@@ -25,7 +25,7 @@ const NOBODY = Object.freeze<MemberInfo>({
   watches: false,
 })
 
-/** See the head of this file. */
+/** One custom part of a session. */
 export class CustomApi implements Face {
   readonly #given: Given
   readonly #state: machine.Custom
@@ -41,7 +41,7 @@ export class CustomApi implements Face {
     this.#events = new Listeners(`the part "${given.name}"`, ['changed'], host.reports)
   }
 
-  /** What the author gives; made when it is wanted first. @throws HoldfastError `left` */
+  /** The author's face, created on first use. @throws HoldfastError `left` */
   part(): unknown {
     if (this.#face) return this.#face.face
     if (this.#host.over) {
@@ -100,7 +100,7 @@ export class CustomApi implements Face {
     throw new HoldfastError('left', `nothing is ${what}: the session was left`)
   }
 
-  // What is wrong with the question rejects; what became of it is its outcome.
+  // Invalid calls reject the promise; everything else is an outcome.
   async #ask(operation: Uint8Array): Promise<OperationOutcome> {
     this.#checkOpen('asked')
     this.#host.checkPlays('ask')

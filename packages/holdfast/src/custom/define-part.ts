@@ -1,4 +1,4 @@
-/** Parts by others: what an author names, and what a session makes of it. */
+/** Custom parts: their definitions, and the kind that a session opens for them. */
 
 import * as machine from './protocol/custom.ts'
 import { badValue } from '../machine.ts'
@@ -10,17 +10,17 @@ import { authorOf } from './author.ts'
 import { CustomApi } from './custom-api.ts'
 import type { AnyPlan, PartPlan, PartType } from './types.ts'
 
-/** The lowest and the highest channel of parts by others. */
+/** The lowest and the highest channel of custom parts. */
 export const CHANNELS: readonly [number, number] = [64, 255]
 
-/** A definition with what its author gave. */
+/** A definition with its plan. */
 interface CustomDefinition extends PartType {
   readonly text: string
   readonly plan: AnyPlan
   readonly options: unknown
 }
 
-/** What `definePart` gives: makes definitions, of a name and whatever options the part has. */
+/** Makes definitions of a custom part, from a name and the part's options. */
 export type PartMaker<Options, Face> = <const Name extends string>(
   name: Name,
   ...options: unknown extends Options ? [] : [options: Options]
@@ -30,15 +30,15 @@ const VERBS = ['text', 'create', 'face'] as const
 const DURABLE = ['perform', 'apply', 'snapshot', 'restore'] as const
 
 /**
- * A kind of one’s own: what it gives makes definitions, as `object` does. A game has one of them.
+ * Defines a kind of part. The result makes definitions, as `object` does; a game has at most one.
  *
  *     const chat = definePart({ channel: 64, text: () => 'v1', create: …, face: … })
  *     const Lobby = chat('lobby')
  *     const session = await join({ game: 'talk', types: [Lobby] })
  *     session.part(Lobby).say('hello')
  *
- * @throws HoldfastError `bad-value` for a channel below 64 or above 255, for what is no function,
- *   for a part that has some of `perform`, `apply`, `snapshot` and `restore` and lacks others
+ * @throws HoldfastError `bad-value` for a channel below 64 or above 255, for a value that is no
+ *   function, or if only some of `perform`, `apply`, `snapshot` and `restore` are given
  */
 export function definePart<Options, State extends object, Face>(
   plan: PartPlan<Options, State, Face>,

@@ -1,4 +1,4 @@
-/** What authors of parts are given and give. */
+/** The types for authors of custom parts. */
 
 import type { Asker } from './protocol/custom.ts'
 import type { Emitter } from '../api/emitter.ts'
@@ -9,104 +9,105 @@ export type { Asker } from './protocol/custom.ts'
 
 /** A definition of a part, for `types` of `join` and for `session.part`. */
 export interface PartType<Name extends string = string, Face = unknown> {
-  /** The kind of that part alone. */
+  /** The kind of this part only. */
   readonly kind: Kind<'part'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: Name
-  /** The type of its face alone. */
+  /** Carries the type of its face; never set. */
   readonly of?: { readonly face: Face }
 }
 
 /**
- * What came of an operation: its changes are made, once; or
+ * The outcome of an operation: its changes were made, exactly once; or
  *
- * - `unfit`: it has too many bytes, and was not asked for
- * - `refused`: `perform` said no, by `refuse`; nothing was changed
- * - `failed`: `perform` threw or gave what cannot be; nothing was changed
- * - `lost`: nobody can tell any more what came of it
+ * - `unfit`: it has too many bytes, and was not sent
+ * - `refused`: `perform` called `refuse`; nothing was changed
+ * - `failed`: `perform` threw or returned an invalid value; nothing was changed
+ * - `lost`: the outcome is unknown
  */
 export type OperationOutcome = Outcome<Uint8Array, 'unfit' | 'refused' | 'failed' | 'lost'>
 
-/** What a part tells its face. */
+/** Events of a part for its face. */
 export interface PartEvents {
-  /** Changes were applied; told once for all that came together. */
+  /** Changes were applied; emitted once for all that came together. */
   changed: void
 }
 
-/** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
+/** An emitter for a face: its users call `on`, the face calls `emit`. */
 export interface Teller<Events> extends Emitter<Events> {
-  /** Tells everybody who listens. */
+  /** Calls all listeners. */
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void
 }
 
-/** What a face gets of its session, and nothing more. */
+/** The session as a face sees it. */
 export interface PartHost<State> extends Emitter<PartEvents> {
-  /** What `apply` made of all that this member was told. Another object after a return. */
+  /** The published state. A new object after the member returned to a session. */
   readonly state: Readonly<State>
-  /** Ourselves; before the first view nobody, with player 0. */
+  /** This member; before the first view a member with player 0. */
   readonly me: MemberInfo
-  /** Who is here, oldest first. */
+  /** The members here, oldest first. */
   readonly members: readonly MemberInfo[]
   /** Session time in ms; NaN while it is not known. */
   now(): number
   /**
-   * Has the server `perform` an operation of at most 16,320 bytes: once, whoever serves by then.
-   * The promise waits as long as it must.
+   * Asks the primary to `perform` an operation of at most 16,320 bytes, exactly once, even if the
+   * primary changes. The promise has no timeout.
    *
    * @throws HoldfastError `bad-value`, `left`, or `overloaded` with 64 of this member under way
    */
   ask(operation: Uint8Array): Promise<OperationOutcome>
   /**
-   * A message of at most 8 KB to a member, or to all others, for `receive`. It is kept nowhere: it
-   * is in order, and lost with a link on its way.
+   * Sends a message of at most 8 KB to a member, or to all others, for `receive`. Messages are in
+   * order and not stored: a lost link loses those on their way.
    *
-   * @throws HoldfastError `bad-value`, `not-found` for who is not here, `overloaded` above some 200
-   *   short messages or 50 KB a second, `left`
+   * @throws HoldfastError `bad-value`, `not-found` if the member is not here, `overloaded` above
+   *   about 200 short messages or 50 KB a second, `left`
    */
   send(to: MemberInfo | 'all', message: Uint8Array): void
-  /** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
+  /** Creates an emitter for the face, with these events. */
   events<Events>(...names: (keyof Events & string)[]): Teller<Events>
 }
 
-/** What `perform` gives: what shall be changed, and what who asked is told. */
+/** The result of `perform`: the changes, and the answer to the caller. */
 export interface Performance {
-  /** At most 256, with 40 KB together; `apply` makes them in order. */
+  /** At most 256, together at most 40 KB; `apply` makes them in order. */
   readonly changes?: readonly Uint8Array[]
-  /** At most 16,320 bytes; none if not given. */
+  /** At most 16,320 bytes; empty by default. */
   readonly answer?: Uint8Array
 }
 
 /**
- * What `definePart` takes. What throws costs that one call, and is told to `session.on('error')`.
- * A part that keeps nothing needs neither of `perform`, `apply`, `snapshot` and `restore`; one that
- * does needs them all. They are the same at all members, and take nothing from elsewhere.
+ * The argument of `definePart`. An exception costs only that one call, and goes to
+ * `session.on('error')`. A part without durable state needs none of `perform`, `apply`, `snapshot`
+ * and `restore`; a part with durable state needs all four. They must be deterministic, and the same
+ * at all members.
  */
 export interface PartPlan<Options, State, Face> {
-  /** 64 to 255: no two parts of a game have the same. */
+  /** 64 to 255, unique among the parts of a game. */
   readonly channel: number
-  /** What two builds must agree on besides the name, rules included. */
+  /** Everything besides the name that two builds must agree on, rules included. */
   text(options: Options): string
-  /** The state that a room begins with: an object. */
+  /** The initial state of a room: an object. */
   create(options: Options): State
   /**
-   * On the server: what an operation would change. It changes nothing itself; `refuse` says no.
-   * The bytes may be anything that a member sent.
+   * On the primary: the changes that an operation makes. It changes nothing itself; `refuse`
+   * refuses the operation. The bytes are untrusted.
    */
   perform?(state: Readonly<State>, operation: Uint8Array, by: Asker, options: Options): Performance
-  /** Makes one change that `perform` gave. At primary and backup, and where it is told. */
+  /** Applies one change of `perform`: at primary and backup, and at members once published. */
   apply?(state: State, change: Uint8Array, options: Options): void
-  /** The whole state as at most 4 MB: for newcomers, a new backup, a recovery. */
+  /** The whole state in at most 4 MB: for newcomers, a new backup, a recovery. */
   snapshot?(state: Readonly<State>): Uint8Array
-  /** A new state, of such bytes; null refuses them. They may be anything. */
+  /** Creates a state from a snapshot; null refuses the bytes, which are untrusted. */
   restore?(bytes: Uint8Array, options: Options): State | null
-  /** Made once in each session: what `session.part` gives. */
+  /** Created once in each session: the result of `session.part`. */
   face(host: PartHost<State>, options: Options): Face
   /**
-   * A message of `host.send`; it may be anything. What comes of it belongs to the face: the state
-   * is changed by `apply` alone. Stands behind `face` in the plan, so that its type is known.
+   * Receives a message of `host.send`, which is untrusted. It may change the face; only `apply`
+   * changes the state. Declare it after `face`, so that TypeScript infers the face's type.
    */
   receive?(face: Face, from: MemberInfo, message: Uint8Array): void
 }
 
-/** A plan of whatever options, state and face. */
+/** A plan with any options, state and face. */
 export type AnyPlan = PartPlan<unknown, object, unknown>

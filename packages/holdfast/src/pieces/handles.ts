@@ -1,4 +1,4 @@
-/** A piece as a user holds it. */
+/** The public handle of a piece. */
 
 import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from './protocol/pieces.ts'
@@ -11,88 +11,87 @@ import type { Reports } from '../api/reports.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
-/** A hold of ours that ended, though we did not let go. */
+/** A hold of this player that ended without their letting go. */
 export interface LostHold {
-  /** Who took it; null if nobody did, or if they are gone. */
+  /** The member who took it; null if nobody did, or if that member has left. */
   readonly by: MemberInfo | null
   /**
-   * `taken`: somebody wrested it, or an action took it. `away`: we were out of touch for so long
-   * that the server let go of it, or a recovery lost our hold. `gone`: there is no such piece any
-   * more.
+   * `taken`: a player took it by force, or an action took it. `away`: we were out of touch for so
+   * long that the server released it, or a recovery lost our hold. `gone`: the piece was removed.
    */
   readonly why: LossReason
 }
 
-/** What a verb of a piece takes besides. */
+/** Options of every operation on a piece. */
 export interface PieceCall {
-  /** Waits no longer; what was asked for goes on. */
+  /** Aborts the waiting, not the operation. */
   readonly signal?: AbortSignal
 }
 
-/** How to take hold of a piece. */
+/** Options of `grab`. */
 export interface Grip extends PieceCall {
-  /** Though it may have changed meanwhile: who let go of it last may grasp it again at once. */
+  /** Regrab: succeeds even if stale, if we released the piece last and nobody holds it. */
   readonly loose?: boolean
-  /** Also out of another's hand. */
+  /** Takes the piece even if another player holds it. */
   readonly wrest?: boolean
-  /** Above all others. */
+  /** Also raises the piece above all others. */
   readonly raise?: boolean
 }
 
-/** What a piece tells, and what the listener gets. */
+/** Events of a piece, with their values. */
 export interface PieceEvents {
-  /** Somebody was first, and what was under way here is void: let go of it. */
+  /** Another player was first, and our pending updates are discarded: end the drag. */
   conflict: { readonly by: MemberInfo | null }
-  /** An update of ours cannot be; the promise says so too. */
+  /** An update of ours was refused; its promise reports the same. */
   refused: { readonly reason: string; readonly by: MemberInfo | null }
-  /** We held it and do not any more: told at once, whether something was under way or not. */
+  /** Our hold ended without our release; emitted at once, with or without pending updates. */
   lost: LostHold
-  /** It was told, or something was done to it here. */
+  /** Its published state or our pending updates changed. */
   changed: void
-  /** There is no such piece any more. */
+  /** The piece was removed. */
   gone: void
 }
 
-/** A change of some fields. */
+/** New values of some fields. */
 export type PiecePatch<F extends Fields> = {
   readonly [Name in keyof F]?: NonNullable<StateOf<F>[Name]>
 }
 
-/** A piece. What is done to it is shown at once, and the promise says what came of it. */
+/** A piece. Operations show at once; their promises resolve to the outcome. */
 export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEvents> {
-  /** Unique in the session, for ever. Actions find the piece by it. */
+  /** Unique in the session, and never used again. Actions find the piece by it. */
   readonly id: string
-  /** The definition that it was made by. */
+  /** Its definition. */
   readonly type: PieceType<F>
-  /** As shown here: what was told, with our own updates on top. A hidden field is null. */
+  /** The published state with our pending updates on top. A hidden field is null. */
   readonly state: Readonly<StateOf<F>>
-  /** Who holds it; null for nobody, and until who left it in their hand has been freed of it. */
+  /** The member who holds it; null for nobody, or for a player who has left. */
   readonly holder: MemberInfo | null
-  /** Who changed it last; null for the game itself, and for somebody who has left. */
+  /** The member who changed it last; null for the game itself, or for a player who has left. */
   readonly lastBy: MemberInfo | null
-  /** Its level, a text that compares; `session.all` has the lowest first. */
+  /** Its level, a string that sorts; `session.all` has the lowest first. */
   readonly z: string
-  /** Updates of ours have no outcome yet. */
+  /** Whether updates of ours have no outcome yet. */
   readonly pending: boolean
-  /** Whether there is such a piece; false for ever once it is gone. */
+  /** False once the piece was removed. */
   readonly alive: boolean
   /**
-   * Changes some fields. Shown at once; the outcome comes within a round trip to the primary.
+   * Changes some fields. The change shows at once; the outcome takes a round trip to the primary.
    *
-   * A value that does not fit its field is the outcome `unfit`. It rejects, as all verbs here do,
-   * with a HoldfastError: `bad-value` for a name that is no field or a value of another kind,
-   * `left` once the session was left; and with the reason of a signal that aborts.
+   * A value that does not fit its field resolves to `unfit`. Like all operations here, the promise
+   * rejects with a HoldfastError: `bad-value` for an unknown field or a value of another kind,
+   * `left` after the session was left. An aborted signal rejects it with the signal's reason.
    */
   update(patch: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
-  /** Takes hold of it: nobody else changes it until we let go. */
+  /** Takes hold of the piece: nobody else can change it until we release it. */
   grab(grip?: Grip): Promise<PieceOutcome>
-  /** Lets go of it, with a last change. */
+  /** Releases the piece, with a last change. */
   release(patch?: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
-  /** Puts it above all others. */
+  /** Puts the piece above all others. */
   raise(call?: PieceCall): Promise<PieceOutcome>
-  /** Puts it below all others. */
+  /** Puts the piece below all others. */
   lower(call?: PieceCall): Promise<PieceOutcome>
-  /** Between two others; null stands for the table and for the eye. */
+  /** Puts the piece between two others; a null `low` is the bottom, a null `high` the top. */
   level(
     low: PieceHandle<Fields> | null,
     high: PieceHandle<Fields> | null,
@@ -100,43 +99,43 @@ export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEve
   ): Promise<PieceOutcome>
 }
 
-/** What a handle needs of its session. */
+/** The session as a handle sees it. */
 export interface PieceHost {
   readonly reports: Reports
-  /** As it is shown; null if there is none. */
+  /** The piece as shown; null if it does not exist. */
   shown(id: number): Row | null
-  /** Null for who is not here. */
+  /** Null if the player is not here. */
   member(player: number): MemberInfo | null
   readonly player: number
-  /** The session was left. */
+  /** Whether the session was left. */
   readonly left: boolean
   /** @throws HoldfastError `watching` in a member that only watches */
   checkPlays(verb: string): void
-  /** How many updates of ours are under way, and whether one is loose. */
+  /** How many of our updates are pending, and whether one of them is a regrab. */
   pendingOf(id: number): { count: number; regrab: boolean }
   above(): string
   below(): string
   /** @throws HoldfastError */
   ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome>
-  /** Something is shown that was not. */
+  /** The shown state changed. */
   onTouched(handle: PieceHandle): void
 }
 
 const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
 
-/** Why what was under way is void, though nobody was first. */
+/** Why pending updates were discarded although nobody else was first. */
 const AWAY = 'you were out of touch, and it was let go'
 
-/** Nothing was asked for. */
+/** The outcome of an update that changes nothing. */
 const UNCHANGED: PieceOutcome = Object.freeze({ ok: true, value: { clamped: false } })
 
-/** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
+/** Most pending updates of one piece; later ones are queued and merged. */
 const PENDING_MAX = 8
 
-// What waits for others to be answered.
+// An update that waits for earlier outcomes.
 interface QueuedUpdate {
   op: Op
-  /** It goes on from a loose grab: it is void if that was not honoured. */
+  /** It follows a regrab: discarded if the regrab was not granted. */
   afterRegrab: boolean
   promise: Promise<PieceOutcome>
   readonly settle: (outcome: PieceOutcome | PromiseLike<PieceOutcome>) => void
@@ -148,16 +147,16 @@ export class Piece implements PieceHandle<Fields> {
   readonly type: PieceType
   alive = true
   readonly #host: PieceHost
-  // As the machine has it.
+  // The id in the protocol.
   readonly #number: number
   #events: Listeners<PieceEvents> | null = null
   #row: Row
-  /** As it was told last. */
+  /** As published last. */
   #confirmed: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
   #queue: QueuedUpdate[] = []
-  // The generation that was told when the first of them began to wait.
+  // The published generation when the first queued update began to wait.
   #since = 0
 
   constructor(host: PieceHost, type: PieceType, row: Row) {
@@ -169,7 +168,7 @@ export class Piece implements PieceHandle<Fields> {
     this.#confirmed = row
   }
 
-  /** Not for users: as it is shown. */
+  /** Internal: the piece as shown, queued updates included. */
   get row(): Row {
     this.#shown ??= this.#withQueued(this.#host.shown(this.#number) ?? this.#row)
     this.#row = this.#shown
@@ -252,7 +251,7 @@ export class Piece implements PieceHandle<Fields> {
     return this.#events.on(name, listener, options)
   }
 
-  /** Not for users: it was told, or something was done to it. */
+  /** Internal: the published state or our updates changed. */
   onChanged(): void {
     this.#shown = null
     this.#state = null
@@ -260,7 +259,7 @@ export class Piece implements PieceHandle<Fields> {
     this.emit('changed', undefined)
   }
 
-  /** Not for users. */
+  /** Internal. */
   emit<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
     this.#events?.emit(name, value)
   }
@@ -292,7 +291,7 @@ export class Piece implements PieceHandle<Fields> {
     const { signal } = call
     if (!this.alive) return this.refusedOutcome(GONE)
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return UNCHANGED
-    // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
+    // Only a regrab may be granted although stale, so later updates wait for its outcome (O51).
     const under = this.#host.pendingOf(this.#number)
     const waits = this.#queue.length > 0 || under.regrab || under.count >= PENDING_MAX
     const outcome = waits ? this.#wait(op, under.regrab) : this.#ask(op, regrab)
@@ -320,7 +319,7 @@ export class Piece implements PieceHandle<Fields> {
     return later.promise
   }
 
-  // What waits gives complete values: it would undo what somebody else did meanwhile.
+  // Queued updates give complete values, so they would undo another player's newer update.
   #discardIfBeaten(): void {
     const row = this.#queue.length > 0 ? this.#host.shown(this.#number) : null
     const others = row && lastFromOthers(row, this.#host.player)
@@ -329,8 +328,8 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /**
-   * Not for users: all that came was told. What waited goes as others are answered. Before that it
-   * could go on from what is void, for news of it may still be on the way here.
+   * Internal: sends queued updates as earlier ones are answered, after all events of the turn:
+   * earlier, an update could follow one that is being discarded.
    */
   pump(): void {
     while (this.#queue.length > 0) {
@@ -344,17 +343,17 @@ export class Piece implements PieceHandle<Fields> {
     }
   }
 
-  /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
+  /** Internal: the outcome of an update that another player preceded; 0 for nobody. */
   lateOutcome(by: number): PieceOutcome {
     if (by !== 0) {
       const first = this.#member(by)
       return refused('late', `${first?.name ?? 'somebody who has left'} was first`, first)
     }
-    // Nobody loses without a winner.
+    // Without a winner the update did not lose.
     return this.refusedOutcome(this.alive ? AWAY : GONE)
   }
 
-  /** Not for users: the outcome of an update that was refused. @param heldBy  when it was */
+  /** Internal: the outcome of a refused update. @param heldBy  the holder at that time */
   refusedOutcome(reason: string, heldBy = 0): Refused<'held' | 'refused' | 'gone'> {
     if (reason === GONE) return refused('gone', reason)
     if (reason !== HELD) return refused('refused', reason)
@@ -362,7 +361,7 @@ export class Piece implements PieceHandle<Fields> {
     return refused('held', by ? `${by.name} holds it` : reason, by)
   }
 
-  /** Not for users: somebody was first. What waits would have gone on from what is void. */
+  /** Internal: another player was first. Queued updates follow discarded ones, and fail too. */
   onConflict(by: number): void {
     const outcome = this.lateOutcome(by)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
@@ -370,7 +369,7 @@ export class Piece implements PieceHandle<Fields> {
     else this.emit('conflict', { by: this.#member(by) })
   }
 
-  /** Not for users: an update cannot be. What waits went on from it. */
+  /** Internal: an update was refused. Queued updates follow it, and fail too. */
   onRefused(reason: string, heldBy: number): void {
     const outcome = this.refusedOutcome(reason, heldBy)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
@@ -383,9 +382,9 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /**
-   * Not for users: so it was told.
+   * Internal: takes a newly published state.
    *
-   * @returns whether anything of it is seen here
+   * @returns whether this player can see a difference
    */
   onPublished(row: Row): boolean {
     const before = this.#confirmed
@@ -394,12 +393,12 @@ export class Piece implements PieceHandle<Fields> {
     return !looksSame(this.type, before, row)
   }
 
-  /** Not for users: we held it, and somebody took it; 0 for nobody. */
+  /** Internal: our hold ended; `by` is 0 if nobody took the piece. */
   onLost(by: number, why: LostHold['why']): void {
     this.emit('lost', { by: this.#member(by), why })
   }
 
-  /** Not for users: it is gone. */
+  /** Internal: the piece was removed. */
   onGone(): void {
     this.alive = false
     for (const { settle } of this.#queue.splice(0)) settle(this.lateOutcome(0))
@@ -413,12 +412,12 @@ export class Piece implements PieceHandle<Fields> {
   }
 }
 
-/** Lowest first. */
+/** Orders handles by level, lowest first. */
 export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): number {
   return byLevel((a as Piece).row, (b as Piece).row)
 }
 
-// A player who may not see a field sees no change of it.
+// Changes of hidden fields are not seen.
 function looksSame({ schema }: PieceType, one: Row, other: Row): boolean {
   const { heldBy, z, hidden } = one
   if (heldBy !== other.heldBy || z !== other.z || hidden !== other.hidden || hidden === 0) {
@@ -427,7 +426,7 @@ function looksSame({ schema }: PieceType, one: Row, other: Row): boolean {
   return (differing(schema, one.fields, other.fields) & ~hidden) === 0
 }
 
-// The later one wins, field by field.
+// Merges two queued updates: the later wins, field by field.
 function merged({ schema }: PieceType, before: Op, after: Op): Op {
   const fields = [...before.fields]
   setFields(schema, fields, after.fields, after.mask)

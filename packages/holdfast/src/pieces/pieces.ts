@@ -1,4 +1,4 @@
-/** Pieces as a game names them, and what they bring to a session. */
+/** Types of pieces as a game defines them, and the kind that a session opens for them. */
 
 import type { Part } from '../kind/protocol/part.ts'
 import * as pieces from './protocol/pieces.ts'
@@ -15,7 +15,7 @@ export { reject, secret } from './types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
 
-/** The kind of all that `piece` makes. */
+/** The kind of all types of pieces. */
 export const piecesKind: Kind<'piece'> = {
   word: 'piece',
   channel: pieces.PIECES_CHANNEL,
@@ -42,8 +42,9 @@ function open(types: readonly PieceType[], host: Host): Opened {
 }
 
 /**
- * A type of pieces: what several hands may reach for. The primary decides who was first; what is
- * done is shown at once, and who was too late is told who was first. Pieces are made by actions.
+ * A type of pieces: things that several players may grab at once, such as cards. Changes show at
+ * once; the primary decides who was first, and a player who was late learns who was. Only actions
+ * create pieces.
  *
  * @throws HoldfastError code `bad-value` for a name that is empty or too long
  */

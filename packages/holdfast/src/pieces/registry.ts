@@ -1,7 +1,4 @@
-/**
- * The pieces of a session as its user sees them: handles and collections over the pieces room, and
- * the promises of what was asked for.
- */
+/** The handles and collections of a session's pieces, and the promises of operations on them. */
 
 import type { Fields } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
@@ -14,7 +11,7 @@ import { placeOf } from '../kind/definitions.ts'
 import { type PieceOutcome, refused } from '../kind/outcomes.ts'
 import type { Face, Host } from '../kind/kind.ts'
 
-// Nobody guesses what is drawn by a seed of so many.
+// Enough bytes that nobody can guess the seed of random draws.
 const SEED_BYTES = 32
 
 /** See the head of this file. */
@@ -23,12 +20,12 @@ export class PieceRegistry implements Face {
   readonly #types: readonly PieceType[]
   readonly #state: pieces.Pieces
   readonly #handles = new Map<number, Piece>()
-  // Since the end of the last turn.
+  // Handles that changed in this turn.
   readonly #changed = new Set<Piece>()
   readonly #collections: Collections<PieceType, PieceHandle>
   readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
-  // Players who went and hold something, and whether some are being freed.
+  // Players who left holding pieces, and whether an operation that frees some is pending.
   #absentHolders: readonly number[] = []
   #isFreeing = false
   #reportedLost = ''
@@ -69,7 +66,7 @@ export class PieceRegistry implements Face {
     }
   }
 
-  /** Lots are drawn by what nobody can guess. */
+  /** Seeds the random draws. */
   begin(random: (count: number) => Uint8Array): void {
     this.#state.committed.seed = random(SEED_BYTES)
   }
@@ -78,14 +75,14 @@ export class PieceRegistry implements Face {
     for (const { row } of this.#handles.values()) yield row
   }
 
-  /** All of a type, lowest first. @throws HoldfastError code `not-found` */
+  /** All pieces of a type, lowest first. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>> {
     placeOf(this.#types, type as unknown as PieceType)
     const collection = this.#collections.of(type as unknown as PieceType)
     return collection.snapshot() as unknown as Listing<PieceHandle<F>>
   }
 
-  /** Something happened to a piece. */
+  /** Handles an event of the protocol part. */
   onEvent(event: PieceEvent): void {
     if (event.kind === 'pieces-held') {
       this.#absentHolders = event.players
@@ -97,7 +94,7 @@ export class PieceRegistry implements Face {
     const row = this.#state.published.get(id)
     if (event.kind === 'piece-went') return this.#remove(id)
     if (event.kind === 'piece-lost') return handle?.onLost(event.by, event.why)
-    // What was done to it since it went is told first; that it went is told behind this.
+    // The piece was removed since: a later event reports that.
     if (!row) return
     if (!handle) return this.#add(row)
     const isSeen = handle.onPublished(row)
@@ -124,7 +121,7 @@ export class PieceRegistry implements Face {
     handle.onGone()
   }
 
-  /** All events of a verb were told. */
+  /** All events of a turn were delivered. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
@@ -200,8 +197,8 @@ export class PieceRegistry implements Face {
     return refused(reason === pieces.GONE ? 'gone' : 'refused', reason)
   }
 
-  // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
-  // went meanwhile, once more at the end of a turn.
+  // Releases the pieces of players who left, one operation at a time. If it cannot be sent, or more
+  // players leave meanwhile, the end of a turn tries again.
   #free(): void {
     if (this.#isFreeing || this.#absentHolders.length === 0) return
     const players = this.#absentHolders
@@ -209,7 +206,7 @@ export class PieceRegistry implements Face {
     this.#isFreeing = true
     const settle = (bytes: Uint8Array): void => {
       this.#isFreeing = false
-      // Some hold more than one operation frees.
+      // One operation could not free all of their pieces.
       if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#freeAgain(players)
       this.#free()
     }

@@ -1,4 +1,4 @@
-/** What an action of the game works with: the table of values, and the pieces on it. */
+/** What an action works on: the table of values, and the pieces. */
 
 import type { Actor, Table } from '../actions/protocol/actions.ts'
 import { HoldfastError, type Millis } from '../machine.ts'
@@ -18,53 +18,53 @@ import type { Companion, Kind } from '../kind/kind.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { type Face, idOf, numberOf, patched, type PieceType, stateOf } from './types.ts'
 
-/** A piece as an action has it: it is changed at once, and for all when the action is recorded. */
+/** A piece inside an action: changes show at once here, and to others once recorded. */
 export interface TablePiece<F extends Fields = Fields> {
-  /** The same as that of the handles: unique in the session, for ever. */
+  /** The id that its handles have: unique in the session, and never used again. */
   readonly id: string
-  /** All of its fields: the server knows them. One that was lost with other machines is null. */
+  /** All fields, secret ones too. A secret that a recovery lost is null. */
   readonly state: Readonly<StateOf<F>>
   /** The player who holds it, by number as actions have players; 0 for nobody. */
   readonly heldBy: number
   /** Changes some fields. @throws HoldfastError `bad-value` that names the field, `not-found` */
   set(patch: Partial<StateOf<F>>): void
-  /** Puts it into the hand of that player; 0 for nobody's. */
+  /** Makes that player its holder; 0 for nobody. */
   hold(player: number): void
-  /** Above all others. */
+  /** Puts it above all others. */
   raise(): void
-  /** Below all others. */
+  /** Puts it below all others. */
   lower(): void
-  /** Takes it off the table, for all and for ever. */
+  /** Removes it for everybody; its id is not used again. */
   remove(): void
 }
 
-/** The table as an action sees it, and as it makes it. */
+/** The table as an action reads and changes it. */
 export interface GameTable extends Table {
-  /** As `later` of Table, with the arguments that the action has. */
+  /** As `later` of Table, with arguments of the action's type. */
   later<Args>(ms: Millis, action: Timed<Args>, args: Args): number
   later(ms: Millis, action: Timed<undefined>): number
   later(ms: Millis, action: string, args?: unknown): number
-  /** A new piece, above all others. */
+  /** Creates a piece above all others. */
   create<F extends Fields>(type: PieceType<F>, state?: Partial<StateOf<F>>): TablePiece<F>
   /** All pieces of a type, lowest level first. */
   all<F extends Fields>(type: PieceType<F>): TablePiece<F>[]
   /** The piece of that id; null if there is none of that type. @throws as `all` does */
   find<F extends Fields>(type: PieceType<F>, id: string): TablePiece<F> | null
-  /** 0 to below `sides`, each as likely; nobody can foresee it. */
+  /** A random integer from 0 to below `sides`, uniform and unpredictable for everybody. */
   draw(sides: number): number
 }
 
-/** An action that a timer may run. */
+/** An action that a timer can run. */
 export interface Timed<Args> {
-  /** The kind of all that `action` makes. */
+  /** The kind of all actions. */
   readonly kind: Kind<'action'>
-  /** By which the timer finds it. */
+  /** The name by which the timer finds it. */
   readonly name: string
-  /** What the primary does when the time has come; `by.player` is 0. */
+  /** Runs on the primary when the timer is due; `by.player` is 0. */
   readonly run: (table: GameTable, args: Args, by: Actor) => unknown
 }
 
-/** The pieces of a session, for its actions. */
+/** Gives actions access to the pieces of a session. */
 export function tableOf(pieces: Pieces, types: readonly PieceType[], rules: PieceTypes): Companion {
   return ({ player }) => {
     const opened = draft(pieces, rules, PIECES_CHANNEL, player)

@@ -1,7 +1,4 @@
-/**
- * A type of pieces as a game names it: its fields, who may see which, and what the primary makes
- * of an update.
- */
+/** Types of pieces as a game defines them: fields, their secrecy, and the rule for updates. */
 
 import { HoldfastError, within } from '../machine.ts'
 import type { Kind } from '../kind/kind.ts'
@@ -22,26 +19,26 @@ import {
   shown,
 } from '../wire/fields/schema.ts'
 
-/** A piece as rules see it: all of its fields, its id, who holds it. */
+/** A piece as rules see it: all of its fields, its id and its holder. */
 export type Face<State = Readonly<Record<string, unknown>>> = State & {
-  /** The same as that of its handles. */
+  /** The id that its handles have. */
   readonly id: string
   /** The player who holds it, by number as rules have players; 0 for nobody. */
   readonly heldBy: number
 }
 
-/** Who may see a secret field: whoever it returns anything truthy for. One that throws hides. */
+/** Whether a player may see a secret field: any truthy value shows it, an exception hides it. */
 export type Sees = (piece: Face, player: number) => unknown
 
-/** A field that not everybody may see. */
+/** A field that only some players may see. */
 export type Secret<Value, Kind extends FieldKind> = Field<Value | null, Kind> & {
-  /** Who may see it. */
+  /** Whether a player may see it. */
   readonly sees: Sees
 }
 
 /**
- * A field whose value is sent to nobody but those who may see it, and to the machines that serve
- * or stand by; for the others it is null.
+ * A field whose value is sent only to players who may see it, and to the primary and the backup;
+ * everybody else sees null.
  *
  *     face: secret(u8, (card, who) => card.up || card.hand === who)
  */
@@ -54,32 +51,32 @@ export function secret<Value, Kind extends FieldKind>(
   return { ...hidden, text: `secret ${field.text}`, sees }
 }
 
-/** What a rule returns that lets nothing happen. */
+/** What a rule returns to refuse an update. */
 export interface Rejection {
-  /** The sentence for its player; what is beyond 66 characters is cut. */
+  /** The reason for the player; cut to 66 characters. */
   readonly rejected: string
 }
 
-/** Lets an update not happen: its player is told the sentence. */
+/** Refuses an update; its player gets the reason. */
 export function reject(reason: string): Rejection {
   return { rejected: reason }
 }
 
-/** What `piece` takes besides. */
+/** Options of `piece`. */
 export interface PieceOptions<F extends Fields> extends MigrationOptions<F> {
-  /** `must`: only who holds it changes it. `free` (default): anybody, unless another holds it. */
+  /** `must`: only its holder may change it. `free` (default): anybody, unless another holds it. */
   readonly hold?: 'must' | 'free'
-  /** What the primary asks of the game. */
+  /** Decisions of the game, made by the primary. */
   readonly rules?: {
     /**
-     * What becomes of an update. It runs on the primary alone, before anything is changed; what it
-     * throws refuses the update.
+     * Decides on an update. It runs on the primary only, before anything changes; an exception
+     * refuses the update.
      *
-     * @param piece  as it stands
-     * @param patch  the fields that are asked for
+     * @param piece  before the update
+     * @param patch  the requested fields
      * @param by  the player who asks
-     * @param hold  what the update does about holding
-     * @returns the fields that change; if they are others than asked for, everybody is told so
+     * @param hold  the effect on the holder
+     * @returns the fields to change; if they differ from the request, the outcome is `clamped`
      */
     readonly update?: (
       piece: Face<StateOf<F>>,
@@ -96,11 +93,11 @@ export interface PieceType<F extends Fields = Fields> {
   readonly kind: Kind<'piece'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
-  /** Its fields as they go over the network. */
+  /** Its fields as the network carries them. */
   readonly schema: Schema<F>
-  /** What the primary decides by; what a rule throws is not reported. */
+  /** Decisions of the primary; exceptions of rules are not reported. */
   readonly rules: PieceRules
-  /** The same for one session, to which what a rule of the game throws is reported. */
+  /** The same for one session; exceptions of the game's rules go to `report`. */
   readonly rulesFor: (report: Report) => PieceRules
 }
 
@@ -142,7 +139,7 @@ function secretsOf(
 ): Pick<PieceRules, 'secret' | 'hides'> {
   const secrets = compiled.columns.flatMap(({ name, field }, i) => {
     if (!('sees' in field)) return []
-    // A rule that throws, or has not answered yet, hides.
+    // A rule that throws or returns a promise hides the field.
     return [
       {
         bit: 2 ** i,
@@ -182,7 +179,7 @@ function decisionOf(
         quantiseInto(type, made, fields)
         return { ok: true, fields }
       } catch (error) {
-        // A rule that throws harms nobody (O44, O45).
+        // A rule that throws only refuses the update (O44, O45).
         if (isMistake(error)) report(error, where, update)
         const why = error instanceof Error ? error.message : String(error)
         return { ok: false, reason: `its rule failed: ${why}`.slice(0, 66) }
@@ -191,7 +188,7 @@ function decisionOf(
   }
 }
 
-/** Fields of what a rule is given that are no fields of the piece. */
+/** Properties of `Face` that are no fields of the piece. */
 const OF_FACE = ['id', 'heldBy']
 
 function checkAnswer(where: string, type: Schema<Fields>, made: unknown): asserts made is object {

@@ -1,4 +1,4 @@
-/** A world of slots as a user holds it. */
+/** The public handle of a world of slots. */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
@@ -17,85 +17,85 @@ import { checkName, checkOptions } from '../api/options.ts'
 import { placeOf } from '../kind/definitions.ts'
 import type { Face, Host, Kind } from '../kind/kind.ts'
 
-/** What `slots` takes besides its name. The same in every build that shall fit. */
+/** Options of `slots`; builds that play together must have the same. */
 export interface SlotsOptions<World, Act> {
   /** Milliseconds of a slot, 20 to 5,000. Default 200. */
   readonly ms?: Millis
-  /** The world of whoever is first: plain values as in JSON, at most 48 KB of it. */
+  /** The world of the first member: plain values as in JSON, at most 48 KB. */
   readonly start: World
   /**
-   * The world after a slot, of the world before and what was done in it. Pure, and the same on
-   * every machine: it takes nothing from elsewhere, and changes no world that it is given (they
-   * are frozen). Acts come in the order of the tie-break, those of one player as they were made:
-   * where two want the same, the first has it. One that throws leaves the world as it was.
+   * Computes the world after a slot from the world before and the acts in the slot. It must be pure
+   * and deterministic on every machine; worlds are frozen. Acts are in the order of the tie-break,
+   * those of one player in the order in which they were made: if two players want the same thing,
+   * the first gets it. A rule that throws leaves the world unchanged.
    */
   readonly rule: (world: World, acts: readonly ActOf<Act>[], turn: SlotsTurn) => World
-  /** Whose acts come first: of the `highest` player (default), or by turns of chance, `fair`. */
+  /** The tie-break: the `highest` player acts first (default), or a random order, `fair`. */
   readonly order?: 'highest' | 'fair'
 }
 
-/** What a rule may know besides: the slot, the players that went in it, and chance. */
+/** What else a rule may use: the slot, the players that left in it, and random draws. */
 export type SlotsTurn = machine.Turn
 
-/** An act as a rule gets it. */
+/** An act, as the rule gets it. */
 export interface ActOf<Act> {
   /** The number of the player. */
   readonly by: number
-  /** What they did, as the codec of the type has it. */
+  /** The decoded act. */
   readonly act: Act
 }
 
-/** What is told about a world of slots. */
+/** Events of a world of slots. */
 export interface SlotsEvents<Act> {
-  /** The world may be another; told once a slot at least. */
+  /** The world may have changed; emitted at least once a slot. */
   changed: void
   /**
-   * Acts of ours that came too late for everybody else: they did not happen. Told when all who
-   * play agree on it, so that it is never taken back.
+   * Acts of ours that reached everybody too late: they did not happen. Emitted once all players
+   * agree on that, so it is final.
    */
   void: readonly Act[]
   /**
-   * Others have a world with other options (`ms`, `order`, `act`): ours is closed for good. The
-   * sentence names both. It may be opened again.
+   * Others have a world with different options (`ms`, `order`, `act`), so ours was closed. The
+   * message names both. The world may be opened again.
    */
   refused: HoldfastError
-  /** The rule threw: that slot changed nothing. */
+  /** The rule threw, and that slot changed nothing. */
   failed: { readonly slot: number; readonly error: unknown }
   /**
-   * A player has the same acts up to that slot, and another world: the rule does not give the same
-   * there as here. Told at both ends, once until worlds are the same again after another act.
+   * A player has the same acts up to that slot, but another world: the rule is not deterministic.
+   * Emitted at both members, once until their worlds are equal again after another act.
    */
   diverged: { readonly slot: number; readonly player: number }
 }
 
-/** How we stand to the world: it is on its way, or here, or others have one that does not fit. */
+/** `joining`: the world is on its way; `live`: it is here; `refused`: see the event. */
 export type SlotsStatus = 'joining' | 'live' | 'refused'
 
 /**
- * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
- * while a server dies and another takes over.
+ * A world without an authority: every member has it, and folds the acts of all players into it. It
+ * continues while the primary fails and another member takes over.
  */
 export interface SlotsHandle<World, Act> extends Emitter<SlotsEvents<Act>> {
   /**
-   * The world after the last whole slot. What comes late within the horizon is put right in it.
-   * While the world is on its way to us: the last that we had, or `start`.
+   * The world after the last whole slot. Acts that come late, within the horizon, are folded in
+   * afterwards. While `joining`: the last world that we had, or `start`.
    */
   readonly state: World
-  /** The same with what is known of the slot under way: what we did shows at once. */
+  /** The same with the known acts of the current slot, so that our own show at once. */
   readonly ahead: World
-  /** The slot under way: session time divided by its length; NaN while that is not known. */
+  /** The current slot: session time divided by `ms`; NaN while session time is not known. */
   readonly slot: number
-  /** Whether the world is on its way, here, or cannot be. */
+  /** See `SlotsStatus`. */
   readonly status: SlotsStatus
-  /** How many other members have the same acts and another world: see `diverged`. */
+  /** How many other members have the same acts but another world: see `diverged`. */
   readonly disagreeing: number
-  /** For displays: late acts, slots folded again for them, worlds taken of others. */
+  /** Counters for displays: late acts, slots folded again, worlds taken from others. */
   readonly counters: Readonly<machine.Slots['counters']>
   /**
-   * Does something, in the slot under way.
+   * Acts in the current slot.
    *
-   * @throws HoldfastError `not-ready` while the world is on its way, `overloaded` with 8 acts in
-   *   this slot already, `bad-value` for what the fields do not take or over 64 bytes, `left`
+   * @throws HoldfastError `not-ready` while `joining`, `overloaded` after 8 acts in this slot,
+   *   `bad-value` for an act that does not fit its fields or has over 64 bytes, `left`
    */
   act(act: Act): void
 }
@@ -133,17 +133,17 @@ export interface SlotsType<State = unknown, Act = unknown> {
   readonly kind: Kind<'world of slots'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
-  /** What two builds must agree on of it. */
+  /** The text on which two builds must agree. */
   readonly text: string
-  /** What is folded, and the acts in bytes. */
+  /** The game's definition of the world. */
   readonly game: machine.Game
-  /** Acts as bytes, and back. */
+  /** Encodes and decodes acts. */
   readonly codec: Codec<Act>
-  /** The types of world and act alone. */
+  /** Carries the types of world and act; never set. */
   readonly of?: { readonly world: State; readonly act: Act }
 }
 
-/** The kind of all that `slots` makes: a session has one world of slots. */
+/** The kind of all worlds of slots; a session has at most one. */
 export const slotsKind: Kind<'world of slots'> = {
   word: 'world of slots',
   channel: machine.SLOTS_CHANNEL,
@@ -156,10 +156,9 @@ export const slotsKind: Kind<'world of slots'> = {
 }
 
 /**
- * A world that nobody decides on, as `SlotsHandle` says: every member folds in what everybody did.
- * `session.part` of it opens it: whoever is in the session and opens it too is in it. It comes with
- * one of the next slots, of somebody who has it, or from `start`. In a star the server must be in
- * it; in a mesh no server is needed.
+ * A world without an authority: see `SlotsHandle`. `session.part` opens it, and all members that
+ * open it share it. The world comes within a few slots from a member that has it, or from `start`.
+ * In a star the primary must have opened it; a mesh needs no primary.
  *
  * @throws HoldfastError `bad-value` for an option out of range
  */
@@ -184,7 +183,7 @@ export function slots<State, Act>(
   return { kind: slotsKind, name, text: `${acts} slots ${game.ms} ${game.order}`, game, codec }
 }
 
-/** The worlds of a session, of which there is one. */
+/** Opens the one world of slots that a session can have. */
 export class SlotsApi implements Face {
   readonly state: machine.Slots = machine.create()
   readonly box: machine.GameBox = { game: null }
@@ -201,7 +200,7 @@ export class SlotsApi implements Face {
     this.state.seed = new DataView(random(4).buffer).getUint32(0)
   }
 
-  /** Opens it, or gives what is open. @throws HoldfastError `left`, `not-found` */
+  /** Opens the world, or returns the open one. @throws HoldfastError `left`, `not-found` */
   part(type: SlotsType): SlotsHandle<unknown, unknown> {
     placeOf([this.#type], type)
     if (this.#handle) return this.#handle
@@ -221,7 +220,7 @@ export class SlotsApi implements Face {
 
   onEvent(event: machine.SlotsEvent): void {
     const handle = this.#handle
-    // It may be opened again.
+    // The application may open it again.
     if (event.kind === 'slots-refused') [this.#handle, this.box.game] = [null, null]
     handle?.onEvent(event)
   }
@@ -234,14 +233,14 @@ function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>):
   if (order !== 'highest' && order !== 'fair')
     throw badValue(`order is highest or fair: "${String(order)}"`)
   if (typeof rule !== 'function') throw badValue('rule is a function of world, acts and turn')
-  told('start', () => machine.seal(start))
+  sendable('start', () => machine.seal(start))
   const says = `${ms} ${order} ${codec.text}`
   const decode = (body: Uint8Array): unknown => codec.decode(body)
   return { ms, start, order, print: fingerprint(says), says, rule, decode }
 }
 
-// What cannot be sent is no value for it.
-function told<Value>(what: string, run: () => Value): Value {
+// Turns an exception about an unsendable value into `bad-value`.
+function sendable<Value>(what: string, run: () => Value): Value {
   try {
     return run()
   } catch (error) {
@@ -297,7 +296,7 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   act(act: unknown): void {
-    const body = told('this act', () => this.#codec.encode(act))
+    const body = sendable('this act', () => this.#codec.encode(act))
     const limit = machine.ACT_BYTES_MAX
     if (body.length > limit) throw badValue(`an act has at most ${limit} bytes: ${body.length}`)
     if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
@@ -312,7 +311,7 @@ class World implements SlotsHandle<unknown, unknown> {
         const says = `a player acts at most ${machine.ACTS_PER_SLOT} times in a slot`
         throw new HoldfastError('overloaded', says)
       }
-      machine.say(this.#state, now, this.#game, body, 0)
+      machine.makeEvent(this.#state, now, this.#game, body, 0)
     })
     this.#host.touch()
   }
@@ -340,7 +339,7 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#tell('diverged', { slot, player }, error)
   }
 
-  // What nobody listens to is reported.
+  // Without a listener the event is reported as an error.
   #tell<Name extends 'refused' | 'diverged' | 'failed'>(
     name: Name,
     value: SlotsEvents<unknown>[Name],

@@ -41,32 +41,31 @@ export type Value = string | number | boolean | null
 
 /** The table as an action sees and changes it. */
 export interface Table {
-  /** The value of a key; undefined where there is none. */
+  /** The value of a key; undefined if there is none. */
   get(key: string): Value | undefined
   /** @throws HoldfastError `bad-value` that names key or value, `full` beyond 10,000 keys */
   set(key: string, value: Value): void
-  /** Nothing happens where there is none. @throws HoldfastError `bad-value` for no key */
+  /** Deletes a key, if it exists. @throws HoldfastError `bad-value` for an invalid key */
   delete(key: string): void
   /** Keys that begin with the prefix, sorted. */
   keys(prefix?: string): string[]
   /** Session time of this action in ms, the same throughout; NaN while it is not known. */
   readonly now: Millis
   /**
-   * Runs an action by itself after so many milliseconds of session time, once, at whichever member
-   * is the primary by then. It runs as nobody (`by.player` is 0), and everybody can read its
-   * arguments.
+   * Runs an action once, after so many milliseconds of session time, on the member that is the
+   * primary then. It runs as nobody (`by.player` is 0), and everybody can read its arguments.
    *
-   * @param action  one that was given to join, or its name
+   * @param action  an action that was given to join, or its name
    * @returns its number, for `cancel`
    * @throws HoldfastError `bad-value`, `full`, `not-ready`
    */
   later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
-  /** The players who are here, as far as the primary knows now, in no order. */
+  /** The players who are here, as far as the primary knows, in no order. */
   readonly here: readonly number[]
   /**
-   * Keeps a player although they are away. Otherwise a player who is away is forgotten after a
-   * minute; a kept player is the same player whenever they come back with their token. So a game
-   * keeps the players who have something on the table, and releases them when that is over.
+   * Keeps a player while they are away. A player who is away is forgotten after a minute, unless
+   * kept; a kept player is the same player whenever they return with their token. So keep players
+   * who have something on the table, and release them when that is over.
    *
    * @param keeps  false releases the player
    * @throws HoldfastError `bad-value`, `full` beyond PLAYERS_HELD_MAX
@@ -86,7 +85,7 @@ export interface Actor {
   player: number
 }
 
-/** An action as the primary runs it. It throws to refuse: the sentence is sent to the member. */
+/** An action as the primary runs it. It throws to refuse: the member gets the message. */
 export type Run = (table: Table, args: unknown, by: Actor) => unknown
 
 /** One key with its value as JSON; null removes it. */
@@ -120,7 +119,7 @@ export function create() {
   }
 }
 
-/** The table at one member: the durable one at primary and backup, and the published one at all. */
+/** The table at one member: committed at primary and backup, published at every member. */
 export type Actions = ReturnType<typeof create>
 
 /** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
@@ -265,7 +264,7 @@ function decide(
     if (why !== '') return unfit(why)
     return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
-    // A game's function that throws harms nobody: its changes are dropped, its caller is told why.
+    // The changes of a function that throws are dropped, and its caller gets the reason.
     return unfit(error instanceof Error ? error.message : String(error))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Players whom the table keeps: the session remembers them however long they are away (S-5), for
- * something on the table belongs to them. Each is a row of the library's own.
+ * Players whom the table keeps: the session remembers them however long they are away (S-5),
+ * because something on the table belongs to them. Each is a reserved row.
  *
  *     NUL keep PLAYER     1
  */
@@ -8,12 +8,10 @@
 import { badValue, HoldfastError } from '../../machine.ts'
 import { shown } from '../../wire/fields/fields.ts'
 
-// Rows of the table that are the library's own: no game can write them, or is shown them.
-
-/** Keys of the library's own rows begin with this. */
+/** The prefix of reserved rows: games can neither read nor write them. */
 export const RESERVED = '\0'
 
-/** Whether a key is a game's. */
+/** Whether a key belongs to the game. */
 export function isGameKey(key: string): boolean {
   return !key.startsWith(RESERVED)
 }
@@ -23,7 +21,7 @@ export interface Rows {
   /** Keys of all rows, including deleted ones. */
   readonly names: () => string[]
   readonly current: (key: string) => string | null | undefined
-  /** @throws HoldfastError `full` where there is no room for one more */
+  /** @throws HoldfastError `full` if the table has no room for another key */
   readonly write: (key: string, value: string | null) => void
 }
 

@@ -1,14 +1,12 @@
 /**
- * Timers: actions that run by themselves at a session time (`table.later`). A timer is a row of the
- * table under a key that no game can write, so timers share the fate of the table: primary and
- * backup both hold them, and a takeover keeps them.
+ * Timers: actions that run at a session time (`table.later`). A timer is a reserved row of the
+ * table, so primary and backup both have it, and it survives a takeover.
  *
  *     NUL later ID     [due, action, arguments]
  *     NUL laters       the newest ID that was used
  *
- * The primary asks itself for the timers that are due, by an operation like any other. That
- * operation removes the row and runs the action in one entry of the log: a timer whose row is gone
- * does nothing.
+ * The primary requests due timers from itself, as operations. Such an operation removes the row and
+ * runs the action in one entry of the log; without the row it does nothing.
  */
 
 import { badValue, HoldfastError, type Millis } from '../../machine.ts'
@@ -21,11 +19,11 @@ import { RESERVED, type Rows, startingWith } from './reserved-rows.ts'
 export const TIMERS_MAX = 1_000
 /** Longest time until a timer is due: thirty days. */
 export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
-/** Most timers that are asked for at a time. */
+/** Most timers that are requested at a time. */
 const BATCH = 16
-/** A timer that was asked for and still exists is asked for again after so long. */
+/** A requested timer that still exists is requested again after this. */
 const AGAIN_MS: Millis = 250
-// Sums of times are rounded: at the very instant that they give, a timer may not be due yet.
+// Sums of times are rounded, so at exactly the computed instant a timer may not be due yet.
 const ROUNDING_MS: Millis = 0.001
 /** The name of the operation by which the primary runs a timer; its argument is the ID. */
 export const FIRE = `${RESERVED}fire`
@@ -40,7 +38,7 @@ export interface Timer {
   readonly args: unknown
 }
 
-/** Event for the primary: these timers are due, and are to be asked for. */
+/** Event for the primary: these timers are due, and must be requested. */
 export interface TimersDue {
   kind: 'timers'
   ids: number[]
@@ -49,13 +47,13 @@ export interface TimersDue {
 /** No timers. */
 export function create() {
   return {
-    /** Session time minus the own clock; NaN while session time is not known. */
+    /** Session time minus our clock; NaN while session time is not known. */
     offset: NaN,
     /** When each timer is due, by its ID. */
     due: new Map<number, Millis>(),
-    /** The earliest of these; Infinity if there is none. */
+    /** The earliest of these times; Infinity if there is none. */
     first: Infinity,
-    /** The earliest time for the primary to ask again, by its own clock. */
+    /** The earliest time for the primary to request again, by its clock. */
     askAt: -Infinity,
   }
 }
@@ -70,7 +68,7 @@ export function onRow(timers: Timers, key: string, value: string | null): void {
   reschedule(timers)
 }
 
-/** Takes the timers of a table that came as a whole. */
+/** Reads the timers of a restored table. */
 export function reset(timers: Timers, committed: ReadonlyMap<string, string>): void {
   timers.due.clear()
   for (const [key, value] of committed) if (key.startsWith(PREFIX)) note(timers, key, value)
@@ -84,13 +82,13 @@ function note({ due }: Timers, key: string, value: string | null): void {
   else due.delete(id)
 }
 
-// The timer that was asked for has run, or another one may be due by now.
+// The requested timer has run, or another one may be due.
 function reschedule(timers: Timers): void {
   timers.first = Math.min(Infinity, ...timers.due.values())
   timers.askAt = -Infinity
 }
 
-/** As primary: the timers that are due and must be asked for now, by ID in order of their times. */
+/** As primary: the IDs of timers to request now, in order of their times. */
 export function takeDue(timers: Timers, now: Millis): number[] {
   if (!(timers.first <= now + timers.offset) || now < timers.askAt) return []
   timers.askAt = now + AGAIN_MS
@@ -99,7 +97,7 @@ export function takeDue(timers: Timers, now: Millis): number[] {
   return due.slice(0, BATCH).map(([id]) => id)
 }
 
-/** When `fall` will return a timer, by our own clock. */
+/** When `takeDue` will return a timer, by our clock. */
 export function deadline({ first, offset, askAt }: Timers): Millis {
   const due = first - offset + ROUNDING_MS
   return Number.isNaN(due) ? Infinity : Math.max(due, askAt)
@@ -169,7 +167,7 @@ function parse(value: string): Timer | null {
   return typeof due === 'number' && typeof name === 'string' ? { due, name, args } : null
 }
 
-/** The part of a part's interface that runs timers by the clock. @param serves  whether we serve */
+/** The hooks of a part that run timers. @param serves  whether we are the primary */
 export function timerHooks<State extends { timers: Timers }>(
   serves: (state: State) => boolean,
 ): Required<Pick<Part<State>, 'clock' | 'wake' | 'deadline'>> {

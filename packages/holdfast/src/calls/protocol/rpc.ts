@@ -8,8 +8,8 @@
  * that the fate of its call is unknown. In a mesh a call takes the link between its two ends; in a
  * star it goes to the primary, which passes it on.
  *
- * What must happen exactly once is an action. State that all shall see is an object: it costs less,
- * and nobody can miss it (B7).
+ * Use an action for what must happen exactly once, and an object for state that all members see: it
+ * costs less, and nobody can miss it (B7).
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -36,7 +36,7 @@ const WENT = 'the member went: it may have run or not'
 export const rpcPart: Part<Rpc> = {
   channel: RPC_CHANNEL,
   receive,
-  // Who watches may be asked.
+  // A member that watches may answer calls.
   acceptsFromWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
   view,
   unlinked: (rpc, _now, peer) => lose(rpc, peer),

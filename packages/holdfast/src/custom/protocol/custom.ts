@@ -1,12 +1,11 @@
 /**
- * A part by another author, with their state and their bytes, and all that durable parts have in
- * common.
+ * A custom part: the author's state and bytes, and the protocol that all durable parts share.
  *
  * The primary asks the author which changes an operation makes. Each change is applied at primary
  * and backup when it is in the log, and at every member when it is published; so there are two
  * copies, and the author writes one `apply`. Changes are counted: a member ignores changes that it
- * has applied already, and after a gap it waits for a snapshot. Besides, members can send messages,
- * which are not kept.
+ * has applied already, and after a gap it waits for a snapshot. Members can also send messages,
+ * which are not stored.
  */
 
 import * as buckets from '../../bucket.ts'
@@ -25,7 +24,7 @@ import {
 
 export * from './messages.ts'
 
-/** How much a member may send a second, in units of 256 bytes, each begun one counted. */
+/** The rate of a member's messages, in units of 256 bytes, rounded up. */
 export const MESSAGE_RATE: Rate = { max: 400, perSecond: 200 }
 
 // Most pieces of a snapshot, with the bytes around its state.

@@ -1,4 +1,4 @@
-/** Changes of the durable state, and the whole durable state, as bytes. */
+/** The committed state and its changes as bytes. */
 
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
 import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../../wire/bytes.ts'
@@ -32,10 +32,10 @@ const SNAPSHOT = 4
 const TOLD = 5
 /** The longest seed. */
 export const SEED_MAX = 64
-// One buffer for all calls: a call is over before the next begins, and makes no garbage.
+// One buffer for all calls, which never overlap, saves garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** Changes for the log and news for all members; each row is written once, for both. */
+/** Changes for the log and for all members; each row is encoded once for both. */
 export function encodeEffects(
   types: PieceTypes,
   entries: readonly Entry[],
@@ -109,7 +109,7 @@ function noteGeneration(committed: Committed, gen: number): void {
   committed.gen = Math.max(committed.gen, gen)
 }
 
-/** The whole durable state, as a backup needs it. */
+/** The whole committed state, for a backup. */
 export function snapshot({ committed }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(SNAPSHOT)
   writeBytes(writer, committed.seed, SEED_MAX)
@@ -132,8 +132,8 @@ export function published(
 }
 
 /**
- * Replaces the durable state. In a recovery the bytes are what was published to one member, and
- * newer generations are lost: their numbers count as a fork (O58).
+ * Replaces the committed state. In a recovery the bytes are the published state of one member, and
+ * newer generations are lost: they become a lost range (O58).
  */
 export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
   const reader = createReader(bytes)
@@ -164,7 +164,7 @@ function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array):
   return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, lostRanges }
 }
 
-// Generations above `gen` are lost; they join the lostRanges of earlier recoveries (O58).
+// Generations above `gen` are lost, in addition to the ranges of earlier recoveries (O58).
 function withLostRange(before: readonly LostRange[], gen: number): LostRange[] {
   const lostRanges = before.filter(({ after }) => after < gen)
   lostRanges.push({ after: gen, until: Infinity })

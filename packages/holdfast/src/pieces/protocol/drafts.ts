@@ -1,6 +1,6 @@
 /**
- * Changes that functions of a game make to pieces on the primary: several at once, and such as no
- * player can predict (deal, shuffle, capture). All of them are one entry of the log.
+ * Changes that actions make to pieces on the primary: several at once, and unpredictable ones
+ * (deal, shuffle, capture). All changes of an action are one entry of the log.
  */
 
 import { badValue, HoldfastError } from '../../machine.ts'
@@ -38,7 +38,7 @@ export function draw(seed: Uint8Array, epoch: number, number: number, sides: num
 /** Longest published changes of one action, in bytes. */
 const NEWS_MAX: number = 40 * 1024
 
-/** The pieces as a function of the game sees and changes them. */
+/** The pieces as an action sees and changes them. */
 export interface PieceDraft {
   /** All pieces, with the changes made so far. */
   rows(): Row[]

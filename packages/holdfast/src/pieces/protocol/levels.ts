@@ -1,9 +1,9 @@
 /**
- * Levels: how near to the eye a piece is (O34-O38).
+ * Levels: the order of pieces from bottom to top (O34-O38).
  *
- * A level is a text between which there is always another: the fractional indexing of Figma, as
- * `fractional-indexing` has it. The player who moves a piece chooses its level; two that chose at
- * once may choose the same, so of equal levels the newer generation is nearer (O37).
+ * Between two levels there is always another: the fractional indexing of Figma, as implemented by
+ * `fractional-indexing`. The player who moves a piece chooses its level; two players may choose the
+ * same at once, so of equal levels the newer generation is on top (O37).
  */
 
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
@@ -12,7 +12,7 @@ import type { Row } from './state.ts'
 
 /** Longest level, in bytes. */
 export const LEVEL_MAX = 64
-/** A level longer than this is spaced anew, with its neighbours. */
+/** A longer level is replaced by a shorter one, and so are its neighbours'. */
 export const LEVEL_LONG = 24
 // Neighbours whose levels are longer than this get new levels too.
 const CROWDED = 12
@@ -23,9 +23,9 @@ export function byLevel(a: Row, b: Row): number {
   return a.zg - b.zg
 }
 
-/** A level between two others; null stands for the table and for the eye. */
+/** A level between two others; a null `low` is the bottom, a null `high` the top. */
 export function between(low: string | null, high: string | null): string {
-  // No level lies between two equal ones: there the newer generation decides.
+  // No level lies between two equal ones; the newer generation decides.
   if (low !== null && high !== null && low >= high) return low
   return generateKeyBetween(low, high)
 }
@@ -35,9 +35,8 @@ const LEVEL: RegExp = /^[0-9A-Za-z]+$/
 const LOWEST: string = `A${'0'.repeat(26)}`
 
 /**
- * Whether that text is a level: a head that gives the length of the whole number, that number, and
- * a fraction that does not end in 0. The library accepts other letters too, and then loses the
- * order.
+ * Whether a text is a level: a head that gives the length of the integer, the integer, and a
+ * fraction that does not end in 0. The library accepts other letters too, but loses the order.
  */
 export function isLevel(text: string): boolean {
   if (!LEVEL.test(text) || text === LOWEST) return false
@@ -47,11 +46,11 @@ export function isLevel(text: string): boolean {
   return text.length === whole || (text.length > whole && !text.endsWith('0'))
 }
 
-// Cache of levels by their bytes, for the levels of a table are read again and again.
+// Caches levels by their bytes, because the same levels are read again and again.
 const KNOWN_LEVELS = 1_024
 const known: string[] = []
 
-/** Reads a level, behind its length; the reader fails if it is none. */
+/** Reads a length and a level; the reader fails if it is invalid. */
 export function readLevel(reader: ByteReader): string {
   const { bytes } = reader
   const length = readVarint(reader)
@@ -93,9 +92,9 @@ export function below(rows: Iterable<Row>): string {
 }
 
 /**
- * New levels for a piece whose level is too long, and for those that crowd round it: by id.
+ * New levels, by id, for a piece whose level is too long and for its crowded neighbours.
  *
- * @param most  pieces that get one; if more crowd there, the others get theirs later
+ * @param most  how many pieces may get one; others get theirs later
  */
 export function respaceLevels(
   rows: readonly Row[],

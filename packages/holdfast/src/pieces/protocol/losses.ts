@@ -1,9 +1,8 @@
 /**
- * Holds of ours that end although we did not let go; each is reported as it ends.
+ * Reports holds of ours that end although we did not release them.
  *
- * Each published operation is examined by itself, because the sum of several does not show a loss:
- * a player who took a piece from us by force may have let go of it since, and then an action of
- * ours may have turned it over.
+ * Each published operation is examined separately, because the sum of several can hide a loss: a
+ * player who took a piece from us by force may have released it since.
  */
 
 import type { PartOut } from '../../kind/protocol/part.ts'

@@ -82,7 +82,7 @@ export function setFields(
   }
 }
 
-/** Sets the masked fields of a row; hidden ones among them are known from then on. */
+/** Sets the masked fields of a row, which are not hidden from then on. */
 export function setRowFields(
   { schema }: PieceRules,
   row: Row,
@@ -110,17 +110,17 @@ const HELD = 2
 const RELEASED = 4
 const HIDDEN = 8
 const REFUSED = 16
-// One buffer for all calls: a call is over before the next begins, and makes no garbage.
+// One buffer for all calls, which never overlap, saves garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** An update as it comes in; its fields can be read only when the type of its piece is known. */
+/** A received update; reading its fields takes the type of its piece. */
 export interface Update {
   seq: number
   id: number
   tag: number
   loose: boolean
   hold: Hold
-  /** The reader, where fields and level begin. */
+  /** The reader, positioned at the fields and the level. */
   rest: ByteReader
   hasFields: boolean
   hasZ: boolean
@@ -165,7 +165,7 @@ export function readGen(reader: ByteReader): number {
   return epoch * GENERATIONS + count
 }
 
-/** Appends the lostRanges that recoveries made. */
+/** Appends the lost ranges that recoveries made. */
 export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRange[]): void {
   writeVarint(writer, lostRanges.length)
   for (const { after, until } of lostRanges) {
@@ -174,7 +174,7 @@ export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRan
   }
 }
 
-/** Reads the lostRanges that recoveries made. */
+/** Reads the lost ranges that recoveries made. */
 export function readLostRanges(reader: ByteReader): LostRange[] {
   const count = readVarint(reader)
   if (count > FORKS_MAX) fail(reader)

@@ -71,8 +71,8 @@ function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
 }
 
-// What another build kept is read by that build's types, and made pieces of ours. If one does not
-// fit, nothing is changed, and whoever has the right build finds all of it.
+// Reads the stored pieces of another build by that build's types, and converts them to ours. If one
+// does not fit, nothing is changed, and the right build still finds everything.
 function reread(
   types: PieceTypes,
   said: string,
@@ -126,7 +126,7 @@ function welcome({ committed }: Pieces, types: PieceTypes): Uint8Array[] {
   })
 }
 
-// A player is not sent what they may not see (O53). News for all are decoded once, and encoded once
+// Members are not sent fields that they may not see (O53). News is decoded once, and encoded once
 // for all players who may see the same fields.
 function shower(
   types: PieceTypes,
@@ -150,7 +150,7 @@ function shower(
   }
 }
 
-// The last news that were shown to a player, decoded.
+// The last news that was shown to a player, decoded.
 interface Publication {
   news: Uint8Array
   decoded: Entry[] | TablePart | null

@@ -1,9 +1,9 @@
 /**
  * A player's side: the published state, and on top of it the player's pending updates (O4-O9).
  *
- * When the primary publishes another update of a piece for which we have pending updates, that is a
- * conflict: ours are void, for their tags are older, and the player is notified at once (O33). But
- * a pending regrab (`loose`) may still be granted, so it stays until its own outcome comes (O51).
+ * If the primary publishes another update of a piece for which we have pending updates, that is a
+ * conflict: ours are discarded, because their tags are older, and the player is notified at once
+ * (O33). A pending regrab (`loose`) may still be granted, so it waits for its own outcome (O51).
  */
 
 import type { PartOut } from '../../kind/protocol/part.ts'
@@ -117,7 +117,7 @@ export function removePending(pieces: Pieces, id: number, seq: number, out: Even
   out.emit({ kind: 'piece-changed', id })
 }
 
-/** A part of the whole table came, for the link or the primary is new. The last makes it valid. */
+/** Receives a part of the table after a new link or primary; the last part installs it. */
 export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void {
   if (part.first) pieces.incomingTable = new Map()
   for (const row of part.rows) pieces.incomingTable?.set(row.id, row)
@@ -138,7 +138,7 @@ export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
 }
 
-// Updates that we missed decide which pending ones are void; others are sent again (O57).
+// Updates that we missed discard pending ones; the others are sent again (O57).
 function resume(
   pieces: Pieces,
   { gen, lostRanges }: TablePart,

@@ -2,10 +2,10 @@
  * Pieces: state that several players may change, and about which the primary decides (seed 001,
  * O1-O59).
  *
- * For each piece the primary keeps the newest recorded state and its generation, and three numbers
- * more (O27): who made the last updates, and the generation and the player before the first of
- * those. A member keeps the published state, and its own updates that have no outcome; it shows the
- * first with the second on top. docs/protocols/pieces.md shows why that converges.
+ * For each piece the primary stores the newest recorded state, its generation, and three more
+ * numbers (O27): the player who made the last updates, and the generation and player before the
+ * first of them. A member stores the published state and its own pending updates, and shows the
+ * latter on top. docs/protocols/pieces.md shows why that converges.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -26,14 +26,14 @@ export const PIECE_ID_MAX: number = 2 ** 32 - 1
 export const PIECE_BYTES_MAX = 1_024
 /** Most players who were refused since a piece was recorded; for one more it is recorded again. */
 export const REFUSED_MAX = 16
-/** Most lostRanges that are remembered; above that the two oldest are merged. */
+/** Most lost ranges that are remembered; above that the two oldest are merged. */
 export const FORKS_MAX = 64
 /** Numbers of own updates are below this; at most 64 updates are pending. */
 export const SEQ_MODULUS = 128
 /** Generations of one epoch. */
 export const GENERATIONS: number = 2 ** 32
 
-/** One piece as the primary keeps it, or as it was published to a member. */
+/** One piece, as committed at the primary or as published to a member. */
 export interface Row {
   readonly id: number
   readonly type: number
@@ -60,7 +60,7 @@ export interface Row {
   lastReleased: number
 }
 
-/** That player's update could not be applied; those made before they knew it are stale (O40). */
+/** A refusal of a player's update; updates made before they knew of it are stale (O40). */
 export interface Refusal {
   readonly by: number
   /** The generation given to the refusal, so that it has its place among those of rows. */
@@ -86,7 +86,7 @@ export interface Op {
 /** Why a row was made. */
 export type Why = 'recorded' | 'clamped' | 'inapplicable' | 'loose' | 'table'
 
-/** The decision of a type's rules on an update: the fields that the piece shall have. */
+/** The decision of a type's rules on an update: the new fields of the piece. */
 export type Decision =
   | { ok: true; fields: Quantised }
   /** The update cannot be applied in the present state; a sentence for the player (O40). */
@@ -121,7 +121,7 @@ export interface Pending {
   regrab: boolean
 }
 
-/** The range of generations that a recovery lost: tags within it are of no history (O58). */
+/** A range of generations that a recovery lost; tags within it are stale (O58). */
 export interface LostRange {
   after: number
   /** The first generation that was given after the recovery; Infinity before. */
@@ -159,15 +159,15 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
     player: 0,
     primary: 0 as PeerId,
     epoch: 0,
-    /** The durable state, at primary and backup. */
+    /** The committed state, at primary and backup. */
     committed: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, lostRanges: [] } as Committed,
     /** The published state. */
     published: new Map<number, Row>(),
     /** The newest generation that we have processed, over all pieces (O12, O13). */
     processed: 0,
-    /** The published lostRanges. */
+    /** The published lost ranges. */
     lostRanges: [] as LostRange[],
-    /** A table of which not all messages have come. */
+    /** A table of which some messages are still to come. */
     incomingTable: null as Map<number, Row> | null,
     /** Our own updates of each piece, shown on top of what was published; oldest first. */
     pending: new Map<number, Pending[]>(),
@@ -180,7 +180,7 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
 /** All pieces of a session at one member. */
 export type Pieces = ReturnType<typeof createState>
 
-/** The durable state, which a takeover must not lose. */
+/** The committed state, which a takeover must not lose. */
 export interface Committed {
   rows: Map<number, Row>
   /** The newest generation that was given to an update. */
@@ -192,7 +192,7 @@ export interface Committed {
   lostRanges: LostRange[]
 }
 
-/** Why a hold ended without its player's doing: see `LostHold`. */
+/** Why a hold ended without a release by its player: see `LostHold`. */
 export type LossReason = 'taken' | 'away' | 'gone'
 
 /** Events for the application. */
@@ -200,7 +200,7 @@ export type PieceEvent =
   | { kind: 'piece-came'; id: number }
   | { kind: 'piece-changed'; id: number }
   | { kind: 'piece-went'; id: number }
-  /** Our own pending updates of the piece are void: somebody else was first (O33). */
+  /** Our pending updates of the piece are discarded: another player was first (O33). */
   | { kind: 'piece-conflict'; id: number; by: number }
   /** A hold of ours ended although we did not let go; `by` is 0 if nobody took the piece. */
   | { kind: 'piece-lost'; id: number; by: number; why: LossReason }
@@ -223,7 +223,7 @@ export type Outcome =
   /** Refused, because that player held the piece when the server decided. */
   | { kind: 'held'; by: number }
 
-/** A copy that may be written to. It is made field by field for speed: every update makes one. */
+/** A writable copy. Field by field for speed, because every update makes one. */
 export function copyRow(row: Row): Row {
   return {
     id: row.id,
@@ -250,7 +250,7 @@ export function lastFromOthers(row: Row, player: number): { gen: number; by: num
     : { gen: row.gen, by: row.by }
 }
 
-/** After this update that player's next must come: the last of others, or their own refusal. */
+/** The update that a player's next one must follow: the last of others, or their own refusal. */
 export function predecessorOf(row: Row, player: number): { gen: number; by: number } {
   const others = lastFromOthers(row, player)
   if (row.refused.length === 0) return others
@@ -262,7 +262,7 @@ export function newestOf(row: Row): number {
   return row.refused.length === 0 ? row.gen : row.refused.at(-1)!.gen
 }
 
-/** That generation was given: it ends the open lostRanges before it. */
+/** Ends the open lost ranges before a generation that was given. */
 export function closeRanges(lostRanges: readonly LostRange[], gen: number): void {
   for (const range of lostRanges)
     if (range.until === Infinity && gen > range.after) range.until = gen

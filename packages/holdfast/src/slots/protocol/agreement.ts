@@ -1,50 +1,55 @@
 /**
- * Agreement of all who play. The worlds of two reference members may differ in the acts that they
- * hold, and it is not known which of the two stays; so an act is void only where no world is left
- * that holds it.
+ * Agreement of all players. The worlds of two reference members may hold different acts, and nobody
+ * knows which world will stay; so an act is discarded only when no world holds it.
  *
- * A member that hears everybody else compares, in rounds. In one round each peer reported the same
- * acts of a settled slot, and in a second one again, so that no world that was on its way meanwhile
- * holds others. An agreement is final: a newcomer takes its world from one of those who agreed.
- * Frames carry up to which slot all agree.
+ * A member that receives from everybody else compares in rounds. In two successive rounds each peer
+ * must report the same acts of a settled slot, because a world that was on its way during the first
+ * could hold others. An agreement is final: a newcomer takes its world from a member that agreed.
+ * Frames carry the slot up to which all agree.
  */
 
 import type { PeerId } from '../../machine.ts'
 import { encode } from '../../wire/layout.ts'
 import { slotsLayout } from './messages.ts'
-import type { Settled, SettledWord, SlotPeer, Slots, SlotsOut } from './state.ts'
-import { takeVoid } from './tally.ts'
+import type { Settled, SettledReport, SlotPeer, Slots, SlotsOut } from './state.ts'
+import { takeDiscarded } from './tally.ts'
 
 /** A peer reported a settled slot that is settled here too. */
-export function hear(
+export function receiveReport(
   slots: Slots,
   inc: PeerId,
   mine: Settled,
-  word: SettledWord,
+  report: SettledReport,
   out: SlotsOut,
 ): void {
   const peer = slots.peers.get(inc)!
-  const isSame = word.acts === mine.acts
-  if (isSame && !word.seeks) peer.same = Math.max(peer.same, word.slot)
+  const isSame = report.acts === mine.acts
+  if (isSame && !report.seeks) peer.same = Math.max(peer.same, report.slot)
   else restart(slots, peer)
   if (!isSame) return
-  learn(slots, word.agreed, out)
-  look(slots, out)
-  judge(slots, inc, mine, word, out)
+  advanceAgreed(slots, report.agreed, out)
+  endRound(slots, out)
+  compareHashes(slots, inc, mine, report, out)
 }
 
 // The same acts make the same world, if all have the same rule (SL-3).
-function judge(slots: Slots, inc: PeerId, mine: Settled, word: SettledWord, out: SlotsOut): void {
+function compareHashes(
+  slots: Slots,
+  inc: PeerId,
+  mine: Settled,
+  report: SettledReport,
+  out: SlotsOut,
+): void {
   const peer = slots.peers.get(inc)!
-  if (word.hash === mine.hash) {
+  if (report.hash === mine.hash) {
     // A world that was just taken is equal anyway: equality proves nothing before the next act.
-    if (peer.diverged !== word.acts) peer.diverged = null
+    if (peer.diverged !== report.acts) peer.diverged = null
     return
   }
   const isKnown = peer.diverged !== null
-  peer.diverged = word.acts
+  peer.diverged = report.acts
   if (isKnown) return
-  const { slot } = word
+  const { slot } = report
   out.emit({ kind: 'slots-diverged', slot, player: slots.players.get(inc) ?? 0 })
   // A member that is about to take another world has none to be compared with.
   for (const [to, { standing }] of slots.peers) {
@@ -53,17 +58,17 @@ function judge(slots: Slots, inc: PeerId, mine: Settled, word: SettledWord, out:
 }
 
 /** A peer reports that its world differs from somebody's with the same acts. */
-export function hearDiffers(
+export function receiveDiffers(
   slots: Slots,
   inc: PeerId,
-  said: Pick<SettledWord, 'slot' | 'hash' | 'acts'>,
+  message: Pick<SettledReport, 'slot' | 'hash' | 'acts'>,
   out: SlotsOut,
 ): void {
-  const { slot, hash, acts } = said
-  const word = { slot, hash, acts, agreed: -1, seeks: true }
+  const { slot, hash, acts } = message
+  const report = { slot, hash, acts, agreed: -1, seeks: true }
   const mine = slots.settled.get(slot)
-  if (mine?.acts === acts) judge(slots, inc, mine, word, out)
-  else if (isNear(slots, slot)) slots.peers.get(inc)!.kept = word
+  if (mine?.acts === acts) compareHashes(slots, inc, mine, report, out)
+  else if (isNear(slots, slot)) slots.peers.get(inc)!.earlyReport = report
 }
 
 /** Whether a slot will be settled here soon. */
@@ -85,16 +90,16 @@ export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
 }
 
 /** Ends the round if everybody has reported. */
-export function look(slots: Slots, out: SlotsOut): void {
+export function endRound(slots: Slots, out: SlotsOut): void {
   const { round, base } = slots
   if (slots.standing !== 'live' || slots.asked !== 0) return
-  if (!slots.rules.haveAllSaid(slots)) return
+  if (!slots.rules.haveAllReported(slots)) return
   slots.round = { mark: base, before: round.mark }
-  learn(slots, round.before, out)
+  advanceAgreed(slots, round.before, out)
 }
 
 /** Whether everybody here has reported, since the round began, the same acts as ours. */
-export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
+export function haveAllReported({ here, me, peers, round }: Slots): boolean {
   for (const inc of here) {
     if (inc === me) continue
     const peer = peers.get(inc)
@@ -105,10 +110,10 @@ export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
   return true
 }
 
-/** All who play have the same acts up to that slot: an act not among them is void for ever. */
-export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
+/** All players have the same acts up to that slot: any other act up to there is discarded. */
+export function advanceAgreed(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed
-  const left = takeVoid(slots, agreed)
+  const left = takeDiscarded(slots, agreed)
   if (left.length > 0) out.emit({ kind: 'slots-discarded', acts: left.map(({ act }) => act) })
 }

@@ -27,7 +27,7 @@ export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | '
 function slotAt(slots: Slots, number: number): Slot {
   const known = slots.bySlot.get(number)
   if (known) return known
-  const slot: Slot = { events: new Map(), counts: new Map(), digest: 0, deeds: null }
+  const slot: Slot = { events: new Map(), counts: new Map(), digest: 0, foldInput: null }
   slots.bySlot.set(number, slot)
   return slot
 }
@@ -39,16 +39,16 @@ export function insert(slots: Slots, event: SlotEvent): void {
   const old = slot.events.get(key)
   if (old) slot.digest = (slot.digest - old.mark) >>> 0
   else if (event.gone === 0) slot.counts.set(event.inc, (slot.counts.get(event.inc) ?? 0) + 1)
-  slot.deeds = null
+  slot.foldInput = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0
   slots.acted = Math.max(slots.acted, event.slot)
-  noteWho(slots, event)
-  spoil(slots, event.slot)
+  notePlayer(slots, event)
+  invalidate(slots, event.slot)
 }
 
 // A player that acted after its `gone` event is back, whichever of the two arrives first.
-function noteWho({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent): void {
+function notePlayer({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent): void {
   if (gone === 0) {
     if (present.size < WORLD_PLAYERS_MAX) present.add(player)
     return
@@ -61,12 +61,12 @@ function noteWho({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent):
 }
 
 // Marks the worlds from that slot on as to be folded again.
-function spoil(slots: Slots, slot: number): void {
+function invalidate(slots: Slots, slot: number): void {
   if (slot >= slots.slot) slots.ahead = null
   const whole = slot - slots.base
-  if (whole < slots.sound) {
-    slots.counters.again += slots.sound - whole
-    slots.sound = whole
+  if (whole < slots.validWorlds) {
+    slots.counters.again += slots.validWorlds - whole
+    slots.validWorlds = whole
     slots.ahead = null
   }
   slots.changed = true

@@ -13,7 +13,7 @@ import { restart } from './agreement.ts'
 import { markOf } from './events.ts'
 import {
   AHEAD_SLOTS,
-  type Deeds,
+  type FoldInput,
   type Game,
   HISTORY_SLOTS,
   LEAP_SLOTS,
@@ -27,33 +27,34 @@ import { tally } from './tally.ts'
 
 /** The world of the last whole slot; while we play none, the last one that we had. */
 export function shown(slots: Slots, game: Game): unknown {
-  if (slots.standing !== 'live') return kept(slots, game)
+  if (slots.standing !== 'live') return lastWorld(slots, game)
   fold(slots, game)
   return slots.worlds.at(-1)!.world
 }
 
 /** The world with the known events of the slot under way, so that our own acts show at once. */
 export function ahead(slots: Slots, game: Game): unknown {
-  if (slots.standing !== 'live') return kept(slots, game)
+  if (slots.standing !== 'live') return lastWorld(slots, game)
   fold(slots, game)
   slots.ahead ??= next(slots, game, slots.worlds.at(-1)!, slots.slot)
   return slots.ahead.world
 }
 
-function kept({ worlds, sound }: Slots, game: Game): unknown {
-  return sound > 0 ? worlds[sound - 1]!.world : game.start
+function lastWorld({ worlds, validWorlds }: Slots, game: Game): unknown {
+  return validWorlds > 0 ? worlds[validWorlds - 1]!.world : game.start
 }
 
 // Folds up to the last whole slot.
 function fold(slots: Slots, game: Game): void {
   const { base, worlds } = slots
   const whole = slots.slot - base
-  for (let i = slots.sound; i < whole; i++) worlds[i] = next(slots, game, worlds[i - 1]!, base + i)
-  slots.sound = Math.max(slots.sound, whole)
+  for (let i = slots.validWorlds; i < whole; i++)
+    worlds[i] = next(slots, game, worlds[i - 1]!, base + i)
+  slots.validWorlds = Math.max(slots.validWorlds, whole)
 }
 
 function next(slots: Slots, game: Game, before: Sealed, slot: number): Sealed {
-  const { acts, left } = deedsOf(slots, game, slot)
+  const { acts, left } = foldInputOf(slots, game, slot)
   try {
     const after = game.rule(before.world, acts, turnOf(slots, slot, left))
     return after === before.world ? before : seal(after)
@@ -68,20 +69,20 @@ function next(slots: Slots, game: Game, before: Sealed, slot: number): Sealed {
 
 // So many failures are reported at once.
 const FAILURES_MAX = 8
-const NOTHING: Deeds = { acts: [], left: [], events: [] }
+const NOTHING: FoldInput = { acts: [], left: [], events: [] }
 
-function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
+function foldInputOf(slots: Slots, game: Game, slot: number): FoldInput {
   const known = slots.bySlot.get(slot)
   if (!known) return NOTHING
-  if (known.deeds) return known.deeds
+  if (known.foldInput) return known.foldInput
   const events = slots.rules.sorted(slots, game, slot, [...known.events.values()])
-  const deeds: Deeds = { acts: [], left: [], events }
+  const input: FoldInput = { acts: [], left: [], events }
   for (const { player, act, gone } of events) {
-    if (gone === 0) deeds.acts.push({ by: player, act })
-    else deeds.left.push(gone)
+    if (gone === 0) input.acts.push({ by: player, act })
+    else input.left.push(gone)
   }
-  known.deeds = deeds
-  return deeds
+  known.foldInput = input
+  return input
 }
 
 /** Orders events by the tie-break, then by when they were made, over incarnations too (M32). */
@@ -134,10 +135,10 @@ const encoder = new TextEncoder()
 // that the rule froze itself may hold some that are not frozen, so all of it is looked at, once.
 function freeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
-    if (isCarried(value)) return value
+    if (survivesJson(value)) return value
     throw new TypeError(`a world has no ${Object.is(value, -0) ? '-0' : String(value)} in it`)
   }
-  if (looked.has(value)) return value
+  if (checked.has(value)) return value
   if (!Array.isArray(value) && !isRecord(value))
     throw new TypeError('a world has plain values only')
   const names = Object.keys(value)
@@ -151,15 +152,15 @@ function freeze(value: unknown): unknown {
     freeze(field.value)
   }
   Object.freeze(value)
-  looked.add(value)
+  checked.add(value)
   return value
 }
 
 // Objects that are frozen in depth and hold plain values only: nothing can change them any more.
-const looked = new WeakSet<object>()
+const checked = new WeakSet<object>()
 
 // A world is sent as JSON, where NaN is null, -0 is 0, and undefined is missing.
-function isCarried(value: unknown): boolean {
+function survivesJson(value: unknown): boolean {
   if (value === undefined) return false
   return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
 }
@@ -177,7 +178,7 @@ function isRecord(value: object): boolean {
 export function settle(slots: Slots, base: number, world: Sealed, acts: number): void {
   slots.base = base
   slots.worlds = [world]
-  slots.sound = 1
+  slots.validWorlds = 1
   slots.ahead = null
   slots.settled.set(base, { hash: fingerprint(world.text), acts })
   restart(slots, ...slots.peers.values())
@@ -217,14 +218,14 @@ function leap(slots: Slots, game: Game, to: number): void {
 function settleNext(slots: Slots): void {
   const { settled, bySlot } = slots
   const old = slots.worlds.shift()
-  slots.sound--
+  slots.validWorlds--
   const before = settled.get(slots.base)!
   const base = ++slots.base
   const world = slots.worlds[0]!
   const hash = world === old ? before.hash : fingerprint(world.text)
   settled.set(base, { hash, acts: (before.acts + (bySlot.get(base)?.digest ?? 0)) >>> 0 })
   // The slot was folded, so its events are in order.
-  for (const event of bySlot.get(base)?.deeds?.events ?? []) tally(slots, event)
+  for (const event of bySlot.get(base)?.foldInput?.events ?? []) tally(slots, event)
   bySlot.delete(base)
   settled.delete(base - HISTORY_SLOTS)
 }

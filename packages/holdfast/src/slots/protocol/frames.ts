@@ -7,7 +7,7 @@
  *     digest    u32, of the events of the slots that `rangeOf` names
  *     settled   u32, the hash of the world that is settled at that slot
  *     acts      u32, the sum of the marks of what is in it
- *     agreed    u8, so many slots before it all who play have the same acts
+ *     agreed    u8, how many slots before it all players have the same acts
  *     events    to the end of the frame
  *
  * Each frame repeats all events that the peer is not known to have, so a lost frame costs only the
@@ -38,7 +38,7 @@ import type { Reference } from './reference.ts'
 import {
   ACT_BYTES_MAX,
   AHEAD_SLOTS,
-  type SettledWord,
+  type SettledReport,
   type SlotEvent,
   type SlotPeer,
   type Slots,
@@ -46,14 +46,14 @@ import {
 
 /** An owed event is sent again after this, if its packet is neither acked nor lost by then. */
 export const AGAIN_MS: Millis = 250
-/** Every peer is sent a frame once in so many slots. */
+/** Every peer is sent a frame at least once in so many slots. */
 export const IDLE_SLOTS = 5
 /** The same while any event is open, or not agreed on. */
 export const BUSY_SLOTS = 2
 
 const HEAD = { digest: 1, settled: 2, near: 4, apart: 8, agreed: 16, seeks: 32 } as const
 const HEAD_ALL = 63
-// Where all agreed longer ago, nobody waits to learn of the agreement.
+// An older agreement is not reported: no member waits for it.
 const AGREED_BACK_MAX = 255
 const EVENT = { foreign: 1, gone: 2, backShift: 2 } as const
 // Head, slot, reference member, digest, hash, acts, agreed.
@@ -71,7 +71,7 @@ export interface Frame {
   near: boolean
   apart: boolean
   digest: number | null
-  settled: SettledWord | null
+  settled: SettledReport | null
   events: WireEvent[]
 }
 
@@ -107,10 +107,10 @@ export function writeFrame(
     if (agreed) writeU8(writer, back)
   }
   peer.saidIn = slot
-  return writeOwed(slots, now, peer, writer, end)
+  return writeUnacked(slots, now, peer, writer, end)
 }
 
-function writeOwed(
+function writeUnacked(
   slots: Slots,
   now: Millis,
   peer: SlotPeer,
@@ -119,12 +119,12 @@ function writeOwed(
 ): SlotEvent[] {
   const carried: SlotEvent[] = []
   let dueAt = Infinity
-  for (const [event, sentAt] of peer.owed) {
-    if (event.slot <= slots.base) peer.owed.delete(event)
+  for (const [event, sentAt] of peer.unacked) {
+    if (event.slot <= slots.base) peer.unacked.delete(event)
     else if (writer.length + EVENT_MAX > end) dueAt = Math.min(dueAt, sentAt)
     else {
       writeEvent(writer, slots, event)
-      peer.owed.set(event, now + AGAIN_MS)
+      peer.unacked.set(event, now + AGAIN_MS)
       dueAt = Math.min(dueAt, now + AGAIN_MS)
       carried.push(event)
     }
@@ -176,7 +176,7 @@ export function readFrame(
   return { slot, reference, ...said, digest, settled, events }
 }
 
-function readSettled(reader: ByteReader, head: number, slot: number): SettledWord {
+function readSettled(reader: ByteReader, head: number, slot: number): SettledReport {
   const hash = readU32(reader)
   const acts = readU32(reader)
   const agreed = head & HEAD.agreed ? slot - readU8(reader) : -1

@@ -7,15 +7,15 @@ import type { Part, PartView } from '../../kind/protocol/part.ts'
 import { createReader } from '../../wire/bytes.ts'
 import { fingerprint } from '../../wire/digest.ts'
 import { decode, encode } from '../../wire/layout.ts'
-import { hear, hearDiffers, isNear, look } from './agreement.ts'
-import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
+import { receiveReport, receiveDiffers, isNear, endRound } from './agreement.ts'
+import { onAcked, forward, isDueTo, onLost, collectDue, queueEvent, write } from './delivery.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
 import { type Frame, readFrame } from './frames.ts'
-import { leave } from './tally.ts'
+import { carryOver } from './tally.ts'
 import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
-import { seek, yieldTo } from './opening.ts'
-import { lookAround, referenceOf } from './reference.ts'
+import { findWorld, yieldTo } from './open.ts'
+import { updateApart, referenceOf } from './reference.ts'
 import {
   type Call,
   createPeer,
@@ -26,8 +26,8 @@ import {
   type Slots,
   type SlotsOut,
 } from './state.ts'
-import { take, tellGone } from './take.ts'
-import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
+import { receiveEvent, reportGone } from './receive.ts'
+import { adopt, ANSWER_AGAIN_MS, requestWorld, encodeWorld } from './worlds.ts'
 
 // What a member that watches may say.
 const HEARD_OF_WATCHERS = new Set<string | undefined>(['standing', 'inquiry'])
@@ -56,7 +56,7 @@ export function slotsPart(box: GameBox): Part<Slots> {
     },
     write,
     waits: isDueTo,
-    dirty: lookOver,
+    dirty: collectDue,
     flush: (slots, _now, out) => flush(slots, out as SlotsOut),
     wake: (slots, now, out) => {
       if (box.game) tick(slots, box.game, now, out as SlotsOut)
@@ -64,13 +64,13 @@ export function slotsPart(box: GameBox): Part<Slots> {
     deadline,
     clock: (slots, offset) => void (slots.offset = offset),
     reset,
-    view: viewed,
+    view: onView,
     linked: (slots, now, inc) => {
-      slots.peers.set(inc, { ...createPeer(), heardAt: now })
+      slots.peers.set(inc, { ...createPeer(), receivedAt: now })
     },
     unlinked: (slots, _now, inc) => void slots.peers.delete(inc),
-    acked,
-    lost,
+    acked: onAcked,
+    lost: onLost,
   }
 }
 
@@ -83,23 +83,23 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
   else slots.slot = Number.isNaN(slots.slot) ? to : Math.max(slots.slot, to)
   if (slots.standing === 'joining') {
     forgetPast(slots, to)
-    seek(slots, game, now, out)
+    findWorld(slots, game, now, out)
   }
-  lookAround(slots, now)
+  updateApart(slots, now)
   if (referenceOf(slots, now).reference === slots.me) {
     // A member without a world goes on asking for one, also as the primary of a star.
     if (slots.standing === 'live') slots.asked = 0
     // The reference member alone reports who left.
-    tellGone(slots, game, now)
+    reportGone(slots, game, now)
   }
-  if (slots.slot !== before) look(slots, out)
+  if (slots.slot !== before) endRound(slots, out)
   return true
 }
 
 // Events that are folded into our earlier world are kept: that world may be the one that goes on.
-function forgetPast({ bySlot, base, sound, horizon }: Slots, to: number): void {
+function forgetPast({ bySlot, base, validWorlds, horizon }: Slots, to: number): void {
   for (const slot of bySlot.keys()) {
-    const isKept = slot > base && slot < base + sound
+    const isKept = slot > base && slot < base + validWorlds
     if (slot < to - 2 * horizon && !isKept) bySlot.delete(slot)
   }
 }
@@ -118,12 +118,12 @@ function deadline(slots: Slots): Millis {
 function reset(slots: Slots): void {
   const { standing, ms, print, says, horizon, nextId, rules, counters } = slots
   const kept = { ms, print, says, horizon, nextId, counters }
-  Object.assign(slots, createState(rules), kept, leave(slots))
+  Object.assign(slots, createState(rules), kept, carryOver(slots))
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 
-function viewed(slots: Slots, now: Millis, view: PartView): void {
-  if (slots.me !== 0 && slots.me !== view.me) cameBack(slots)
+function onView(slots: Slots, now: Millis, view: PartView): void {
+  if (slots.me !== 0 && slots.me !== view.me) onReturn(slots)
   slots.me = view.me
   slots.seed = fingerprint(view.session)
   slots.mesh = view.mesh
@@ -139,13 +139,13 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
   }
   forgetGone(slots)
   slots.changed ||= slots.standing !== 'closed'
-  slots.lookedIn = -1
+  slots.scannedIn = -1
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
 // A member that was out may have missed what was settled and agreed on meanwhile, so it must not be
 // the reference with its world. That world goes on only if nobody else has one.
-function cameBack(slots: Slots): void {
+function onReturn(slots: Slots): void {
   slots.nextId = 1
   slots.asked = 0
   slots.beginAt = NaN
@@ -206,9 +206,9 @@ function answer({ slots, game, now, out }: Call, from: PeerId, message: SlotsMes
     peer.answeredAt = now
     // The base of a member that stood still for long is out of date until this.
     tick(slots, game, now, out)
-    out.send(from, worldFor(slots))
+    out.send(from, encodeWorld(slots))
   } else if (message.kind === 'differs') {
-    if (slots.standing === 'live') hearDiffers(slots, from, message, out)
+    if (slots.standing === 'live') receiveDiffers(slots, from, message, out)
   } else if (message.kind === 'world') {
     if (from !== slots.asked) return void slots.counters.refused++
     slots.asked = 0
@@ -226,13 +226,13 @@ function read(call: Call, from: PeerId, bytes: Uint8Array): void {
   if (!peer || player === undefined || Number.isNaN(slots.slot)) return
   const frame = readFrame(createReader(bytes), slots.slot, { inc: from, player }, slots.horizon)
   if (!frame) return void slots.counters.malformed++
-  peer.heardAt = now
+  peer.receivedAt = now
   peer.follows = frame.reference
   peer.near = frame.near
   peer.apart = frame.apart
   if (slots.watchers.has(from)) return
-  for (const told of frame.events) {
-    const event = take(call, from, told)
+  for (const sent of frame.events) {
+    const event = receiveEvent(call, from, sent)
     if (event) forward(slots, now, event)
   }
   if (slots.standing !== 'live') return
@@ -246,34 +246,35 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
   if (frame.digest === null || from <= slots.base || to >= slots.slot) return
   if (digestOf(slots, from, to) === frame.digest) return
   for (let slot = from; slot <= to; slot++) {
-    for (const event of slots.bySlot.get(slot)?.events.values() ?? []) owe(slots, inc, event)
+    for (const event of slots.bySlot.get(slot)?.events.values() ?? []) queueEvent(slots, inc, event)
   }
 }
 
 function compareWorlds({ slots, now, out }: Call, inc: PeerId, frame: Frame): void {
-  const word = toCompare(slots, slots.peers.get(inc)!, frame)
-  const mine = word && slots.settled.get(word.slot)
+  const report = reportToCompare(slots, slots.peers.get(inc)!, frame)
+  const mine = report && slots.settled.get(report.slot)
   if (!mine) return
-  hear(slots, inc, mine, word, out)
+  receiveReport(slots, inc, mine, report, out)
   const { reference, near } = referenceOf(slots, now)
   const counts = inc === reference || (!near && frame.near && frame.reference === reference)
   if (!counts) return
-  if (word.hash !== mine.hash || word.acts !== mine.acts) return ask(slots, now, inc, out)
+  if (report.hash !== mine.hash || report.acts !== mine.acts)
+    return requestWorld(slots, now, inc, out)
   slots.apart = false
   slots.asked = 0
 }
 
 // A peer whose clock is ahead of ours reports slots that are not settled here yet: its first such
 // report is kept until the slot is settled.
-function toCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['kept'] {
-  const { kept } = peer
-  if (kept && kept.slot <= slots.base) {
-    peer.kept = null
-    if (slots.settled.has(kept.slot)) return kept
+function reportToCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['earlyReport'] {
+  const { earlyReport: early } = peer
+  if (early && early.slot <= slots.base) {
+    peer.earlyReport = null
+    if (slots.settled.has(early.slot)) return early
   }
-  const said = frame.settled
-  if (said === null) return null
-  if (slots.settled.has(said.slot)) return said
-  if (isNear(slots, said.slot)) peer.kept ??= said
+  const report = frame.settled
+  if (report === null) return null
+  if (slots.settled.has(report.slot)) return report
+  if (isNear(slots, report.slot)) peer.earlyReport ??= report
   return null
 }

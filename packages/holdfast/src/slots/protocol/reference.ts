@@ -1,25 +1,25 @@
 /**
- * The reference member: whose world the others take where settled worlds differ.
+ * The reference member: the member whose world the others take if settled worlds differ.
  *
- * An act that came later than the horizon was applied by some members and not by others, and no
- * fold mends that. Then all must take one world: the reference member's. In a star that is the
+ * If some members applied an act that came later than the horizon and others did not, folding again
+ * cannot repair that: all must take one world, the reference member's. In a star that is the
  * primary; in a mesh it is the oldest member that plays and was not cut off from most of the
- * others. A member that does not hear the reference member takes its world from a member that does.
+ * others. A member that does not receive from the reference takes the world of one that does.
  * The reference member decides nothing else.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { SlotPeer, Slots } from './state.ts'
 
-/** The reference member, and whether we are it or hear it. */
+/** The reference member, and whether we are it or receive from it. */
 export interface Reference {
   reference: PeerId
   near: boolean
 }
 
-/** Whether frames of a member came within half the horizon: if not, it may not hear us either. */
-export function hears(slots: Slots, now: Millis, peer: SlotPeer): boolean {
-  return now - peer.heardAt <= (slots.horizon / 2) * slots.ms
+/** Whether a peer's frames came within half the horizon: if not, it may not receive ours. */
+export function receivesFrom(slots: Slots, now: Millis, peer: SlotPeer): boolean {
+  return now - peer.receivedAt <= (slots.horizon / 2) * slots.ms
 }
 
 /** Finds the reference member; see the head of this file. `reference` is 0 for none. */
@@ -27,25 +27,28 @@ export function referenceOf(slots: Slots, now: Millis): Reference {
   const { me, primary } = slots
   if (!slots.mesh) return { reference: primary, near: true }
   const mine = slots.standing === 'live' && !slots.apart ? me : Infinity
-  let root = mine
+  let nearest = mine
   for (const [inc, peer] of slots.peers) {
-    if (peer.standing === 'live' && !peer.apart && inc < root && hears(slots, now, peer)) root = inc
+    if (peer.standing === 'live' && !peer.apart && inc < nearest && receivesFrom(slots, now, peer))
+      nearest = inc
   }
-  let far = root
+  let far = nearest
   for (const peer of slots.peers.values()) {
     const { follows } = peer
-    const counts = peer.near && !peer.apart && slots.here.has(follows) && hears(slots, now, peer)
+    const counts =
+      peer.near && !peer.apart && slots.here.has(follows) && receivesFrom(slots, now, peer)
     if (counts && follows < far && follows !== 0) far = follows
   }
-  if (far < root) return { reference: far, near: false }
-  return root === Infinity ? { reference: 0, near: false } : { reference: root, near: true }
+  if (far < nearest) return { reference: far, near: false }
+  return nearest === Infinity ? { reference: 0, near: false } : { reference: nearest, near: true }
 }
 
 /**
- * A member that hears fewer than half of all who play, for so long that it may have missed settled
- * acts, must not be the reference; of two halves the one with the oldest member keeps the role.
+ * A member that receives from fewer than half of all players, so long that it may have missed
+ * settled acts, must not be the reference; of two halves the one with the oldest member keeps the
+ * role.
  */
-export function lookAround(slots: Slots, now: Millis): void {
+export function updateApart(slots: Slots, now: Millis): void {
   if (!slots.mesh || slots.standing !== 'live') return void (slots.apart = false)
   let [all, heard] = [1, 1]
   let [oldest, oldestHeard] = [slots.me, slots.me]
@@ -53,7 +56,7 @@ export function lookAround(slots: Slots, now: Millis): void {
     if (peer.standing !== 'live') continue
     all++
     oldest = Math.min(oldest, inc)
-    if (!hears(slots, now, peer)) continue
+    if (!receivesFrom(slots, now, peer)) continue
     heard++
     oldestHeard = Math.min(oldestHeard, inc)
   }
@@ -62,10 +65,10 @@ export function lookAround(slots: Slots, now: Millis): void {
   else if (slots.apart && referenceOf(slots, now).reference === 0) rejoin(slots, now)
 }
 
-// All were cut off, and hear each other again: the oldest becomes the reference.
+// All were cut off, and receive from each other again: the oldest becomes the reference.
 function rejoin(slots: Slots, now: Millis): void {
   for (const [inc, peer] of slots.peers) {
-    if (inc < slots.me && peer.standing === 'live' && hears(slots, now, peer)) return
+    if (inc < slots.me && peer.standing === 'live' && receivesFrom(slots, now, peer)) return
   }
   slots.apart = false
 }

@@ -1,17 +1,17 @@
 /** The operations and types of slots that other modules use, and their decisions. */
 
 import { rulesOf } from '../../machine.ts'
-import { haveAllSaid } from './agreement.ts'
+import { haveAllReported } from './agreement.ts'
 import { sorted } from './fold.ts'
 import { createState, type Slots, type SlotsRules } from './state.ts'
 
 export { diverging } from './agreement.ts'
 export { ahead, seal, shown } from './fold.ts'
 export { SLOTS_CHANNEL } from './messages.ts'
-export { open } from './opening.ts'
+export { open } from './open.ts'
 export { type GameBox, slotsPart, tick } from './part.ts'
 export * from './state.ts'
-export { hasRoom, say } from './take.ts'
+export { hasRoom, makeEvent } from './receive.ts'
 
 /** The rules of every real world. */
 export const RULES: SlotsRules = rulesOf<SlotsRules>({
@@ -19,7 +19,7 @@ export const RULES: SlotsRules = rulesOf<SlotsRules>({
   isLate: ({ standing, base }, slot) => standing === 'live' && slot <= base,
   sorted,
   mayAsk: ({ askAt }, now) => now >= askAt,
-  haveAllSaid,
+  haveAllReported,
 })
 
 /** Creates the state without a world. */

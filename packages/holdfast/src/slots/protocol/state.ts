@@ -65,7 +65,7 @@ export interface Tally {
 }
 
 /** The acts and departures of a slot, in the order in which all fold them. */
-export interface Deeds {
+export interface FoldInput {
   acts: { by: number; act: unknown }[]
   left: number[]
   /** Their events, in the same order. */
@@ -80,7 +80,7 @@ export interface Slot {
   /** The sum of the events' marks. */
   digest: number
   /** What the rule is given; null when an event came since. */
-  deeds: Deeds | null
+  foldInput: FoldInput | null
 }
 
 /** How a member stands to the world. */
@@ -95,7 +95,7 @@ export interface Settled {
 }
 
 /** A peer's report on a settled slot. */
-export interface SettledWord extends Settled {
+export interface SettledReport extends Settled {
   slot: number
   /** The slot up to which all who play have the same acts; -1 if the peer does not know. */
   agreed: number
@@ -120,17 +120,17 @@ export function createPeer() {
     /** The peer heard too few others for too long: see `Slots.apart`. */
     apart: false,
     /** When the peer's last frame came; -Infinity for none. */
-    heardAt: -Infinity,
+    receivedAt: -Infinity,
     /** The slot of our last frame to it. */
     saidIn: -1,
     /** Events that the peer lacks, as far as we know, each with when it is due to be sent. */
-    owed: new Map<SlotEvent, Millis>(),
+    unacked: new Map<SlotEvent, Millis>(),
     /** When the first owed event is due. */
     dueAt: Infinity,
     /** Events in packets that are on their way, by packet. */
     flights: new Map<number, SlotEvent[]>(),
     /** The peer's report on a slot that is not settled here yet. */
-    kept: null as SettledWord | null,
+    earlyReport: null as SettledReport | null,
     /** The last settled slot for which it reported our acts; -1 if it reported others since. */
     same: -1,
     /** The sum of acts at which its world differed from ours; null while worlds are the same. */
@@ -203,7 +203,7 @@ export interface SlotsRules {
   /** Whether a member may be asked for its world now. */
   mayAsk(slots: Slots, now: Millis): boolean
   /** Whether all who play have reported their acts since the round began. */
-  haveAllSaid(slots: Slots): boolean
+  haveAllReported(slots: Slots): boolean
 }
 
 /** A frozen world and its JSON, which is hashed and sent. */
@@ -241,7 +241,7 @@ export function createState(rules: SlotsRules) {
     /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
     worlds: [] as Sealed[],
     /** How many of the worlds are valid; the others are folded again when somebody looks. */
-    sound: 0,
+    validWorlds: 0,
     /** The world with the known events of the slot under way; null when it must be folded. */
     ahead: null as Sealed | null,
     /** Errors that a rule threw, and that were not reported yet. */
@@ -268,7 +268,7 @@ export function createState(rules: SlotsRules) {
     apart: false,
     /** When the first owed event is due, and in which slot all peers were last looked over. */
     dueAt: Infinity,
-    lookedIn: -1,
+    scannedIn: -1,
     /** Who was asked for its world, and when a member may be asked again. */
     asked: 0,
     askAt: -Infinity,

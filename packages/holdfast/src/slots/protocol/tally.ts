@@ -6,7 +6,7 @@
 import type { PeerId } from '../../machine.ts'
 import { GAPS_MAX, type SlotEvent, type Slots, TALLIES_MAX, type Tally } from './state.ts'
 
-/** Notes that an event is settled. A forged number harms nobody, and undoes nothing. */
+/** Notes that an event is settled. A forged id harms nobody else. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
   const known = slots.tallies.get(inc) ?? { upTo: 0, gaps: [] }
   if (id > known.upTo) {
@@ -37,15 +37,15 @@ function forgetOne(slots: Slots): void {
 }
 
 /** Own acts up to a slot that the settled world has left out; each is returned only once. */
-export function takeVoid(slots: Slots, upTo: number): SlotEvent[] {
+export function takeDiscarded(slots: Slots, upTo: number): SlotEvent[] {
   const end = Math.min(upTo, slots.base)
   const known = slots.unsure.filter(({ slot }) => slot <= end)
   slots.unsure = slots.unsure.filter(({ slot }) => slot > end)
-  return known.filter(({ inc, id }) => !counts(slots, inc, id))
+  return known.filter(({ inc, id }) => !isSettled(slots, inc, id))
 }
 
 /** Whether an act is in the settled world. */
-export function counts({ tallies }: Slots, inc: PeerId, id: number): boolean {
+export function isSettled({ tallies }: Slots, inc: PeerId, id: number): boolean {
   const known = tallies.get(inc)
   return (
     known !== undefined &&
@@ -54,9 +54,9 @@ export function counts({ tallies }: Slots, inc: PeerId, id: number): boolean {
   )
 }
 
-// What goes from a session that is lost into the next one: our world, which goes on if nobody has
-// one there, and our own acts that were not agreed on. Each of these acts either counts in the
-// world that we have there, or is reported to be void.
+// From a lost session the next one takes our world, which goes on if nobody has one there, and our
+// own acts that were not agreed on. Each of these acts either counts in the world that we have
+// there, or is reported as discarded.
 //
 // Another member of the lost session may have these acts in its world, and that may be the world
 // that goes on. So tallies of folded acts go along, under names that no member of the next session
@@ -70,17 +70,19 @@ const NAMES: number = 2 ** 32
 const SESSIONS: number = 2 ** 20
 
 /** What the next session keeps; `slots` is the state of the session that is lost. */
-export function leave(slots: Slots): Pick<Slots, 'worlds' | 'sound' | 'tallies' | 'unsure'> {
-  const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
+export function carryOver(
+  slots: Slots,
+): Pick<Slots, 'worlds' | 'validWorlds' | 'tallies' | 'unsure'> {
+  const worlds = slots.worlds.slice(0, slots.validWorlds).slice(-1)
   const unsure = slots.unsure.map((event) => {
     return { ...event, inc: nameOf(slots, event.inc), slot: BEFORE }
   })
-  return { worlds, sound: worlds.length, tallies: folded(slots), unsure }
+  return { worlds, validWorlds: worlds.length, tallies: folded(slots), unsure }
 }
 
 // The tallies of the world that goes on. Acts left over from an even earlier session are agreed on.
 function folded(slots: Slots): Map<PeerId, Tally> {
-  const last = slots.base + slots.sound - 1
+  const last = slots.base + slots.validWorlds - 1
   const numbers = [...slots.bySlot.keys()].filter((number) => number <= last)
   for (const number of numbers.toSorted((one, other) => one - other)) {
     for (const event of slots.bySlot.get(number)!.events.values()) tally(slots, event)

@@ -35,15 +35,15 @@ export const ANSWER_AGAIN_MS: Millis = 300
 export const WORLD_AGE_MS: Millis = 30_000
 
 /** Makes an event with all that is derived from it. @returns null if the game cannot decode it */
-export function eventOf(game: Game, told: WireEvent, direct: boolean): SlotEvent | null {
-  const act = told.gone > 0 ? null : game.decode(told.body)
-  if (act === undefined || told.body.length > ACT_BYTES_MAX) return null
-  const { inc, player, id, slot, gone, body } = told
-  return { inc, player, id, slot, body, act, gone, mark: markOf(told), direct, held: [] }
+export function eventOf(game: Game, sent: WireEvent, direct: boolean): SlotEvent | null {
+  const act = sent.gone > 0 ? null : game.decode(sent.body)
+  if (act === undefined || sent.body.length > ACT_BYTES_MAX) return null
+  const { inc, player, id, slot, gone, body } = sent
+  return { inc, player, id, slot, body, act, gone, mark: markOf(sent), direct, held: [] }
 }
 
 /** Asks a member for its world, unless one was asked a moment ago. */
-export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void {
+export function requestWorld(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void {
   if (!slots.rules.mayAsk(slots, now)) return
   slots.asked = to
   slots.askAt = now + ASK_AGAIN_MS
@@ -51,7 +51,7 @@ export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void 
 }
 
 /** The answer to an inquiry. Events that do not fit come in frames, gaps not at all. */
-export function worldFor(slots: Slots): Uint8Array {
+export function encodeWorld(slots: Slots): Uint8Array {
   const whole = encode(slotsLayout, worldOf(slots, 1))
   if (whole.length < MESSAGE_MAX) return whole
   const half = encode(slotsLayout, worldOf(slots, 0.25))
@@ -83,7 +83,7 @@ function worldOf(slots: Slots, share: number): WorldMessage {
 export function adopt(slots: Slots, game: Game, message: WorldMessage, at: number): boolean {
   const { slot } = message
   const read = readWorld(message.text)
-  if (!read || !isOfLate(slots, slot, at)) return false
+  if (!read || !isRecent(slots, slot, at)) return false
   // Open events stay: they were sent to the others, or are on their way.
   const open = [...slots.bySlot].filter(([number]) => number > slot)
   slots.bySlot.clear()
@@ -95,9 +95,9 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   // A clock behind the sender's catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const [, { events }] of open) for (const event of events.values()) insert(slots, event)
-  for (const told of message.events) {
+  for (const sent of message.events) {
     const event =
-      told.slot > slot && told.slot <= slots.slot + AHEAD_SLOTS && eventOf(game, told, false)
+      sent.slot > slot && sent.slot <= slots.slot + AHEAD_SLOTS && eventOf(game, sent, false)
     if (event) insert(slots, event)
   }
   slots.standing = 'live'
@@ -116,7 +116,7 @@ function readWorld(text: string): Sealed | null {
 }
 
 // The world must be recent, because all slots from its own to the one under way are folded.
-function isOfLate({ ms, horizon }: Slots, slot: number, at: number): boolean {
+function isRecent({ ms, horizon }: Slots, slot: number, at: number): boolean {
   const age = Math.max(LEAP_SLOTS, Math.ceil(WORLD_AGE_MS / ms)) + horizon
   return slot >= at - age && slot <= at + AHEAD_SLOTS
 }

@@ -14,41 +14,46 @@ import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state
 const GATHER_SHARE = 0.2
 
 /** Whether a peer has a world of this game, or wants one, so that frames go to it. */
-export function speaksTo(peer: SlotPeer): boolean {
+export function takesFrames(peer: SlotPeer): boolean {
   return peer.standing === 'live' || peer.standing === 'joining'
 }
 
 /** Makes an event owed to one peer, unless the peer has it or will be sent it. */
-export function owe(slots: Slots, inc: PeerId, event: SlotEvent, now: Millis = -Infinity): void {
+export function queueEvent(
+  slots: Slots,
+  inc: PeerId,
+  event: SlotEvent,
+  now: Millis = -Infinity,
+): void {
   const peer = slots.peers.get(inc)
-  if (!peer || !speaksTo(peer)) return
-  if (event.inc === inc || event.held.includes(inc) || peer.owed.has(event)) return
-  peer.owed.set(event, now)
+  if (!peer || !takesFrames(peer)) return
+  if (event.inc === inc || event.held.includes(inc) || peer.unacked.has(event)) return
+  peer.unacked.set(event, now)
   peer.dueAt = Math.min(peer.dueAt, now)
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
 /** Makes an event owed to all. */
-export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
-  for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
+export function queueEventForAll(slots: Slots, now: Millis, event: SlotEvent): void {
+  for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, now)
 }
 
 /** As primary of a star, from whom all get events: sends on together what comes together. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE
-  for (const inc of slots.peers.keys()) owe(slots, inc, event, at)
+  for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, at)
 }
 
 /** Peers that are due a frame. All are looked over once a slot, or when something is owed. */
-export function lookOver(slots: Slots, now: Millis): PeerId[] {
+export function collectDue(slots: Slots, now: Millis): PeerId[] {
   if (slots.standing === 'closed' || Number.isNaN(slots.slot)) return []
-  if (now < slots.dueAt && slots.lookedIn === slots.slot) return []
-  slots.lookedIn = slots.slot
+  if (now < slots.dueAt && slots.scannedIn === slots.slot) return []
+  slots.scannedIn = slots.slot
   slots.dueAt = Infinity
   const due: PeerId[] = []
   for (const [inc, peer] of slots.peers) {
-    if (!speaksTo(peer)) continue
+    if (!takesFrames(peer)) continue
     if (isDue(slots, now, peer)) due.push(inc)
     else slots.dueAt = Math.min(slots.dueAt, peer.dueAt)
   }
@@ -58,7 +63,7 @@ export function lookOver(slots: Slots, now: Millis): PeerId[] {
 /** Whether a frame for that peer is due. */
 export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
   const peer = slots.peers.get(to)
-  return slots.standing !== 'closed' && !!peer && speaksTo(peer) && isDue(slots, now, peer)
+  return slots.standing !== 'closed' && !!peer && takesFrames(peer) && isDue(slots, now, peer)
 }
 
 function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
@@ -89,21 +94,21 @@ export function write(
 }
 
 /** A packet arrived: the peer has the events in it. */
-export function acked(slots: Slots, from: PeerId, seq: number): void {
+export function onAcked(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {
     if (!event.held.includes(from)) event.held.push(from)
-    peer!.owed.delete(event)
+    peer!.unacked.delete(event)
   }
   peer?.flights.delete(seq)
 }
 
 /** A packet is lost: its events are due at once. */
-export function lost(slots: Slots, from: PeerId, seq: number): void {
+export function onLost(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {
-    if (peer!.owed.has(event)) {
-      peer!.owed.set(event, -Infinity)
+    if (peer!.unacked.has(event)) {
+      peer!.unacked.set(event, -Infinity)
       peer!.dueAt = -Infinity
       slots.dueAt = -Infinity
     }

@@ -1,10 +1,10 @@
 /** Takes events in: those of others and our own. */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { oweAll } from './carry.ts'
+import { queueEventForAll } from './delivery.ts'
 import { countOf, find, insert } from './events.ts'
 import type { WireEvent } from './frames.ts'
-import { hears } from './reference.ts'
+import { receivesFrom } from './reference.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
@@ -20,19 +20,19 @@ import { eventOf } from './worlds.ts'
 const STRANGERS_MAX = 4
 
 /** Takes an event from a peer. @returns the event if it is new */
-export function take(call: Call, from: PeerId, said: WireEvent): SlotEvent | null {
+export function receiveEvent(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null {
   const { slots } = call
-  const told = slots.rules.counted(slots, said)
-  const known = find(slots, told.slot, told.inc, told.id)
-  if (known) again(call, from, told, known)
-  else if (slots.rules.isLate(slots, told.slot)) slots.counters.late++
-  else return takeNew(call, from, told)
+  const counted = slots.rules.counted(slots, sent)
+  const known = find(slots, counted.slot, counted.inc, counted.id)
+  if (known) receiveAgain(call, from, counted, known)
+  else if (slots.rules.isLate(slots, counted.slot)) slots.counters.late++
+  else return insertNew(call, from, counted)
   return null
 }
 
-function takeNew(call: Call, from: PeerId, told: WireEvent): SlotEvent | null {
+function insertNew(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null {
   const { slots, game } = call
-  const event = isAllowed(call, from, told) ? eventOf(game, told, told.inc === from) : null
+  const event = isAllowed(call, from, sent) ? eventOf(game, sent, sent.inc === from) : null
   if (!event) {
     slots.counters.refused++
     return null
@@ -43,20 +43,25 @@ function takeNew(call: Call, from: PeerId, told: WireEvent): SlotEvent | null {
 }
 
 // The member that made an event knows best what is in it.
-function again({ slots, game }: Call, from: PeerId, told: WireEvent, known: SlotEvent): void {
-  if (told.inc !== from) {
+function receiveAgain(
+  { slots, game }: Call,
+  from: PeerId,
+  sent: WireEvent,
+  known: SlotEvent,
+): void {
+  if (sent.inc !== from) {
     if (!known.held.includes(from)) known.held.push(from)
     return
   }
-  const said = known.direct ? null : eventOf(game, told, true)
-  if (!said) return
-  said.held = known.held
-  if (said.mark !== known.mark) insert(slots, said)
+  const event = known.direct ? null : eventOf(game, sent, true)
+  if (!event) return
+  event.held = known.held
+  if (event.mark !== known.mark) insert(slots, event)
   known.direct = true
 }
 
-function isAllowed({ slots, now }: Call, from: PeerId, told: WireEvent): boolean {
-  const { inc, player, slot, gone } = told
+function isAllowed({ slots, now }: Call, from: PeerId, sent: WireEvent): boolean {
+  const { inc, player, slot, gone } = sent
   // An event of our own that we do not know cannot be genuine.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
   if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
@@ -72,28 +77,34 @@ function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolea
   for (const inc of slots.here) {
     const peer = slots.peers.get(inc)
     const same = slots.players.get(inc) === player && inc !== from
-    if (same && peer && hears(slots, now, peer)) return true
+    if (same && peer && receivesFrom(slots, now, peer)) return true
   }
   return false
 }
 
 /** Makes an event of ours, in the slot under way. */
-export function say(slots: Slots, now: Millis, game: Game, body: Uint8Array, gone: number): void {
+export function makeEvent(
+  slots: Slots,
+  now: Millis,
+  game: Game,
+  body: Uint8Array,
+  gone: number,
+): void {
   const { me: inc, player, slot } = slots
   const id = slots.nextId++
   const event = eventOf(game, { inc, player, id, slot, gone, body }, true)!
   insert(slots, event)
   if (gone === 0) slots.unsure.push(event)
   if (slots.unsure.length > UNSURE_MAX) slots.unsure.shift()
-  oweAll(slots, now, event)
+  queueEventForAll(slots, now, event)
 }
 
 /** As reference member: reports players that acted and are not here any more as gone. */
-export function tellGone(slots: Slots, game: Game, now: Millis): void {
+export function reportGone(slots: Slots, game: Game, now: Millis): void {
   const here = new Set<number>()
   for (const inc of slots.here) here.add(slots.players.get(inc)!)
   for (const player of slots.present) {
-    if (!here.has(player)) say(slots, now, game, new Uint8Array(0), player)
+    if (!here.has(player)) makeEvent(slots, now, game, new Uint8Array(0), player)
   }
 }
 
