@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
-import { doorsAsSource } from './tools/doors.ts'
+import { entryPointsAsSource } from './tools/entry-points.ts'
 import { tally } from './tools/tally.ts'
 
 const MINUTE = 60_000
@@ -111,7 +111,7 @@ const projects = [
 const root = fileURLToPath(new URL('.', import.meta.url))
 
 export default defineConfig({
-  resolve: { alias: doorsAsSource(root, 'node') },
+  resolve: { alias: entryPointsAsSource(root, 'node') },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
     projects,

@@ -10,7 +10,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
-import { doorsAsSource } from '../tools/doors.ts'
+import { entryPointsAsSource } from '../tools/entry-points.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const games = join(root, 'games')
@@ -43,7 +43,7 @@ export default defineConfig(({ mode }) => {
   return {
     root: games,
     base: './',
-    resolve: { alias: doorsAsSource(root, 'browser') },
+    resolve: { alias: entryPointsAsSource(root, 'browser') },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     worker: { format: 'es' },
     build: {

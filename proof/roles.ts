@@ -1,32 +1,32 @@
 /**
  * Roles at every instant: who serves in which epoch, and what became of whom.
  *
- * This is looked at after each event of the world, and most events change no role. So a life in
+ * This is looked at after each event of the world, and most events change no role. So a client in
  * which nothing differs from what was looked at last is passed over: looking again would add to
- * the account what is there already.
+ * the observed what is there already.
  */
 
-import { type Account, count, tell, type Trial } from './diary.ts'
-import { type Glance, type Life, serving } from './lives.ts'
-import { sessionRules } from './twists.ts'
+import { type Observations, count, trace, type Trial } from './trace.ts'
+import { type Look, type Client, serving } from './clients.ts'
+import { sessionRules } from './mutants.ts'
 
 /** Looks at what must hold at every instant. @returns true, for use in a condition */
 export function watch(trial: Trial): true {
-  for (const life of trial.lives) {
-    const own = life.node.alive() ? life.session?.member?.session : undefined
+  for (const client of trial.clients) {
+    const own = client.node.alive() ? client.session?.member?.session : undefined
     if (!own) continue
-    if (trial.plant) own.rules = sessionRules(trial.plant)
-    if (isAsBefore(trial.account, life.glance, own)) continue
+    if (trial.bug) own.rules = sessionRules(trial.bug)
+    if (isAsBefore(trial.observed, client.lastLook, own)) continue
     const { id, me, server } = own
-    life.glance = { own, role: server.role, epoch: server.epoch, id, me }
-    look(trial, life, own)
+    client.lastLook = { own, role: server.role, epoch: server.epoch, id, me }
+    look(trial, client, own)
   }
   return true
 }
 
-// Another life may have named another backup of the same session since the last look. So the backup
+// Another client may have named another backup of the same session since the last look. The backup
 // is compared with the one that was written down last for the session.
-function isAsBefore({ backups }: Account, last: Glance | null, own: Glance['own']): boolean {
+function isAsBefore({ backups }: Observations, last: Look | null, own: Look['own']): boolean {
   const { server, id } = own
   return (
     last !== null &&
@@ -39,34 +39,34 @@ function isAsBefore({ backups }: Account, last: Glance | null, own: Glance['own'
   )
 }
 
-function look(trial: Trial, life: Life, own: Glance['own']): void {
-  const { account } = trial
+function look(trial: Trial, client: Client, own: Look['own']): void {
+  const { observed } = trial
   const { server } = own
   const { role } = server
-  const before = account.roles.get(life)
+  const before = observed.roles.get(client)
   if (role !== before) {
-    account.roles.set(life, role)
-    changed(trial, life, before ?? 'idle', role)
+    observed.roles.set(client, role)
+    changed(trial, client, before ?? 'idle', role)
   }
-  const serves = serving(life)
+  const serves = serving(client)
   if (!serves) return
-  life.served = true
+  client.served = true
   const key = `${serves.session} epoch ${serves.epoch}`
-  const other = account.primaries.get(key)
-  if (other === undefined) account.primaries.set(key, serves.inc)
+  const other = observed.primaries.get(key)
+  if (other === undefined) observed.primaries.set(key, serves.inc)
   else if (other !== serves.inc) {
-    account.wrong.add(`role.unique: ${other} and ${serves.inc} both served in ${key}`)
+    observed.wrong.add(`role.unique: ${other} and ${serves.inc} both served in ${key}`)
   }
   if (server.role !== 'backedup') return
   const { backup } = server
-  const last = account.backups.get(serves.session)
-  account.backups.set(serves.session, backup)
+  const last = observed.backups.get(serves.session)
+  observed.backups.set(serves.session, backup)
   if (last !== undefined && last !== backup) count(trial, 'backup replaced')
 }
 
-function changed(trial: Trial, life: Life, before: string, role: string): void {
-  const own = life.session!.member!.session
-  tell(trial, life.name, `(${own.me}) ${before} -> ${role}, epoch ${own.server.epoch}`)
+function changed(trial: Trial, client: Client, before: string, role: string): void {
+  const own = client.session!.member!.session
+  trace(trial, client.name, `(${own.me}) ${before} -> ${role}, epoch ${own.server.epoch}`)
   if (before === 'taking' && role === 'alone') count(trial, 'takeover')
   if (before === 'backup' && role === 'alone') count(trial, 'hand-over')
   if (before === 'gathering' && role === 'alone') count(trial, 'session recovered')

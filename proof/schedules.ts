@@ -9,7 +9,7 @@ import {
   type FaultKind,
   type Schedule,
   type Step,
-  type Weather,
+  type NetworkFault,
 } from '../packages/sim/src/faults.ts'
 
 /** The options of `plan`. */
@@ -88,7 +88,7 @@ function draw(drawing: Drawing, at: Millis, kind: FaultKind): void {
     case 'duplication':
     case 'jitter':
     case 'reordering':
-      return void schedule.push({ at, fault: drawWeather(chance, kind, ms) })
+      return void schedule.push({ at, fault: drawNetworkFault(chance, kind, ms) })
     case 'partition':
     case 'deafness':
       return void schedule.push({ at, fault: drawCut(chance, options, kind, ms) })
@@ -109,7 +109,7 @@ function draw(drawing: Drawing, at: Millis, kind: FaultKind): void {
   }
 }
 
-function drawWeather(chance: Prng, kind: Weather['kind'], ms: Millis): Weather {
+function drawNetworkFault(chance: Prng, kind: NetworkFault['kind'], ms: Millis): NetworkFault {
   const share = Math.round(prng.between(chance, 0.02, 0.3) * 100) / 100
   switch (kind) {
     case 'loss': {

@@ -53,7 +53,7 @@ export interface Drawing {
   /** Cards that they turn; in older drawings none. */
   cards?: number
   /** Objects of each kind that each of them makes, and asks others for; in older drawings none. */
-  prizes?: number
+  requests?: number
   /** They wind clocks of the table; in older drawings they do not. */
   clocks?: boolean
 }
@@ -97,9 +97,9 @@ export function draw(seed: number): Drawing {
   const calls = prng.chance(will, 0.6)
   const cards = prng.chance(prng.fork(prng.create(seed), 'cards'), 0.5) ? CARDS : 0
   const asks = prng.fork(prng.create(seed), 'prizes')
-  const prizes = prng.chance(asks, 0.5) ? 1 + prng.below(asks, 4) : 0
+  const requests = prng.chance(asks, 0.5) ? 1 + prng.below(asks, 4) : 0
   const clocks = prng.chance(prng.fork(prng.create(seed), 'clocks'), 0.5)
-  const more = { keepsTokens, topology, things, calls, cards, prizes, clocks }
+  const more = { keepsTokens, topology, things, calls, cards, requests, clocks }
   return { seed, actors, conditions: weather, schedule, turns, ...more }
 }
 

@@ -1,11 +1,11 @@
 /**
- * Tables of cards by seed, among people who stay away for long: three to six players grab, wrest
- * and turn cards, and act; actions draw lots and then throw. Some stand still or are cut off for
- * half a second to three minutes, some are killed and come back by their tokens; servers die,
- * backups, and both at once. Whom an action keeps is the same player whenever they come back. When
- * all is calm each update and each action has had one outcome, what was told to be recorded stands,
- * no lot was told twice, all agree, and each hold that ended without its player's doing was told to
- * them once.
+ * Seeded tables of cards among people who stay away for long: three to six players grab, force-grab
+ * and turn cards, and run actions, some of which draw random numbers and then throw. Players stall
+ * or are cut off for half a second to three minutes; some are killed and return by their tokens;
+ * the primary, the backup or both die. A player whom an action keeps is the same one after any
+ * absence. After the faults each update and action has had one outcome, what was acknowledged
+ * exists, no draw was published twice, all agree, and each hold that its player did not end was
+ * reported to them once.
  */
 
 import { keeps } from '../packages/holdfast/src/actions/protocol/reserved-rows.ts'
@@ -17,10 +17,18 @@ import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import { serves } from '../packages/holdfast/src/session/state.ts'
 import type { SimNode } from '../packages/sim/src/world.ts'
-import { bareFaces, Card, cardsOf, createHand, deal, type Hand } from './cards.ts'
-import { playCards, unsettledCards, wrongTurns } from './cards.ts'
-import { type Annals, createAnnals, type Grips, watchGrips, wrongGrips } from './grips.ts'
-import { ask, createPlays, drawPlay, lotsTwice, play, type Plays, wrongPlays } from './plays.ts'
+import { bareFaces, Card, cardsOf, createHand, deal, type Hand } from './workloads/pieces.ts'
+import { playCards, unsettledCards, wrongTurns } from './workloads/pieces.ts'
+import { type Annals, createAnnals, type Holds, watchHolds, wrongHolds } from './holds.ts'
+import {
+  ask,
+  createPlays,
+  randomPlay,
+  repeatedDraws,
+  play,
+  type Plays,
+  wrongPlays,
+} from './workloads/actions.ts'
 import {
   environmentOf,
   HUB_URL,
@@ -36,9 +44,9 @@ export interface TabletopReport {
   faults: string[]
   actions: number
   thrown: number
-  lots: number
+  draws: number
   /** Holds that were told to be lost, by the reason. */
-  lost: Grips['told']
+  lost: Holds['told']
   /** Players that came back in another process as who they were. */
   back: number
   /** In the end they are in more than one session. */
@@ -51,7 +59,7 @@ interface Life {
   readonly name: string
   readonly node: SimNode
   session: Session | null
-  grips: Grips | null
+  holds: Holds | null
   readonly hand: Hand
   readonly plays: Plays
   home: string
@@ -148,7 +156,7 @@ function sit(run: Run, seat: Seat): void {
   const node = w.sim.node(name)
   const before = seat.lives.findLast((life) => life.session !== null) ?? null
   const life: Life = {
-    ...{ name, node, session: null, grips: null, hand: createHand(), plays: createPlays() },
+    ...{ name, node, session: null, holds: null, hand: createHand(), plays: createPlays() },
     ...{ home: '', player: 0, recovered: new Set(), robbed: false, anew: false, failed: false },
   }
   seat.lives.push(life)
@@ -174,7 +182,7 @@ function sit(run: Run, seat: Seat): void {
 
 function begin(run: Run, seat: Seat, life: Life, session: Session, before: Life | null): void {
   life.session = session
-  life.grips = watchGrips(run.annals, session)
+  life.holds = watchHolds(run.annals, session)
   settleIn(life)
   // Whoever recovers while it comes in is told of that before it can listen.
   const own = session.member!.session
@@ -189,7 +197,7 @@ function begin(run: Run, seat: Seat, life: Life, session: Session, before: Life 
     if (!same) returned(run, seat, life, home, player)
   })
   if (!seat.isKept) return
-  const wish = { does: 'keep', at: 0, lots: 0, throws: false } as const
+  const wish = { does: 'keep', at: 0, draws: 0, throws: false } as const
   ask(life.plays, session, life.name, wish, () => life.node.alive())
 }
 
@@ -318,7 +326,7 @@ function act(run: Run, life: Life & { session: Session }): void {
   const { session, node, hand, plays, name } = life
   const alive = (): boolean => node.alive()
   if (prng.chance(chance, 0.4)) playCards(hand, session, cards, chance, alive)
-  if (prng.chance(chance, 0.25)) ask(plays, session, name, drawPlay(chance), alive)
+  if (prng.chance(chance, 0.25)) ask(plays, session, name, randomPlay(chance), alive)
   if (!life.anew) for (const fault of bareFaces(session)) faults.add(fault)
 }
 
@@ -335,7 +343,7 @@ async function calm(run: Run): Promise<void> {
   if (!became) for (const fault of unsettled(run)) faults.add(fault)
   for (const seat of seats) for (const fault of wrong(run, seat)) faults.add(fault)
   const plays = seats.flatMap(({ lives }) => lives.map((life) => life.plays))
-  for (const fault of lotsTwice(plays)) faults.add(fault)
+  for (const fault of repeatedDraws(plays)) faults.add(fault)
 }
 
 // converge, told: what is under way still, or not the same for all of a session. Where all who
@@ -375,7 +383,7 @@ function wrong(run: Run, seat: Seat): string[] {
   const steady = left.map(({ hand }) => hand)
   const isKept = (fault: string): boolean => fault.startsWith('commit.kept')
   return [
-    ...(life.grips ? wrongGrips(life.grips, life.name) : []),
+    ...(life.holds ? wrongHolds(life.holds, life.name) : []),
     ...wrongTurns(session, all, wasRecovered),
     ...wrongTurns(session, steady, false).filter(isKept),
     ...lives.flatMap((one) => wrongPlays(session, one.plays, left.includes(one))),
@@ -385,14 +393,14 @@ function wrong(run: Run, seat: Seat): string[] {
 function reportOf({ seats, faults, back, w }: Run, seed: number, what: string): TabletopReport {
   const lives = seats.flatMap((seat) => seat.lives)
   const sum = (of: (life: Life) => number): number => lives.reduce((n, life) => n + of(life), 0)
-  const told = (why: keyof Grips['told']): number => sum(({ grips }) => grips?.told[why] ?? 0)
+  const told = (why: keyof Holds['told']): number => sum(({ holds }) => holds?.told[why] ?? 0)
   return {
     seed,
     what,
     faults: [...faults],
     actions: sum(({ plays }) => plays.asked),
     thrown: sum(({ plays }) => plays.thrown),
-    lots: sum(({ plays }) => plays.lots.length),
+    draws: sum(({ plays }) => plays.draws.length),
     lost: { taken: told('taken'), away: told('away'), gone: told('gone') },
     back,
     split: homesOf(seats.flatMap((seat) => present(seat) ?? [])) > 1,

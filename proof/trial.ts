@@ -5,36 +5,36 @@
  */
 
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import { tell as tellFault } from '../packages/sim/src/faults.ts'
+import { sentenceOf } from '../packages/sim/src/faults.ts'
 import { format } from '../packages/holdfast/src/faults/conditions.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import type { Counters } from '../packages/sim/src/ground.ts'
 import { hash } from '../packages/sim/src/checker/hash.ts'
 import type { SimNode } from '../packages/sim/src/world.ts'
-import { metCalls } from './callers.ts'
-import { bareFaces } from './cards.ts'
-import { hasRung } from './clocks.ts'
-import { count, tell, type Trial } from './diary.ts'
-import { comeHome } from './homecoming.ts'
+import { metCalls } from './workloads/calls.ts'
+import { bareFaces } from './workloads/pieces.ts'
+import { hasRung } from './workloads/timers.ts'
+import { count, trace, type Trial } from './trace.ts'
+import { checkPersistence } from './persistence.ts'
 import { endings, judge, settled, unserved } from './judge.ts'
 import {
   ask,
   call,
   clock,
-  gamble,
+  requestObjects,
   handle,
   handOver,
   isIn,
   leave,
-  live,
+  startClient,
   move,
   serving,
-} from './lives.ts'
+} from './clients.ts'
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
-import { watchRequests } from './prizes.ts'
-import { play, watchThings } from './things.ts'
+import { checkRequests } from './workloads/requests.ts'
+import { play, watchThings } from './workloads/objects.ts'
 import { watch } from './roles.ts'
-import type { SessionBug } from './twists.ts'
+import type { SessionBug } from './mutants.ts'
 import { world } from '../packages/sim/src/session-world.ts'
 
 /** All must be in by then. */
@@ -64,25 +64,25 @@ export interface Result {
   story: string[]
 }
 
-/** Runs what a seed stands for. @param plant a bug for all members, to see whether it is found */
-export async function run(drawing: Drawing, plant: SessionBug | null = null): Promise<Result> {
-  const trial = start(drawing, plant)
+/** Runs what a seed stands for. @param bug a bug for all members, to see whether it is found */
+export async function run(drawing: Drawing, bug: SessionBug | null = null): Promise<Result> {
+  const trial = start(drawing, bug)
   const { world: w } = trial
   const first = Math.max(...drawing.actors.map(({ at }) => at))
   await w.run(first + 1)
   const entered = await w.runUntil(() => watch(trial) && allIn(trial), ENTRY_MS)
-  if (!entered) trial.account.wrong.add(`not all are in after ${ENTRY_MS} ms`)
+  if (!entered) trial.observed.wrong.add(`not all are in after ${ENTRY_MS} ms`)
   trouble(trial)
   await w.runUntil(() => watch(trial) && false, TROUBLE_MS)
   const peace = w.now()
-  tell(trial, 'world', 'peace')
+  trace(trial, 'world', 'peace')
   w.heal()
   w.conditions('*', '*', 'rtt=20')
   const done = await w.runUntil(() => watch(trial) && isSettled(trial), PEACE_MS)
   judge(trial)
   const settledMs = done ? w.now() - peace : Infinity
   const ending = hash(endings(trial)).toString(36)
-  if (done && trial.account.wrong.size === 0) await comeHome(trial)
+  if (done && trial.observed.wrong.size === 0) await checkPersistence(trial)
   return conclude(trial, settledMs, ending)
 }
 
@@ -91,9 +91,9 @@ function allIn(trial: Trial): boolean {
   const { drawing, newest, world: w } = trial
   let all = true
   for (const { name } of drawing.actors) {
-    const life = newest.get(name)!
-    all &&= isIn(life)
-    const { node, failed } = life
+    const client = newest.get(name)!
+    all &&= isIn(client)
+    const { node, failed } = client
     if (failed === '' || !/within \d+ s$/.test(failed) || !node.alive()) continue
     count(trial, 'came in at the second try')
     w.crash(node.name)
@@ -102,16 +102,16 @@ function allIn(trial: Trial): boolean {
   return all
 }
 
-function start(drawing: Drawing, plant: SessionBug | null): Trial {
+function start(drawing: Drawing, bug: SessionBug | null): Trial {
   const { seed, conditions, actors, topology = 'star' } = drawing
   const w = world({ seed, conditions, linesMax: 0 })
   const trial: Trial = {
     drawing,
-    plant,
+    bug,
     world: w,
-    lives: [],
+    clients: [],
     newest: new Map(),
-    account: {
+    observed: {
       wrong: new Set(),
       reached: {},
       primaries: new Map(),
@@ -125,7 +125,7 @@ function start(drawing: Drawing, plant: SessionBug | null): Trial {
     story: [],
   }
   const weather = format(conditions) || 'quiet weather'
-  tell(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
+  trace(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
   if (topology === 'mesh') count(trial, 'a mesh')
   for (const { name, kind, at } of actors) {
     w.at(at, () => w.sim.node(name, (node) => begin(trial, node, { kind, topology })))
@@ -133,17 +133,17 @@ function start(drawing: Drawing, plant: SessionBug | null): Trial {
   return trial
 }
 
-// A machine starts, which begins one more life of it.
-function begin(trial: Trial, node: SimNode, as: Parameters<typeof live>[1]): void {
-  const { drawing, lives, newest } = trial
+// A machine starts, which begins one more client of it.
+function begin(trial: Trial, node: SimNode, as: Parameters<typeof startClient>[1]): void {
+  const { drawing, clients, newest } = trial
   const { name } = node
-  const count = lives.filter((life) => life.node.name === name).length + 1
+  const count = clients.filter((client) => client.node.name === name).length + 1
   const who = `${name}.${count}`
-  tell(trial, who, `starts (${as.kind})`)
+  trace(trial, who, `starts (${as.kind})`)
   const before = drawing.keepsTokens ? (newest.get(name) ?? null) : null
-  const life = live(node, as, count, (what) => tell(trial, who, what), before)
-  lives.push(life)
-  newest.set(name, life)
+  const client = startClient(node, as, count, (what) => trace(trial, who, what), before)
+  clients.push(client)
+  newest.set(name, client)
 }
 
 // The schedule, and meanwhile everybody acts.
@@ -152,9 +152,9 @@ function trouble(trial: Trial): void {
   const begun = w.now()
   w.follow(drawing.schedule)
   for (const { at, fault } of drawing.schedule) {
-    w.at(begun + at, () => tell(trial, 'world', tellFault(fault)))
+    w.at(begun + at, () => trace(trial, 'world', sentenceOf(fault)))
     if (fault.kind !== 'outage') continue
-    w.at(begun + at - 1, () => (trial.account.outage = epochs(trial)))
+    w.at(begun + at - 1, () => (trial.observed.outage = epochs(trial)))
     w.at(begun + at + fault.ms + 3_000, () => survived(trial))
   }
   for (const each of drawing.turns ?? []) w.at(begun + each.at, () => turn(trial, each))
@@ -166,14 +166,14 @@ function trouble(trial: Trial): void {
   const winding = prng.fork(prng.create(drawing.seed), 'winds')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
-      for (const life of trial.lives) {
-        move(life)
-        if (prng.chance(chance, 0.3)) ask(life)
-        play(trial, life, hands)
-        if (drawing.cards) handle(life, drawing.cards, playing)
-        if (drawing.prizes) gamble(life, drawing.prizes, gambling, () => w.now())
-        if (drawing.clocks) clock(life, winding)
-        if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
+      for (const client of trial.clients) {
+        move(client)
+        if (prng.chance(chance, 0.3)) ask(client)
+        play(trial, client, hands)
+        if (drawing.cards) handle(client, drawing.cards, playing)
+        if (drawing.requests) requestObjects(client, drawing.requests, gambling, () => w.now())
+        if (drawing.clocks) clock(client, winding)
+        if (drawing.calls && prng.chance(calling, 0.5)) call(client, calling)
       }
       watchThings(trial)
       watchFaces(trial)
@@ -183,77 +183,81 @@ function trouble(trial: Trial): void {
 }
 
 // request.ends: no answer is waited for longer than the docs say.
-function watchAsks({ lives, account, world: w }: Trial): void {
-  for (const life of lives) {
-    if (!isIn(life)) continue
-    for (const fault of watchRequests(life.purse, life.name, w.now())) account.wrong.add(fault)
+function watchAsks({ clients, observed, world: w }: Trial): void {
+  for (const client of clients) {
+    if (!isIn(client)) continue
+    for (const fault of checkRequests(client.requests, client.name, w.now()))
+      observed.wrong.add(fault)
   }
 }
 
 // secret: what came to a member and is not for its eyes.
-function watchFaces({ lives, account }: Trial): void {
-  for (const life of lives) {
-    if (!isIn(life) || life.anew) continue
-    for (const fault of bareFaces(life.session)) account.wrong.add(fault)
+function watchFaces({ clients, observed }: Trial): void {
+  for (const client of clients) {
+    if (!isIn(client) || client.anew) continue
+    for (const fault of bareFaces(client.session)) observed.wrong.add(fault)
   }
 }
 
 function turn(trial: Trial, { kind, who }: Turn): void {
-  const here = trial.lives.filter((life) => isIn(life))
-  const heads = here.filter((life) => {
-    return ['backedup', 'backup'].includes(life.session!.member!.session.server.role)
+  const here = trial.clients.filter((client) => isIn(client))
+  const heads = here.filter((client) => {
+    return ['backedup', 'backup'].includes(client.session!.member!.session.server.role)
   })
-  tell(trial, 'world', kind)
+  trace(trial, 'world', kind)
   if (kind === 'leave')
     return here.length > 1 ? leave(here[Math.floor(who * here.length)]!) : undefined
-  if (kind === 'hand-over') return heads.forEach((life) => handOver(life))
+  if (kind === 'hand-over') return heads.forEach((client) => handOver(client))
   if (heads.length !== 2) return
   for (const { node } of heads) trial.world.sim.crash(node.name, { silent: true })
   count(trial, 'server and backup died at once')
 }
 
 function epochs(trial: Trial): string {
-  return trial.lives.map((life) => `${serving(life)?.session}/${serving(life)?.epoch}`).join(' ')
+  return trial.clients
+    .map((client) => `${serving(client)?.session}/${serving(client)?.epoch}`)
+    .join(' ')
 }
 
 function survived(trial: Trial): void {
-  const { account } = trial
-  if (account.outage !== null && account.outage === epochs(trial)) {
-    if (/\d/.test(account.outage)) count(trial, 'hub outage survived in the same epoch')
+  const { observed } = trial
+  if (observed.outage !== null && observed.outage === epochs(trial)) {
+    if (/\d/.test(observed.outage)) count(trial, 'hub outage survived in the same epoch')
   }
-  account.outage = null
+  observed.outage = null
 }
 
 function isSettled(trial: Trial): boolean {
-  const { account, world: w, lives } = trial
+  const { observed, world: w, clients } = trial
   // A look at everything costs much: some times in a second is enough.
-  if (w.now() - account.lookedAt < LOOK_MS) return false
-  account.lookedAt = w.now()
+  if (w.now() - observed.lookedAt < LOOK_MS) return false
+  observed.lookedAt = w.now()
   watchAsks(trial)
-  const calm = lives.every((life) => !isIn(life) || life.session.member!.hub === 'attached')
-  if (calm) account.calmAt = Math.min(account.calmAt, w.now())
-  if (w.now() > account.calmAt + SERVE_MS && unserved(trial)) {
-    account.wrong.add(`role.live: nobody serves ${SERVE_MS} ms after all reach the hub again`)
+  const calm = clients.every((client) => !isIn(client) || client.session.member!.hub === 'attached')
+  if (calm) observed.calmAt = Math.min(observed.calmAt, w.now())
+  if (w.now() > observed.calmAt + SERVE_MS && unserved(trial)) {
+    observed.wrong.add(`role.live: nobody serves ${SERVE_MS} ms after all reach the hub again`)
   }
   return settled(trial)
 }
 
 function conclude(trial: Trial, settledMs: Millis, ending: string): Result {
-  const { world: w, account, story, drawing } = trial
-  for (const life of trial.lives) {
-    const returns = life.session?.member?.counters.returns ?? 0
-    if (life.served && returns > 0) count(trial, 'deposed primary returned')
-    const back = life.former?.home === life.home && life.former.player === life.player
+  const { world: w, observed, story, drawing } = trial
+  for (const client of trial.clients) {
+    const returns = client.session?.member?.counters.returns ?? 0
+    if (client.served && returns > 0) count(trial, 'deposed primary returned')
+    const back = client.former?.home === client.home && client.former.player === client.player
     if (back) count(trial, 'the same player in a new process')
   }
-  const met = new Set(trial.lives.flatMap(({ hand, purse }) => [...hand.met, ...purse.met]))
+  const met = new Set(trial.clients.flatMap(({ hand, requests }) => [...hand.met, ...requests.met]))
   for (const what of met) count(trial, what)
-  if (trial.lives.some((life) => isIn(life) && hasRung(life.session))) count(trial, 'a timer ran')
-  for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
+  if (trial.clients.some((client) => isIn(client) && hasRung(client.session)))
+    count(trial, 'a timer ran')
+  for (const what of metCalls(trial.clients.map(({ book }) => book))) count(trial, what)
   const result = {
     seed: drawing.seed,
-    wrong: [...account.wrong],
-    reached: account.reached,
+    wrong: [...observed.wrong],
+    reached: observed.reached,
     faults: w.counters.faults,
     settledMs,
     virtualMs: w.now(),

@@ -16,8 +16,8 @@ import type {
   PieceEvents,
 } from '../packages/holdfast/src/index.ts'
 import type { SessionEvents, SlotsEvents, TableEvents } from '../packages/holdfast/src/index.ts'
-import { FLOORS } from '../tools/tidy/floors.ts'
-import { read, written } from '../tools/tidy/house.ts'
+import { LAYERS } from '../tools/tidy/layers.ts'
+import { read, written } from '../tools/tidy/codebase.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const papers = written(root).filter((path) => path.endsWith('.md'))
@@ -252,7 +252,7 @@ describe('the architecture', () => {
   test('has every module of every layer in its list (DO-19) (DO-26)', () => {
     const [, list = ''] = text.split('```\npackages/holdfast/src/')
     const named = list.slice(0, list.indexOf('```'))
-    const lost = FLOORS.flat().filter((name) => {
+    const lost = LAYERS.flat().filter((name) => {
       return !named.includes(name.endsWith('.ts') ? name : `${name}/`)
     })
     expect(lost).toEqual([])

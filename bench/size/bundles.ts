@@ -7,7 +7,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin, type Rolldown } from 'vite'
-import { doorsAsSource } from '../../tools/doors.ts'
+import { entryPointsAsSource } from '../../tools/entry-points.ts'
 
 /** What is measured: a module of that text, as if it stood in that folder. */
 export interface Entry {
@@ -44,7 +44,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
     mode: 'production',
     logLevel: 'error',
     publicDir: false,
-    resolve: { alias: doorsAsSource(resolve('.'), place) },
+    resolve: { alias: entryPointsAsSource(resolve('.'), place) },
     ...(onNode && { ssr: { external: true } }),
     plugins: [given(entry, text), ...(onNode ? [] : [withoutLater])],
     build: {

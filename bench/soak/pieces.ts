@@ -1,10 +1,10 @@
-/** Tables of cards among people who stay away: lots, wrested holds, and who is told of them. */
+/** Tables of cards among people who stay away: draws, wrested holds, and who is told of them. */
 
 import { runTabletop, type TabletopReport } from '../../proof/tabletops.ts'
 import { type BenchReport, ofClaims } from '../report.ts'
 
 /** For the list of soaks. */
-export const about = '1,000 tables of cards: lots of actions that throw, wrests, absences, kills'
+export const about = '1,000 tables of cards: draws of actions that throw, wrests, absences, kills'
 
 const RUNS = 1_000
 
@@ -18,13 +18,13 @@ export async function run({ seed }: { seed: number }): Promise<BenchReport> {
   const lost = [sum((one) => one.lost.taken), sum((one) => one.lost.away)]
   const row = [
     ...acted,
-    sum(({ lots }) => lots),
+    sum(({ draws: draws }) => draws),
     ...lost,
     sum((one) => one.lost.gone),
     sum(({ back }) => back),
     Math.round(sum(({ virtualMs }) => virtualMs) / 3_600_000),
   ]
-  const columns = ['runs', 'actions', 'thrown', 'lots told', 'taken', 'away', 'gone', 'back', 'h']
+  const columns = ['runs', 'actions', 'thrown', 'draws told', 'taken', 'away', 'gone', 'back', 'h']
   return {
     tables: [{ title: 'in all; virtual time in hours', columns, rows: [row] }],
     ...ofClaims(runs),

@@ -10,7 +10,7 @@ export function addExplore(cli: CAC): void {
   const rooms = Object.keys(ROOMS).join(', ')
   cli
     .command('explore [room]', `Try every order of events in a small scope; rooms: ${rooms}`)
-    .option('--variant <name>', 'One model alone, such as one with a planted bug')
+    .option('--variant <name>', 'One model alone, such as one with a mutant')
     .option('--deep', 'Also the scopes that take minutes')
     .option('--list', 'Say which models there are')
     .example('npm run explore -- session --variant F-X1')

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { check } from '../../packages/sim/src/checker/checker.ts'
 import { type Deed, enact, type Play, type Telling } from '../../packages/sim/src/enact.ts'
 import { objectsModel } from './objects.ts'
-import { PLANTED } from './objects-scopes.ts'
+import { MUTANTS } from './objects-scopes.ts'
 
 const MEMBERS = ['HOST', 'A', 'B', 'X']
 const PROMPT_MS = 10
@@ -33,7 +33,7 @@ const chain: Deed[] = [
 
 describe('enact', () => {
   test('B31: the shortest trace of the checker, enacted, ends as the checker says', () => {
-    const { scope } = PLANTED.find(({ scope: { name } }) => name === 'host-sends-migrate')!
+    const { scope } = MUTANTS.find(({ scope: { name } }) => name === 'host-sends-migrate')!
     const { violation } = check(objectsModel(scope), { statesMax: 10_000 })
     const toX = violation!.trace.filter((label) => label.includes(' to 4: '))
     const order = toX.map((label) => label.replace(/.*: (\w+) \d\.(\d).*/, '$1 $2'))

@@ -21,7 +21,7 @@ import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST } from '../../packages/holdfast/src/wire/history.ts'
 import * as interned from './interned.ts'
 
-/** What may be planted. */
+/** Bugs that may be injected. */
 export type HistoryBug =
   | 'no digest'
   | 'no generation'
@@ -458,17 +458,17 @@ export const GOOD: readonly {
 ]
 
 /** In each of these that claim breaks. */
-export const PLANTED: readonly { scope: HistoryScope; violates: string; steps: number }[] = [
-  { scope: planted('H-X1', 'no digest'), violates: 'mail.loss', steps: 12 },
-  { scope: planted('H-X2', 'no generation'), violates: 'mail.loss', steps: 12 },
-  { scope: planted('H-X3', 'digest not durable'), violates: 'mail.peace', steps: 12 },
-  { scope: planted('H-X4', 'generation after the greeting'), violates: 'mail.loss', steps: 12 },
+export const MUTANTS: readonly { scope: HistoryScope; violates: string; steps: number }[] = [
+  { scope: mutant('H-X1', 'no digest'), violates: 'mail.loss', steps: 12 },
+  { scope: mutant('H-X2', 'no generation'), violates: 'mail.loss', steps: 12 },
+  { scope: mutant('H-X3', 'digest not durable'), violates: 'mail.peace', steps: 12 },
+  { scope: mutant('H-X4', 'generation after the greeting'), violates: 'mail.loss', steps: 12 },
 ]
 
 function scopeOf(name: string): HistoryScope {
   return { name, letters: 1, restores: 0, copies: false, crashes: 0, connections: 2 }
 }
 
-function planted(name: string, bug: HistoryBug): HistoryScope {
+function mutant(name: string, bug: HistoryBug): HistoryScope {
   return { ...scopeOf(name), letters: 2, restores: 1, crashes: 1, bug }
 }

@@ -41,7 +41,7 @@ export interface NamedModel {
   says: string
   /** Takes minutes: explored only when asked for. */
   deep: boolean
-  /** A bug is planted, and this claim breaks first. */
+  /** The claim that a mutant breaks first. */
   violates: string | null
   /** Explores it. @param now a clock in milliseconds, to fill in `ms` */
   explore(now?: () => number): Report
@@ -78,7 +78,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
 }
 
 function linkModels(): NamedModel[] {
-  const planted = Object.entries(link.PLANTED).map(([name, { scope, violates }]) =>
+  const mutants = Object.entries(link.MUTANTS).map(([name, { scope, violates }]) =>
     named(name, `${scope.bug}`, () => link.linkModel(name, scope), { violates }),
   )
   return [
@@ -86,7 +86,7 @@ function linkModels(): NamedModel[] {
     named('L1-deep', 'three messages, a loss', () => link.linkModel('L1-deep', link.DEEP), {
       deep: true,
     }),
-    ...planted,
+    ...mutants,
   ]
 }
 
@@ -94,161 +94,161 @@ function sealModels(): NamedModel[] {
   const good = seal.GOOD.map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => sealModel(scope), { deep }),
   )
-  const planted = seal.PLANTED.map(({ scope, violates }) =>
+  const mutants = seal.MUTANTS.map(({ scope, violates }) =>
     named(scope.name, scope.bug!, () => sealModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function sessionModels(): NamedModel[] {
   const good = Object.entries(session.GOOD).map(([name, { scope, says, deep }]) =>
     named(name, says, () => createModel(scope), { deep }),
   )
-  const planted = Object.entries(session.PLANTED).map(([name, { scope, says, violates }]) => {
+  const mutants = Object.entries(session.MUTANTS).map(([name, { scope, says, violates }]) => {
     const [first] = violates[0]!
     return named(name, says, () => createModel({ ...scope, claims: [first] }), { violates: first })
   })
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function leaseModels(): NamedModel[] {
   const good = lease.GOOD.map(({ scope, says, deep }) =>
     named(scope.name, says, () => leaseModel(scope), { deep }),
   )
-  const planted = lease.PLANTED.map(({ scope, says }) =>
+  const mutants = lease.MUTANTS.map(({ scope, says }) =>
     named(scope.name, says, () => leaseModel(scope), { violates: 'lease.safe' }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function takeoverModels(): NamedModel[] {
   const good = takeover.GOOD.map(({ scope, says }) =>
     named(scope.name, says, () => takeoverModel(scope)),
   )
-  const planted = takeover.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = takeover.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => takeoverModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function recallModels(): NamedModel[] {
   const good = recall.GOOD.map(({ scope, says, deep }) =>
     named(scope.name, says, () => recallModel(scope), { deep }),
   )
-  const planted = recall.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = recall.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => recallModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function rightsModels(): NamedModel[] {
   const good = rights.GOOD.map(({ scope, says }) =>
     named(scope.name, says, () => rightsModel(scope)),
   )
-  const planted = rights.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = rights.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => rightsModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function roomKeyModels(): NamedModel[] {
   const good = roomKey.GOOD.map(({ scope, says }) =>
     named(scope.name, says, () => roomKeyModel(scope)),
   )
-  const planted = roomKey.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = roomKey.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => roomKeyModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function keptModels(): NamedModel[] {
   const good = kept.GOOD.map(({ scope, says }) =>
     named(scope.name, says, () => keptModel(scope), { deep: scope.deep ?? false }),
   )
-  const planted = kept.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = kept.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => keptModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function objectsModels(): NamedModel[] {
   const good = [...objects.GOOD, ...objects.REQUESTS].map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => objectsModel(scope), { deep }),
   )
-  const planted = objects.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = objects.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => objectsModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function piecesModels(): NamedModel[] {
   const good = pieces.GOOD.map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => piecesModel(scope), { deep }),
   )
-  const planted = pieces.PLANTED.map(({ scope, says, violates }) =>
+  const mutants = pieces.MUTANTS.map(({ scope, says, violates }) =>
     named(scope.name, says, () => piecesModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function tablesModels(): NamedModel[] {
   const good = Object.entries(tables.GOOD).map(([name, { scope, says, deep = false }]) =>
     named(name, says, () => tablesModel(name, scope), { deep }),
   )
-  const planted = Object.entries(tables.PLANTED).map(([name, { scope, says, violates }]) =>
+  const mutants = Object.entries(tables.MUTANTS).map(([name, { scope, says, violates }]) =>
     named(name, says, () => tablesModel(name, scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function mailboxModels(): NamedModel[] {
   const good = mailbox.GOOD.map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => mailboxModel(scope), { deep }),
   )
-  const planted = mailbox.PLANTED.map(({ scope, violates }) =>
+  const mutants = mailbox.MUTANTS.map(({ scope, violates }) =>
     named(scope.name, `${scope.bug}`, () => mailboxModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function historyModels(): NamedModel[] {
   const good = histories.GOOD.map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => histories.historyModel(scope), { deep }),
   )
-  const planted = histories.PLANTED.map(({ scope, violates }) =>
+  const mutants = histories.MUTANTS.map(({ scope, violates }) =>
     named(scope.name, scope.bug!, () => histories.historyModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function keyModels(): NamedModel[] {
   const good = mailKeys.GOOD.map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => keyModel(scope), { deep }),
   )
-  const planted = mailKeys.PLANTED.map(({ scope, violates }) =>
+  const mutants = mailKeys.MUTANTS.map(({ scope, violates }) =>
     named(scope.name, scope.bug!, () => keyModel(scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function restartModels(): NamedModel[] {
   const good = restarts.GOOD.map(({ scope, says }) =>
     named(scope.name, says, () => restarts.restartModel(scope)),
   )
-  const planted = restarts.PLANTED.map(({ scope, says }) =>
+  const mutants = restarts.MUTANTS.map(({ scope, says }) =>
     named(scope.name, says, () => restarts.restartModel(scope), { violates: 'mail.det' }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function slotsModels(): NamedModel[] {
   const good = Object.entries(slots.GOOD).map(([name, { scope, says, deep }]) =>
     named(name, says, () => slotsModel(name, scope), { deep }),
   )
-  const planted = Object.entries(slots.PLANTED).map(([name, { scope, says, violates }]) =>
+  const mutants = Object.entries(slots.MUTANTS).map(([name, { scope, says, violates }]) =>
     named(name, says, () => slotsModel(name, scope), { violates }),
   )
-  return [...good, ...planted]
+  return [...good, ...mutants]
 }
 
 function named<State>(

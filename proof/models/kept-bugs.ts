@@ -1,4 +1,4 @@
-/** Bugs that are planted around the hub in the model of kept rooms. */
+/** Bugs injected around the hub in the model of kept rooms. */
 
 import { MEMBERS_MAX, type PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as archive from '../../packages/hub/src/machine/archive.ts'

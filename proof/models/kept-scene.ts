@@ -48,7 +48,7 @@ export interface KeptScene {
 /** A copy of the hub's folder: whoever puts it back loses what came after. */
 export type Copy = Pick<KeptScene, 'disk' | 'promised' | 'told' | 'numbers' | 'epochs'>
 
-type Left = Omit<KeptScope, 'name' | 'deep' | 'plant' | 'others' | 'paths'>
+type Left = Omit<KeptScope, 'name' | 'deep' | 'bug' | 'others' | 'paths'>
 
 /** What has happened on the way. */
 interface Seen {

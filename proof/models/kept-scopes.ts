@@ -1,4 +1,4 @@
-/** Scopes of the model of kept rooms: those that hold, and those with a planted bug. */
+/** Scopes of the model of kept rooms: those that hold, and those with a mutant. */
 
 /** How much may happen. */
 export interface KeptScope {
@@ -33,10 +33,10 @@ export interface KeptScope {
   middle: number
   long: number
   /** A bug around the rules. */
-  plant?: Plant
+  bug?: KeptBug
 }
 
-type Plant =
+type KeptBug =
   | ('no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts')
   | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
   | ('path-unseen' | 'believed' | 'alone-not-strict')
@@ -144,78 +144,78 @@ export const GOOD: readonly { scope: KeptScope; says: string; states: number }[]
 ]
 const scopeOf = (name: string): KeptScope => GOOD.find(({ scope }) => scope.name === name)!.scope
 
-/** What is planted breaks this. */
-export interface PlantedKept {
+/** The claim that a mutant breaks. */
+export interface KeptMutant {
   scope: KeptScope
   says: string
   violates: string
   steps: number
 }
 
-/** Planted bugs, and after how many steps which claim breaks. */
-export const PLANTED: readonly PlantedKept[] = [
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS: readonly KeptMutant[] = [
   {
-    scope: { ...scopeOf('kept-late'), name: 'no-fence', plant: 'no-fence' },
+    scope: { ...scopeOf('kept-late'), name: 'no-fence', bug: 'no-fence' },
     says: 'sheets are taken from whoever led',
     violates: 'room.fence',
     steps: 11,
   },
   {
-    scope: { ...scopeOf('kept-hub'), name: 'halves', plant: 'halves' },
+    scope: { ...scopeOf('kept-hub'), name: 'halves', bug: 'halves' },
     says: 'sheets, and how far they go, are two writes',
     violates: 'room.whole',
     steps: 3,
   },
   {
-    scope: { ...scopeOf('kept'), name: 'alone-before-the-disk', plant: 'told-before-the-disk' },
+    scope: { ...scopeOf('kept'), name: 'alone-before-the-disk', bug: 'told-before-the-disk' },
     says: 'who is alone acknowledges what the hub does not have',
     violates: 'room.kept',
     steps: 9,
   },
   {
-    scope: { ...scopeOf('kept-guests'), name: 'number-twice', plant: 'number-twice' },
+    scope: { ...scopeOf('kept-guests'), name: 'number-twice', bug: 'number-twice' },
     says: 'whoever opens a room gets the next number that was written, whoever was here since',
     violates: 'room.one',
     steps: 17,
   },
   {
-    scope: { ...scopeOf('kept-refused'), name: 'refused-counts', plant: 'refused-counts' },
+    scope: { ...scopeOf('kept-refused'), name: 'refused-counts', bug: 'refused-counts' },
     says: 'a sheet that was refused counts as if it were there',
     violates: 'room.one',
     steps: 13,
   },
   {
-    scope: { ...scopeOf('kept-old'), name: 'by-epoch-and-index', plant: 'epoch-and-index' },
+    scope: { ...scopeOf('kept-old'), name: 'by-epoch-and-index', bug: 'epoch-and-index' },
     says: 'a room is taken for older than what one knows by its epoch and index alone',
     violates: 'room.told',
     steps: 15,
   },
   {
-    scope: { ...scopeOf('kept'), name: 'presumed-on-disk', plant: 'presumed' },
+    scope: { ...scopeOf('kept'), name: 'presumed-on-disk', bug: 'presumed' },
     says: 'what is on its way to the hub counts as if it were on disk',
     violates: 'room.calm',
     steps: 11,
   },
   {
-    scope: { ...scopeOf('kept-bye'), name: 'goodbye-early', plant: 'goodbye-before-the-disk' },
+    scope: { ...scopeOf('kept-bye'), name: 'goodbye-early', bug: 'goodbye-before-the-disk' },
     says: 'a goodbye counts before its sheet is on disk',
     violates: 'room.kept',
     steps: 18,
   },
   {
-    scope: { ...scopeOf('kept-relayed'), name: 'alone-not-strict', plant: 'alone-not-strict' },
+    scope: { ...scopeOf('kept-relayed'), name: 'alone-not-strict', bug: 'alone-not-strict' },
     says: 'who is alone beside others acknowledges what the hub does not have, while streams break',
     violates: 'room.kept',
     steps: 10,
   },
   {
-    scope: { ...scopeOf('kept-paths'), name: 'path-unseen', plant: 'path-unseen' },
+    scope: { ...scopeOf('kept-paths'), name: 'path-unseen', bug: 'path-unseen' },
     says: 'a room is opened while a member with a path of its own plays on',
     violates: 'room.kept',
     steps: 14,
   },
   {
-    scope: { ...scopeOf('kept-paths'), name: 'path-not-confirmed', plant: 'believed' },
+    scope: { ...scopeOf('kept-paths'), name: 'path-not-confirmed', bug: 'believed' },
     says: 'a path counts before the hub knows of it',
     violates: 'room.strict',
     steps: 6,

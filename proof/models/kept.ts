@@ -117,7 +117,7 @@ function strict({ hub: { archive: known }, session, peers: all }: KeptScene): tr
 
 // The first primary is attached, and has written nothing.
 function begin(scope: KeptScope): KeptScene {
-  const { name: _, deep: _d, plant: _p, others, paths: _a, ...left } = scope
+  const { name: _, deep: _d, bug: _p, others, paths: _a, ...left } = scope
   const idle = {
     phase: 'idle',
     session: null,
@@ -156,7 +156,7 @@ function* actions(scope: KeptScope, scene: KeptScene): Iterable<Action<KeptScene
   }
   if (left.kills > 0) {
     yield mishap('the hub is killed', 'kills', (copy) => {
-      if (scope.plant === 'halves' && copy.writing) hub.take(copy, true)
+      if (scope.bug === 'halves' && copy.writing) hub.take(copy, true)
       hub.kill(copy)
     })
     if (writing) {
@@ -255,8 +255,8 @@ function* leading(
     yield on('writes', (own, copy) => {
       if (dueAt > 0) copy.left.again--
       peers.write(own)
-      if (scope.plant === 'presumed') peers.presume(own)
-      if (scope.plant === 'believed') peers.believe(own)
+      if (scope.bug === 'presumed') peers.presume(own)
+      if (scope.bug === 'believed') peers.believe(own)
     })
   }
   if (left.guests > 0 && !peer.coming) {
@@ -314,7 +314,7 @@ function acknowledge(scope: KeptScope, scene: KeptScene, peer: Peer): void {
   const isBackedUp = peers.roleOf(peer) === 'backedup'
   if (limit === Infinity && !reaches(scope, scene, peer)) return
   const length =
-    scope.plant === 'told-before-the-disk' ? peer.ops.length : Math.min(limit, peer.ops.length)
+    scope.bug === 'told-before-the-disk' ? peer.ops.length : Math.min(limit, peer.ops.length)
   if (length <= peer.acked) return
   const { told } = scene
   const acked = peer.ops.slice(0, length)
@@ -328,15 +328,15 @@ function acknowledge(scope: KeptScope, scene: KeptScene, peer: Peer): void {
   if (came > 0) give(scene, came)
 }
 
-function limitOf({ plant }: KeptScope, peer: Peer): number {
-  return plant === 'alone-not-strict' && peers.here(peer) > 1 ? Infinity : peers.limitOf(peer)
+function limitOf({ bug }: KeptScope, peer: Peer): number {
+  return bug === 'alone-not-strict' && peers.here(peer) > 1 ? Infinity : peers.limitOf(peer)
 }
 
 // Whether who acknowledges with others, or by itself, may: a backup acknowledges by the relay, or
 // by a path of its own for as long as promises hold.
-function reaches({ paths, plant }: KeptScope, { now }: KeptScene, peer: Peer): boolean {
+function reaches({ paths, bug }: KeptScope, { now }: KeptScene, peer: Peer): boolean {
   if (paths) return now < peer.yesAt + PROMISED_MAX_MS
-  return peer.stream > 0 || (plant === 'alone-not-strict' && peers.roleOf(peer) !== 'backedup')
+  return peer.stream > 0 || (bug === 'alone-not-strict' && peers.roleOf(peer) !== 'backedup')
 }
 
 function die(scene: KeptScene, who: number): void {
@@ -344,23 +344,23 @@ function die(scene: KeptScene, who: number): void {
   Object.assign(scene.peers[who]!, { phase: 'dead', session: null })
 }
 
-function ask({ plant }: KeptScope, scene: KeptScene, who: number): void {
+function ask({ bug }: KeptScope, scene: KeptScene, who: number): void {
   scene.left.asks--
   if (scene.peers.some(({ phase }) => phase === 'asks')) scene.notes.second = true
   hub.peerOf(scene, who).phase = 'asks'
   const say = (): void => hub.dial(scene, who, peers.wishOf(who))
-  if (plant === 'number-twice') thrifty(scene, say)
-  else if (plant === 'refused-counts') forgetful(scene, say)
+  if (bug === 'number-twice') thrifty(scene, say)
+  else if (bug === 'refused-counts') forgetful(scene, say)
   else say()
 }
 
-function heard({ plant }: KeptScope, scene: KeptScene, who: number): void {
+function heard({ bug }: KeptScope, scene: KeptScene, who: number): void {
   const said = hub.peerOf(scene, who).up.shift()!
   const say = (): void => hub.say(scene, who, said)
-  if (plant === 'no-fence' && said.kind === 'keep') forced(scene, who, say)
-  else if (plant === 'path-unseen' && said.kind === 'keep' && said.acks === 'free') {
+  if (bug === 'no-fence' && said.kind === 'keep') forced(scene, who, say)
+  else if (bug === 'path-unseen' && said.kind === 'keep' && said.acks === 'free') {
     hub.say(scene, who, { ...said, acks: 'relayed' })
-  } else if (plant === 'goodbye-before-the-disk' && said.kind === 'gone') {
+  } else if (bug === 'goodbye-before-the-disk' && said.kind === 'gone') {
     hub.say(scene, who, { ...said, index: 0 })
   } else say()
 }
@@ -385,7 +385,7 @@ function hear(scope: KeptScope, scene: KeptScene, who: number): void {
     peers.attached(peer, true)
   }
   if (message.kind === 'kept') {
-    const isUnseen = scope.plant === 'path-unseen' && message.acks === 'relayed'
+    const isUnseen = scope.bug === 'path-unseen' && message.acks === 'relayed'
     peers.answered(peer, isUnseen ? { ...message, acks: 'free' } : message)
   }
   acknowledge(scope, scene, peer)
@@ -449,9 +449,9 @@ function judge(
 
 // Whoever knew what was on disk looks whether it is there: if it is not, that is told, and where no
 // older copy was put there, nothing is.
-function compare({ plant }: KeptScope, scene: KeptScene, lineage: readonly LeaderStart[]): void {
+function compare({ bug }: KeptScope, scene: KeptScene, lineage: readonly LeaderStart[]): void {
   const { notes, peers: all, told } = scene
-  const lacks = plant === 'epoch-and-index' ? byEpochAndIndex : lacksOf
+  const lacks = bug === 'epoch-and-index' ? byEpochAndIndex : lacksOf
   for (const { known } of all) {
     if (!known) continue
     const isThere = known.ops.every((op, at) => told.ops[at] === op)

@@ -1,7 +1,7 @@
-/** Scopes of the lease's model: those that hold, and those with a planted bug. */
+/** Scopes of the lease's model: those that hold, and those with a mutant. */
 
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
-import type { SessionBug } from '../twists.ts'
+import type { SessionBug } from '../mutants.ts'
 
 /** How much may happen. */
 export interface LeaseScope {
@@ -21,11 +21,11 @@ export interface LeaseScope {
   heir?: true
   /** Times that the primary removes the last of the members, which lives. */
   removals?: number
-  variant?: SessionBug
+  ruleBug?: SessionBug
   /** The hub asks, and so tells what it heard, while a change waits for its disk. */
   asksWhilePending?: true
   /** A bug around the machines. */
-  plant?: 'recovers-early' | 'change-is-no-word' | 'leads-from-now' | 'removed-forgotten'
+  bug?: 'recovers-early' | 'change-is-no-word' | 'leads-from-now' | 'removed-forgotten'
 }
 
 // Finer than any difference of spans that matters.
@@ -87,20 +87,20 @@ const [FINE_WORDS, HEIR, CREW] = ['lease-fine-words', 'lease-heir', 'lease-crew'
   return GOOD.find(({ scope }) => scope.name === name)!.scope
 })
 
-/** Planted bugs, and after how many steps the claim breaks. */
-export const PLANTED: readonly { scope: LeaseScope; says: string; steps: number }[] = [
+/** Mutants, and after how many steps the claim breaks. */
+export const MUTANTS: readonly { scope: LeaseScope; says: string; steps: number }[] = [
   {
-    scope: { ...PROMISES, name: 'no-lease', variant: 'no-lease' },
+    scope: { ...PROMISES, name: 'no-lease', ruleBug: 'no-lease' },
     says: 'a primary tells whatever it likes',
     steps: 7,
   },
   {
-    scope: { ...PROMISES, name: 'promise-for-ever', variant: 'promise-for-ever' },
+    scope: { ...PROMISES, name: 'promise-for-ever', ruleBug: 'promise-for-ever' },
     says: 'to the primary a promise never ends',
     steps: 12,
   },
   {
-    scope: { ...PROMISES, name: 'promise-while-asking', variant: 'promise-while-asking' },
+    scope: { ...PROMISES, name: 'promise-while-asking', ruleBug: 'promise-while-asking' },
     says: 'a member promises although the register has its request',
     steps: 12,
   },
@@ -110,22 +110,22 @@ export const PLANTED: readonly { scope: LeaseScope; says: string; steps: number 
     steps: 12,
   },
   {
-    scope: { ...FINE_WORDS!, name: 'recovers-early', plant: 'recovers-early' },
+    scope: { ...FINE_WORDS!, name: 'recovers-early', bug: 'recovers-early' },
     says: 'the hub lets a member recover before the lease is over',
     steps: 9,
   },
   {
-    scope: { ...HEIR!, name: 'change-is-no-word', plant: 'change-is-no-word' },
+    scope: { ...HEIR!, name: 'change-is-no-word', bug: 'change-is-no-word' },
     says: 'a takeover is no word of who took over, and a member recovers too soon',
     steps: 14,
   },
   {
-    scope: { ...HEIR!, name: 'leads-from-now', plant: 'leads-from-now' },
+    scope: { ...HEIR!, name: 'leads-from-now', bug: 'leads-from-now' },
     says: 'who took over counts its lease from the answer of the hub',
     steps: 14,
   },
   {
-    scope: { ...CREW!, name: 'removed-forgotten', plant: 'removed-forgotten' },
+    scope: { ...CREW!, name: 'removed-forgotten', bug: 'removed-forgotten' },
     says: 'who was removed does not count, though the hub has not heard of it',
     steps: 11,
   },

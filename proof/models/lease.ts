@@ -30,7 +30,7 @@ import {
   type Session,
   type SessionOut,
 } from '../../packages/holdfast/src/session/state.ts'
-import type { SessionBug } from '../twists.ts'
+import type { SessionBug } from '../mutants.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import type { LeaseScope } from './lease-scopes.ts'
@@ -146,15 +146,15 @@ function safe(scene: LeaseScene): true | string {
 
 function begin(scope: LeaseScope): LeaseScene {
   const { members: count, ticks, asks, rounds, seeks, removals = 0, heir = false } = scope
-  const variant = scope.variant ?? null
+  const bug = scope.ruleBug ?? null
   const incs = Array.from({ length: count }, (_none, i) => i + 2)
-  let process: Process = founder(variant).process
+  let process: Process = founder(bug).process
   for (const inc of incs) process = step(process, { kind: 'join', asker: inc - 1 }).process
   const primary = process.session
   primary.recovers = true
   // The hub has heard of all of them.
   Object.assign(leaseOf(primary), { counts: true, until: LEASE_MS, known: true })
-  const members = incs.map((inc) => lonely(inc, primary, variant))
+  const members = incs.map((inc) => lonely(inc, primary, bug))
   const directory = directoryOf(primary, incs)
   if (heir) standBy(directory, primary, members)
   return {
@@ -223,8 +223,8 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Register
  * A member that lost its primary long ago: whether it hears the primary now and then or not, it
  * asks for the session as soon as the rules let it.
  */
-export function lonely(inc: PeerId, primary: Session, variant: SessionBug | null): Session {
-  const { session } = fresh(inc - 1, variant)
+export function lonely(inc: PeerId, primary: Session, bug: SessionBug | null): Session {
+  const { session } = fresh(inc - 1, bug)
   const members = [...primary.server.durable.members.values()]
   session.me = inc
   session.recovers = true
@@ -289,7 +289,7 @@ function removeLast(scope: LeaseScope, scene: LeaseScene): void {
     scene.sessions.at(-1)!.me,
     'timeout',
   )
-  if (scope.plant === 'removed-forgotten') leaseOf(primary).removed.clear()
+  if (scope.bug === 'removed-forgotten') leaseOf(primary).removed.clear()
 }
 
 function askAlive(scope: LeaseScope, scene: LeaseScene): void {
@@ -330,7 +330,12 @@ function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
     machine.receive({ session, now: scene.now, out }, word!.from, message)
 }
 
-function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: FromHub): void {
+function hear(
+  { bug: plant }: LeaseScope,
+  scene: LeaseScene,
+  session: Session,
+  said: FromHub,
+): void {
   const { now } = scene
   const before: string = session.server.role
   machine.receiveFromHub({ session, now, out: outOf(scene, session.me) }, said)
@@ -355,7 +360,7 @@ function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub'
 }
 
 function change(
-  { plant }: LeaseScope,
+  { bug: plant }: LeaseScope,
   scene: LeaseScene,
   said: ToHub & { kind: 'change' },
 ): boolean {
@@ -370,7 +375,7 @@ function change(
 }
 
 // Who asks while a change waits is refused here; in the shipped hub it waits as well.
-function keep({ plant }: LeaseScope, scene: LeaseScene): void {
+function keep({ bug: plant }: LeaseScope, scene: LeaseScene): void {
   const { from, request } = scene.asked!
   const directory = hubOf(scene)
   const row = register.find(directory, SESSION_ID)!

@@ -10,7 +10,7 @@
 
 import { LINK_TIMEOUT } from '../../packages/holdfast/src/link/limits.ts'
 import type { Limits } from '../../packages/holdfast/src/link/limits.ts'
-import { type LinkBug, linkRules } from '../twists.ts'
+import { type LinkBug, linkRules } from '../mutants.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Link, LinkSink } from '../../packages/holdfast/src/link/link.ts'
 import { FATE, RUNS_MAX } from '../../packages/holdfast/src/link/window.ts'
@@ -63,8 +63,8 @@ export const GOOD: LinkScope = {
 /** More messages and packets, none of them doubled, for `explore --deep`: 224,201 states. */
 export const DEEP: LinkScope = { ...GOOD, messages: 3, packets: 4, doubles: 0 }
 
-/** Scopes with a bug planted, each found as a violation of the property it names. */
-export const PLANTED: Record<string, { scope: LinkScope; violates: string }> = {
+/** Mutants, each found as a violation of the property it names. */
+export const MUTANTS: Record<string, { scope: LinkScope; violates: string }> = {
   'L-X1': { scope: withBug(GOOD, 'no-message-ids'), violates: 'link.order' },
   'L-X2': {
     scope: {

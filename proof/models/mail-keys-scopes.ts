@@ -38,26 +38,26 @@ export const GOOD: readonly {
 ]
 
 /** In each of these that claim breaks. */
-export const PLANTED: readonly { scope: KeyScope; violates: string; steps: number }[] = [
-  { scope: planted('K-X1', 'a greeting binds', 'own'), violates: 'keys.owner', steps: 1 },
-  { scope: planted('K-X2', 'old keys are not kept'), violates: 'keys.open', steps: 10 },
+export const MUTANTS: readonly { scope: KeyScope; violates: string; steps: number }[] = [
+  { scope: mutant('K-X1', 'a greeting binds', 'own'), violates: 'keys.owner', steps: 1 },
+  { scope: mutant('K-X2', 'old keys are not kept'), violates: 'keys.open', steps: 10 },
   {
-    scope: planted('K-X3', 'the new key before the letters about it'),
+    scope: mutant('K-X3', 'the new key before the letters about it'),
     violates: 'keys.told',
     steps: 14,
   },
-  { scope: planted('K-X4', 'letters about a key before it'), violates: 'keys.open', steps: 10 },
-  { scope: planted('K-X5', 'a key in memory alone'), violates: 'keys.told', steps: 15 },
+  { scope: mutant('K-X4', 'letters about a key before it'), violates: 'keys.open', steps: 10 },
+  { scope: mutant('K-X5', 'a key in memory alone'), violates: 'keys.told', steps: 15 },
   {
-    scope: planted('K-X6', 'a connection binds after its key was replaced'),
+    scope: mutant('K-X6', 'a connection binds after its key was replaced'),
     violates: 'keys.told',
     steps: 13,
   },
-  { scope: planted('K-X7', 'connections of before stay'), violates: 'keys.told', steps: 10 },
-  { scope: planted('K-X8', 'keys are not compared', 'stolen'), violates: 'keys.shut', steps: 9 },
+  { scope: mutant('K-X7', 'connections of before stay'), violates: 'keys.told', steps: 10 },
+  { scope: mutant('K-X8', 'keys are not compared', 'stolen'), violates: 'keys.shut', steps: 9 },
   {
     scope: {
-      ...planted('K-X9', 'a connection goes on after its key was replaced'),
+      ...mutant('K-X9', 'a connection goes on after its key was replaced'),
       letters: [2, 0],
     },
     violates: 'keys.forward',
@@ -69,7 +69,7 @@ function scopeOf(name: string): KeyScope {
   return { name, letters: [1, 0], changes: [0, 0], crashes: 0, breaks: 0, calls: 3 }
 }
 
-function planted(name: string, bug: KeyBug, stranger?: 'own' | 'stolen'): KeyScope {
+function mutant(name: string, bug: KeyBug, stranger?: 'own' | 'stolen'): KeyScope {
   const more = stranger ? { stranger } : {}
   return { ...scopeOf(name), changes: [1, 0], crashes: 1, breaks: 1, ...more, bug }
 }

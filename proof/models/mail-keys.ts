@@ -32,7 +32,7 @@ import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { isSame } from '../../packages/holdfast/src/wire/history.ts'
 
-/** What may be planted. */
+/** Bugs that may be injected. */
 export type KeyBug =
   | 'a greeting binds'
   | 'old keys are not kept'
@@ -75,7 +75,7 @@ interface Side {
   box: mailbox.Mailbox
   /** Seeds as the process knows them. */
   seeds: number[]
-  /** What a planted bug has not written yet. */
+  /** What a mutant has not written yet. */
   unwritten: 'seeds' | 'letters' | null
   posted: number
   changed: number
@@ -201,7 +201,7 @@ function letterOf(side: Side): Uint8Array {
   return keys.keyLetter({ before: before.map(sign), now: sign(now) })
 }
 
-/** What a planted bug left out is written. */
+/** What a mutant left out is written. */
 function finish(scope: KeyScope, scene: KeyScene, at: number): void {
   const side = scene.sides[at]!
   if (side.unwritten === 'letters') announce(scope, side)

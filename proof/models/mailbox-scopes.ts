@@ -1,4 +1,4 @@
-/** The scopes of the mailbox's model: those in which it holds, and those with a bug planted. */
+/** The scopes of the mailbox's model: those in which it holds, and those with a mutant. */
 
 import type { MailScope } from './mailbox-side.ts'
 
@@ -56,7 +56,7 @@ export const GOOD: readonly {
 ]
 
 /** In each of these that claim breaks, after so many steps. */
-export const PLANTED: readonly {
+export const MUTANTS: readonly {
   scope: MailScope
   violates: string
   steps: number

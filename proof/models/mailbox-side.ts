@@ -18,7 +18,7 @@ import {
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST, NO_LIFE } from '../../packages/holdfast/src/wire/history.ts'
 
-/** What may be planted. */
+/** Bugs that may be injected. */
 export type MailBug =
   | 'dedup in memory alone'
   | 'an ack before it is durable'

@@ -1,11 +1,11 @@
 // Goal: each letter takes effect once, whoever crashes between any two steps; a restart leaves no
-// trace; and each planted bug is found.
+// trace; and each mutant is found.
 // Method: the checker over the shipped mailbox, every interleaving of small scopes.
-// Slow: every order of events is gone through, in several scopes and with each planted bug.
+// Slow: every order of events is gone through, in several scopes and with each mutant.
 import { describe, expect, test } from 'vitest'
 import { check, type Model } from '../../packages/sim/src/checker/checker.ts'
 import { mailboxModel } from './mailbox.ts'
-import { GOOD, PLANTED } from './mailbox-scopes.ts'
+import { GOOD, MUTANTS } from './mailbox-scopes.ts'
 import * as restarts from './restarts.ts'
 
 const STATES_MAX = 100_000
@@ -39,13 +39,13 @@ describe('mailboxes, in every interleaving', () => {
   test('all scopes that are not deep are among these', () => {
     const names = GOOD.filter(({ deep }) => !deep).map(({ scope }) => scope.name)
     expect(names).toEqual(['MB1', 'MB3', 'MB4', 'MB5', 'MB6'])
-    expect(PLANTED).toHaveLength(6)
+    expect(MUTANTS).toHaveLength(6)
   })
 })
 
-describe('a planted bug is found', () => {
+describe('a mutant is found', () => {
   const found = (name: string): void => {
-    const { scope, violates, steps } = PLANTED.find((one) => one.scope.name === name)!
+    const { scope, violates, steps } = MUTANTS.find((one) => one.scope.name === name)!
     isFound(mailboxModel(scope), violates, steps)
   }
   test('S17: MB-X1: duplicates are known in memory alone', () => found('MB-X1'))
@@ -60,7 +60,7 @@ describe('restarts leave no trace', () => {
   for (const { scope, says, states } of restarts.GOOD) {
     test(`S22, S27: ${scope.name}: ${says}`, () => holds(restarts.restartModel(scope), states))
   }
-  for (const { scope, says, steps } of restarts.PLANTED) {
+  for (const { scope, says, steps } of restarts.MUTANTS) {
     test(`S15, S23: ${scope.name} is found after ${steps} steps: ${says}`, () =>
       isFound(restarts.restartModel(scope), 'mail.det', steps))
   }

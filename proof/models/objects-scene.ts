@@ -6,7 +6,7 @@
  */
 
 import { type PeerId, rulesOf } from '../../packages/holdfast/src/machine.ts'
-import { objectsRules } from '../twists.ts'
+import { objectsRules } from '../mutants.ts'
 import { fresh } from './objects-peer.ts'
 import * as links from './objects-links.ts'
 import * as pairs from './pairs.ts'
@@ -34,7 +34,7 @@ const INCS_MAX = 16
 /** All members have their view and their links, and there is no object. */
 export function begin(tables: Tables): Scene {
   const { scope, place, members: count } = tables
-  const rules = rulesOf({ ...objectsRules(scope.variant ?? null), ...scope.rules })
+  const rules = rulesOf({ ...objectsRules(scope.bug ?? null), ...scope.rules })
   // All else is at the first of its numbers.
   const scene = new Int32Array(place.size)
   scene.fill(keep(tables, fresh(rules)), place.peer, place.peer + count)

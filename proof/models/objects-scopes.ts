@@ -1,4 +1,4 @@
-/** The scopes of the objects' model: those in which it holds, and those with a bug planted. */
+/** The scopes of the objects' model: those in which it holds, and those with a mutant. */
 
 import type { Scope } from './objects-tables.ts'
 
@@ -140,7 +140,7 @@ export const GOOD: readonly Scoped[] = [
   },
 ]
 
-/** Requests: every one ends, without a clock; the planted bugs are twisted decisions. */
+/** Requests: every one ends, without a clock; the mutants are twisted decisions. */
 const ASKED = { star: true, asks: true, members: 4 } as const
 
 /** In all of these every request ends, and of two who ask one is told that it is granted. */
@@ -196,7 +196,7 @@ export const REQUESTS: readonly Scoped[] = [
 ]
 
 /** Each of these is caught, as a violation of the claim; where named, that alone is judged. */
-export const PLANTED: readonly (Scoped & { violates: string })[] = [
+export const MUTANTS: readonly (Scoped & { violates: string })[] = [
   {
     scope: {
       name: 'host-sends-migrate',
@@ -206,7 +206,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       destroys: 1,
       grantees: [3],
       destroyers: [3],
-      variant: 'host-sends-migrate',
+      bug: 'host-sends-migrate',
     },
     says: 'X1: the host (1) tells of the new owner (3), as the source first did; 2 creates, 4 is X',
     violates: 'obj.converge',
@@ -218,7 +218,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       members: 4,
       grants: 1,
       destroys: 1,
-      variant: 'no-counter',
+      bug: 'no-counter',
     },
     says: 'no migration counter',
     violates: 'obj.converge',
@@ -230,7 +230,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       members: 4,
       grants: 1,
       destroys: 1,
-      variant: 'no-tombstone',
+      bug: 'no-tombstone',
     },
     says: 'nothing is remembered of what is gone',
     violates: 'obj.converge',
@@ -241,7 +241,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       claims: ['obj.converge'],
       members: 4,
       grants: 1,
-      variant: 'migrate-creates-nothing',
+      bug: 'migrate-creates-nothing',
     },
     says: 'a migration of an unknown object is ignored',
     violates: 'obj.converge',
@@ -254,18 +254,18 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       members: 3,
       grants: 2,
       writes: 2,
-      variant: 'update-without-version',
+      bug: 'update-without-version',
     },
     says: 'an update counts for any version of its owner',
     violates: 'obj.converge',
   },
   {
-    scope: { name: 'X6', members: 4, grants: 2, takeovers: 1, variant: 'no-epoch' },
+    scope: { name: 'X6', members: 4, grants: 2, takeovers: 1, bug: 'no-epoch' },
     says: 'two primaries count alike',
     violates: 'obj.unique',
   },
   {
-    scope: { name: 'X7', members: 4, grants: 1, removals: 1, dies: true, variant: 'no-unowned' },
+    scope: { name: 'X7', members: 4, grants: 1, removals: 1, dies: true, bug: 'no-unowned' },
     says: 'what a member that went has told some is not reported',
     violates: 'obj.converge',
   },
@@ -277,7 +277,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       grants: 1,
       joins: 1,
       around: 'opens-early',
-      variant: 'deaf-to-strangers',
+      bug: 'deaf-to-strangers',
     },
     says: 'what a stranger says is acked and ignored',
     violates: 'obj.converge',
@@ -289,7 +289,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       grants: 1,
       destroys: 1,
       joins: 1,
-      variant: 'no-tombstone-duty',
+      bug: 'no-tombstone-duty',
     },
     says: 'newcomers are not told of what is gone',
     violates: 'obj.converge',
@@ -302,7 +302,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       destroys: 1,
       removals: 1,
       dies: true,
-      variant: 'no-tombstone-adoption',
+      bug: 'no-tombstone-adoption',
     },
     says: 'what is gone by a member that went is told by nobody',
     violates: 'obj.converge',
@@ -356,7 +356,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       packets: 5,
       losses: 1,
       doubts: 1,
-      variant: 'only-fresh',
+      bug: 'only-fresh',
     },
     says: 'an update carries only what changed since the last one',
     violates: 'obj.truth',
@@ -370,7 +370,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       fields: 2,
       packets: 5,
       doubts: 1,
-      variant: 'accept-older',
+      bug: 'accept-older',
     },
     says: 'an older update counts',
     violates: 'obj.forward',
@@ -383,7 +383,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       writes: 2,
       takeovers: 1,
       dies: true,
-      variant: 'order-by-link',
+      bug: 'order-by-link',
     },
     says: 'order holds for each link alone',
     violates: 'obj.forward',
@@ -396,7 +396,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       writes: 2,
       takeovers: 1,
       dies: true,
-      variant: 'inherited-acks',
+      bug: 'inherited-acks',
     },
     says: 'a new primary believes what the old one knew',
     violates: 'obj.truth',

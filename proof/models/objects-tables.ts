@@ -10,7 +10,7 @@ import type {
   TypeRules,
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Action } from '../../packages/sim/src/checker/checker.ts'
-import type { ObjectsBug } from '../twists.ts'
+import type { ObjectsBug } from '../mutants.ts'
 import { type Input, typesOf } from './objects-peer.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
@@ -68,7 +68,7 @@ export interface Scope extends Partial<Budgets> {
   dies?: boolean
   /** May not see the object while its first field is odd. */
   hides?: PeerId
-  variant?: ObjectsBug
+  bug?: ObjectsBug
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
   /** Planted in what surrounds the objects. */

@@ -1,15 +1,15 @@
 // Goal: whoever is granted an object, dies, joins or leads, in any order of messages, all end with
-// the same owner and state; and each planted bug is found.
+// the same owner and state; and each mutant is found.
 // Method: the checker over the shipped objects, every interleaving of small scopes.
-// Slow: every order of events is gone through, in several scopes and with each planted bug.
+// Slow: every order of events is gone through, in several scopes and with each mutant.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../packages/sim/src/checker/checker.ts'
 import { objectsModel } from './objects.ts'
 import { LARGE } from './index.ts'
-import { GOOD, PLANTED, REQUESTS } from './objects-scopes.ts'
+import { GOOD, MUTANTS, REQUESTS } from './objects-scopes.ts'
 
 const STATES_MAX = 1_000_000
-/** What each scope has at least, and the steps to each planted bug. */
+/** What each scope has at least, and the steps to each mutant. */
 const STATES: Record<string, number> = {
   G1: 14_000,
   G2: 1_000,
@@ -66,7 +66,7 @@ describe('objects', () => {
     U2b: 'B55',
     U3: 'B56',
   }
-  for (const { scope, says, violates } of PLANTED) {
+  for (const { scope, says, violates } of MUTANTS) {
     test(`${planted[scope.name] ?? 'B48'}: ${scope.name} is found: ${says}`, () => {
       const { violation } = check(objectsModel(scope), { statesMax: STATES_MAX })
       expect(violation?.property).toBe(violates)

@@ -27,7 +27,7 @@ import {
   readBody,
   readNews,
 } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
-import { piecesRules } from '../twists.ts'
+import { piecesRules } from '../mutants.ts'
 import { amiss } from './pieces-holds.ts'
 import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
 import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
@@ -87,7 +87,7 @@ function deal(core: Core, { cards = 1, released }: Scope): void {
 function handOf(scope: Scope, player: number): Hand {
   return {
     player,
-    pieces: create(undefined, piecesRules(scope.variant ?? null)),
+    pieces: create(undefined, piecesRules(scope.bug ?? null)),
     nextSeq: 1,
     pending: [],
     link: false,
@@ -104,7 +104,7 @@ function handOf(scope: Scope, player: number): Hand {
 }
 
 function lead(scope: Scope, core: Core, epoch: number): void {
-  core.pieces.rules = piecesRules(scope.variant ?? null)
+  core.pieces.rules = piecesRules(scope.bug ?? null)
   const me = 100 + epoch
   part.view!(core.pieces, 0, viewOf(me, me, epoch, 99), silent)
 }
@@ -333,11 +333,11 @@ function take(core: Core, entry: Logged, numbered: boolean): void {
 /** The backup takes the next entry of the log, and what waited for that leaves. */
 export function replicate(scope: Scope, scene: Scene): void {
   const entry = scene.log.shift()
-  const { around, variant } = scope
+  const { around, bug } = scope
   if (entry && scene.backup) take(scene.backup, entry, around !== 'numbers-not-replicated')
   // Where a hand is the backup, its own copy is ahead of what it was told.
   const { committed } = (scene.backup ?? scene.core).pieces
-  if (variant === 'tag-newer') scene.hands[0]!.pieces.committed.gen = committed.gen
+  if (bug === 'tag-newer') scene.hands[0]!.pieces.committed.gen = committed.gen
   if (scene.log.length === 0 && around !== 'numbers-not-replicated') scene.backup = null
   release(scope, scene)
 }
@@ -383,12 +383,12 @@ function hear(scene: Scene, hand: Hand, all: readonly Uint8Array[]): void {
   hand.amiss ||= amiss(scene, hand, before, events)
 }
 
-function done({ variant }: Scope, hand: Hand, { seq, outcome }: Word & { kind: 'done' }): void {
+function done({ bug }: Scope, hand: Hand, { seq, outcome }: Word & { kind: 'done' }): void {
   const at = hand.pending.findIndex((each) => each.seq === seq)
   if (at < 0) return
   const [{ piece, inPiece }] = hand.pending.splice(at, 1) as [Hand['pending'][number]]
   // The source tells nothing of what it refuses in silence.
-  if (variant === 'silent-loose' && outcome.length === 0) return
+  if (bug === 'silent-loose' && outcome.length === 0) return
   hand.fates[`${hand.player}.${seq}`] = decodeOutcome(outcome)?.kind ?? 'unknown'
   settled(hand.pieces, piece, inPiece, silent)
 }

@@ -1,4 +1,4 @@
-/** The scopes of the pieces' model: those in which it holds, and those with a bug planted. */
+/** The scopes of the pieces' model: those in which it holds, and those with a mutant. */
 
 import type { Scope } from './pieces-state.ts'
 
@@ -206,14 +206,14 @@ export const GOOD: readonly Scoped[] = [
 ]
 
 /** Each of these is caught, as a violation of the claim, after so many steps. */
-export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; steps: number })[] = [
+export const MUTANTS: readonly (Omit<Scoped, 'states'> & { violates: string; steps: number })[] = [
   {
     scope: {
       name: 'P-X1',
       claims: ['linear'],
       does: { move: 1 },
       others: { move: 1 },
-      variant: 'tag-newer',
+      bug: 'tag-newer',
     },
     says: 'a tag that is newer than what was processed',
     violates: 'linear',
@@ -224,7 +224,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       name: 'P-X2',
       claims: ['discard'],
       does: { move: 1 },
-      variant: 'strict',
+      bug: 'strict',
     },
     says: '> for >=',
     violates: 'discard',
@@ -236,7 +236,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['discard'],
       does: { move: 2 },
       others: { move: 1 },
-      variant: 'no-gen-before',
+      bug: 'no-gen-before',
     },
     says: 'own updates count as those of others',
     violates: 'discard',
@@ -261,7 +261,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       does: { move: 2 },
       others: { move: 1 },
       absences: 1,
-      variant: 'naive-resume',
+      bug: 'naive-resume',
     },
     says: 'who was away goes on with what is void',
     violates: 'linear',
@@ -273,7 +273,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['z.newest'],
       does: { raise: 1 },
       cards: 2,
-      variant: 'zg-stays',
+      bug: 'zg-stays',
     },
     says: 'a new level keeps its old generation',
     violates: 'z.newest',
@@ -285,7 +285,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['note'],
       does: { loose: 1 },
       others: { move: 1 },
-      variant: 'silent-loose',
+      bug: 'silent-loose',
     },
     says: 'a loose grab that is refused is not answered, as in the source',
     violates: 'note',
@@ -310,7 +310,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['secret'],
       does: {},
       others: { grab: 1 },
-      variant: 'secret-to-all',
+      bug: 'secret-to-all',
     },
     says: 'the same bytes for all',
     violates: 'secret',
@@ -322,7 +322,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['discard'],
       does: { move: 1 },
       others: { refused: 1 },
-      variant: 'refusal-to-all',
+      bug: 'refusal-to-all',
     },
     says: 'who is refused makes stale what others do, as in the source',
     violates: 'discard',
@@ -333,7 +333,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       name: 'P-X11',
       claims: ['linear'],
       does: { refused: 1, move: 1 },
-      variant: 'refusal-to-nobody',
+      bug: 'refusal-to-nobody',
     },
     says: 'who is refused goes on from what never came to be',
     violates: 'linear',
@@ -345,7 +345,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['lost'],
       does: { grab: 1 },
       takes: [9],
-      variant: 'loss-untold',
+      bug: 'loss-untold',
     },
     says: 'who holds what an action lets go of is not told',
     violates: 'lost',
@@ -357,7 +357,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       claims: ['lost'],
       does: {},
       others: { grab: 1, release: 1 },
-      variant: 'loss-to-others',
+      bug: 'loss-to-others',
     },
     says: 'the loss of a hold is told to who did not hold',
     violates: 'lost',
@@ -371,7 +371,7 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
       hands: 2,
       others: { move: 1 },
       released: true,
-      variant: 'loose-of-all',
+      bug: 'loose-of-all',
     },
     says: 'a loose grab is honoured from anybody',
     violates: 'loose',

@@ -1,7 +1,7 @@
 /** What there is in the world of the pieces' model; plain data. */
 
 import type { Pieces } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import type { PiecesBug } from '../twists.ts'
+import type { PiecesBug } from '../mutants.ts'
 import type { Doing } from './pieces-table.ts'
 
 /** How often each thing may be done. */
@@ -30,7 +30,7 @@ export interface Scope {
   recoveries?: number
   /** The backup has what was recorded only later. */
   lags?: boolean
-  variant?: PiecesBug
+  bug?: PiecesBug
   /** Planted in what surrounds the pieces. */
   around?: 'release-early' | 'numbers-not-replicated'
   /** Judge these claims alone; by default all. */

@@ -1,11 +1,11 @@
 // Goal: two hands on one card, in any order of words, failovers, absences and recoveries: what the
-// source claims holds, and each planted bug is found.
+// source claims holds, and each mutant is found.
 // Method: the checker over the shipped pieces, every interleaving of small scopes.
-// Slow: every order of events is gone through, in several scopes and with each planted bug.
+// Slow: every order of events is gone through, in several scopes and with each mutant.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../packages/sim/src/checker/checker.ts'
 import { piecesModel } from './pieces.ts'
-import { GOOD, PLANTED } from './pieces-scopes.ts'
+import { GOOD, MUTANTS } from './pieces-scopes.ts'
 
 const STATES_MAX = 1_000_000
 
@@ -19,7 +19,7 @@ function holds(name: string): void {
 }
 
 function isFound(name: string): void {
-  const { scope, violates, steps } = PLANTED.find((one) => one.scope.name === name)!
+  const { scope, violates, steps } = MUTANTS.find((one) => one.scope.name === name)!
   const { violation } = check(piecesModel(scope), { statesMax: STATES_MAX })
   expect(violation?.property).toBe(violates)
   expect(violation?.trace.length).toBe(steps)
@@ -74,11 +74,11 @@ describe('pieces, in every interleaving', () => {
       'P27',
       'P28',
     ])
-    expect(PLANTED).toHaveLength(14)
+    expect(MUTANTS).toHaveLength(14)
   })
 })
 
-describe('a planted bug is found', () => {
+describe('a mutant is found', () => {
   test('O12, O13: P-X1: a tag that is newer than what was processed', () => isFound('P-X1'))
   test('O23: P-X2: > for >=', () => isFound('P-X2'))
   test('O22, O27: P-X3: own updates count as those of others', () => isFound('P-X3'))

@@ -177,7 +177,7 @@ function sometimes(scope: Scope): Record<string, (scene: Scene) => boolean> {
   const fated = (fate: string) => (scene: Scene) =>
     scene.hands.some(({ fates }) => Object.values(fates).includes(fate))
   const all = (scene: Scene): number[] => scene.core.history.map(({ by }) => by)
-  const { does, others, released, failovers, absences, recoveries, variant, around } = scope
+  const { does, others, released, failovers, absences, recoveries, bug: variant, around } = scope
   if (variant || around) return {}
   if (does.move) claims['an update is recorded'] = fated('recorded')
   if (does.move && others?.move) claims['an update is discarded'] = fated('conflict')

@@ -31,7 +31,7 @@ import { seeOff } from '../../packages/holdfast/src/session/server.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import * as session from '../../packages/holdfast/src/session/state.ts'
 import type { Parts, Session, SessionOut, Turn } from '../../packages/holdfast/src/session/state.ts'
-import { type SessionBug, sessionRules } from '../twists.ts'
+import { type SessionBug, sessionRules } from '../mutants.ts'
 
 /** One process: its session, and the operations that were done there, in order. */
 export interface Process {

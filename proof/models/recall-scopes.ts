@@ -1,6 +1,6 @@
 /** Scopes of the model of who is out after a recovery: recall.ts. */
 
-import type { SessionBug } from '../twists.ts'
+import type { SessionBug } from '../mutants.ts'
 
 /** How much may happen. */
 export interface RecallScope {
@@ -15,9 +15,9 @@ export interface RecallScope {
   ticks: number
   /** The others are hosts, who alone serve. */
   hosts: boolean
-  variant?: SessionBug
+  ruleBug?: SessionBug
   /** A bug around the machines. */
-  plant?: 'forgets-by-a-view' | 'right-ignored' | 'list-ignored'
+  bug?: 'forgets-by-a-view' | 'right-ignored' | 'list-ignored'
 }
 
 const PLAIN = { words: 1, lies: 0, seeks: [1, 0, 0], ticks: 1, hosts: false } as const
@@ -60,45 +60,45 @@ export const GOOD: readonly { scope: RecallScope; says: string; states: number; 
     },
   ]
 
-/** What is planted breaks this, after so many steps. */
-export const PLANTED: readonly {
+/** The claim that a mutant breaks, after so many steps. */
+export const MUTANTS: readonly {
   scope: RecallScope
   says: string
   violates: string
   steps: number
 }[] = [
   {
-    scope: { name: 'recalls-its-own', ...PLAIN, variant: 'recalls-its-own' },
+    scope: { name: 'recalls-its-own', ...PLAIN, ruleBug: 'recalls-its-own' },
     says: 'whoever recovers goes on with what it heard itself',
     violates: 'recall.kept',
     steps: 11,
   },
   {
-    scope: { name: 'recalls-the-newest', ...LYING, variant: 'recalls-the-newest' },
+    scope: { name: 'recalls-the-newest', ...LYING, ruleBug: 'recalls-the-newest' },
     says: 'whoever is out is believed that it is not',
     violates: 'recall.kept',
     steps: 9,
   },
   {
-    scope: { name: 'recalls-of-anybody', ...HOSTS, variant: 'recalls-of-anybody' },
+    scope: { name: 'recalls-of-anybody', ...HOSTS, ruleBug: 'recalls-of-anybody' },
     says: 'who may not serve is believed as well',
     violates: 'recall.true',
     steps: 7,
   },
   {
-    scope: { name: 'forgets-by-a-view', ...PLAIN, plant: 'forgets-by-a-view' },
+    scope: { name: 'forgets-by-a-view', ...PLAIN, bug: 'forgets-by-a-view' },
     says: 'who is asked has taken over what the one who asks had not heard',
     violates: 'recall.kept',
     steps: 11,
   },
   {
-    scope: { name: 'right-ignored', ...SEEKING, hosts: true, plant: 'right-ignored' },
+    scope: { name: 'right-ignored', ...SEEKING, hosts: true, bug: 'right-ignored' },
     says: 'the register does not look at rights as a session is recovered',
     violates: 'recover.right',
     steps: 3,
   },
   {
-    scope: { name: 'list-ignored', ...SEEKING, plant: 'list-ignored' },
+    scope: { name: 'list-ignored', ...SEEKING, bug: 'list-ignored' },
     says: 'the register goes by its first list of members',
     violates: 'recover.right',
     steps: 5,

@@ -137,8 +137,8 @@ function isTrue(scene: RecallScene): true | string {
 
 function begin(scope: RecallScope): RecallScene {
   const rights = RIGHTS.play | (scope.hosts ? RIGHTS.host : 0)
-  const { variant = null } = scope
-  let process: Process = founder(variant, { terms: '', rights }).process
+  const { ruleBug = null } = scope
+  let process: Process = founder(ruleBug, { terms: '', rights }).process
   for (let asker = 1; asker < MEMBERS; asker++) {
     process = step(process, { kind: 'join', asker }).process
   }
@@ -169,8 +169,8 @@ function begin(scope: RecallScope): RecallScene {
   }
 }
 
-function memberOf(inc: PeerId, primary: Session, { hosts, variant }: RecallScope): Session {
-  const session = lonely(inc, primary, variant ?? null)
+function memberOf(inc: PeerId, primary: Session, { hosts, ruleBug }: RecallScope): Session {
+  const session = lonely(inc, primary, ruleBug ?? null)
   Object.assign(session, { player: inc, hosts })
   session.client.published.waiting = false
   return session
@@ -297,7 +297,7 @@ function die(scene: RecallScene): void {
   scene.now = OVER_MS
 }
 
-function arrive({ plant }: RecallScope, scene: RecallScene, from: number, to: number): void {
+function arrive({ bug }: RecallScope, scene: RecallScene, from: number, to: number): void {
   const at = from * MEMBERS + to
   const [message, ...rest] = scene.links[at]!
   scene.links[at] = rest
@@ -308,7 +308,7 @@ function arrive({ plant }: RecallScope, scene: RecallScene, from: number, to: nu
   // Of the dead one nothing counts any more.
   if (session.client.view.epoch > 1) scene.links[to] = []
   note(scene)
-  if (plant !== 'forgets-by-a-view' || message!.kind !== 'view') return
+  if (bug !== 'forgets-by-a-view' || message!.kind !== 'view') return
   const { cv, banned, votes, epoch } = message!.view
   if (session.client.view.epoch === epoch) Object.assign(session.client.view, { cv, banned, votes })
 }
@@ -322,7 +322,7 @@ function seek(scene: RecallScene, inc: PeerId): void {
   if (said) scene.up[inc - 1]!.push({ ...said, inc: ONE, primary: ONE } as typeof said)
 }
 
-function hear({ plant, hosts }: RecallScope, scene: RecallScene, inc: PeerId): void {
+function hear({ bug, hosts }: RecallScope, scene: RecallScene, inc: PeerId): void {
   const [said, ...rest] = scene.up[inc - 1]!
   scene.up[inc - 1] = rest
   scene.directory = clone(scene.directory)
@@ -331,11 +331,11 @@ function hear({ plant, hosts }: RecallScope, scene: RecallScene, inc: PeerId): v
   if (said!.kind === 'members') {
     const counts = register.find(directory, SESSION_ID)!.entry.register.primary === inc
     notes.listed ||= counts && !said!.members.some((member) => member.inc === OUT)
-    if (plant !== 'list-ignored') register.setMembers(directory, SESSION_ID, inc, said!, out)
+    if (bug !== 'list-ignored') register.setMembers(directory, SESSION_ID, inc, said!, out)
   }
   if (said!.kind !== 'change') return
   const row = register.find(directory, SESSION_ID)!
-  if (plant === 'right-ignored') row.hosts = false
+  if (bug === 'right-ignored') row.hosts = false
   const isTaken = register.change(directory, now, said!, out)
   row.hosts = hosts
   if (isTaken) granted(scene, inc, said!.primary, hosts)

@@ -201,7 +201,7 @@ export const GOOD: readonly { scope: RestartScope; says: string; states: number 
 ]
 
 /** The source's bug, and ours. */
-export const PLANTED: readonly { scope: RestartScope; says: string; steps: number }[] = [
+export const MUTANTS: readonly { scope: RestartScope; says: string; steps: number }[] = [
   {
     scope: { name: 'D-X1', dedup: 'ram', restarts: 1 },
     says: 'the device filters by what it remembers',

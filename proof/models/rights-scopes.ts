@@ -1,4 +1,4 @@
-/** Scopes of the model of rights: those that hold, and those with a planted bug. */
+/** Scopes of the model of rights: those that hold, and those with a mutant. */
 
 /** How much may happen. */
 export interface RightsScope {
@@ -11,7 +11,7 @@ export interface RightsScope {
   restarts: number
   silences: number
   /** A bug around the rules. */
-  plant?: 'join-alone' | 'used-twice' | 'unproved' | 'told-before-the-disk'
+  bug?: 'join-alone' | 'used-twice' | 'unproved' | 'told-before-the-disk'
 }
 
 /** Scopes that hold, and how many states they have. */
@@ -28,8 +28,8 @@ export const GOOD: readonly { scope: RightsScope; says: string; states: number }
   },
 ]
 
-/** What is planted breaks this. */
-export interface PlantedRights {
+/** The claim that a mutant breaks. */
+export interface RightsMutant {
   scope: RightsScope
   says: string
   violates: string
@@ -38,28 +38,28 @@ export interface PlantedRights {
 
 const [PLAIN, RESTART] = GOOD.map(({ scope }) => scope) as [RightsScope, RightsScope]
 
-/** Planted bugs, and after how many steps which claim breaks. */
-export const PLANTED: readonly PlantedRights[] = [
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS: readonly RightsMutant[] = [
   {
-    scope: { ...PLAIN, name: 'rights-at-join-alone', plant: 'join-alone' },
+    scope: { ...PLAIN, name: 'rights-at-join-alone', bug: 'join-alone' },
     says: 'rights count as one comes in, and not where roles change',
     violates: 'rights.serves',
     steps: 7,
   },
   {
-    scope: { ...PLAIN, name: 'invitation-used-twice', plant: 'used-twice' },
+    scope: { ...PLAIN, name: 'invitation-used-twice', bug: 'used-twice' },
     says: 'an invitation lets in whoever has it',
     violates: 'rights.once',
     steps: 7,
   },
   {
-    scope: { ...PLAIN, name: 'key-unproved', plant: 'unproved' },
+    scope: { ...PLAIN, name: 'key-unproved', bug: 'unproved' },
     says: 'whoever leads takes the hub’s word for whose key it is',
     violates: 'rights.member',
     steps: 4,
   },
   {
-    scope: { ...RESTART, name: 'told-before-the-disk', plant: 'told-before-the-disk' },
+    scope: { ...RESTART, name: 'told-before-the-disk', bug: 'told-before-the-disk' },
     says: 'who comes in by an invitation is told so before the disk has it',
     violates: 'rights.once',
     steps: 7,

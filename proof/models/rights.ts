@@ -144,7 +144,7 @@ function* asks(): Iterable<[process: number, key: number, ticket: Ticket]> {
 function claimsOf(scope: RightsScope, ticket: Ticket): Claims | null {
   if (ticket === '') return null
   const rights = ticket === 'invitation' ? RIGHTS.play : RIGHTS.play | RIGHTS.host
-  const uses = scope.plant === 'used-twice' ? Infinity : 1
+  const uses = scope.bug === 'used-twice' ? Infinity : 1
   return { game: 'g', room: 'r', key: null, rights, id: ticket, uses }
 }
 
@@ -163,7 +163,7 @@ function ask(
   notes.back ||= ticket === '' && process === PLAYER
   if (row) {
     admission.enroll(row, wish.key, entrance)
-    const waits = scope.plant !== 'told-before-the-disk' && admission.mustWait(row, wish.key)
+    const waits = scope.bug !== 'told-before-the-disk' && admission.mustWait(row, wish.key)
     ;(waits ? scene.waits : admitted).push({ process, key, rights: entrance.rights })
   } else if ((entrance.rights & RIGHTS.host) !== 0) {
     const made = register.add(directory, now, { ...wish, hosts: true }, ID, QUIET)
@@ -191,8 +191,8 @@ function isIn({ members: all }: RightsScene, { process, key }: Admitted): boolea
 }
 
 // Whoever leads checks what the hub signed, and that the key is its own.
-function join({ plant }: RightsScope, scene: RightsScene, { process, key }: Admitted): void {
-  if (plant !== 'unproved' && !KEYS[process]!.includes(key)) return
+function join({ bug }: RightsScope, scene: RightsScene, { process, key }: Admitted): void {
+  if (bug !== 'unproved' && !KEYS[process]!.includes(key)) return
   scene.members.push({ process, key })
   list(scene)
 }
@@ -241,9 +241,9 @@ function changed(
       const { process } = scene.members[inc - 1]!
       const demand = { session: ID, inc, proof: proof(process), expect, primary, backup, why }
       // A right that counts as one comes in, and not where roles change.
-      if (scope.plant === 'join-alone') row.hosts = false
+      if (scope.bug === 'join-alone') row.hosts = false
       const isDone = register.change(directory, now, demand, QUIET)
-      if (scope.plant === 'join-alone') row.hosts = true
+      if (scope.bug === 'join-alone') row.hosts = true
       if (!isDone) return
       notes.heir ||= why === 'handover'
       notes.recovered ||= why === 'recover'

@@ -1,4 +1,4 @@
-/** Scopes of the model of room keys: one that holds, and those with a planted bug. */
+/** Scopes of the model of room keys: one that holds, and those with a mutant. */
 
 /** How much may happen. */
 export interface RoomKeyScope {
@@ -9,7 +9,7 @@ export interface RoomKeyScope {
   ops: number
   goes: number
   /** A bug around the rules. */
-  plant?: 'terms-believed' | 'any-primary'
+  bug?: 'terms-believed' | 'any-primary'
 }
 
 const SCOPE: RoomKeyScope = { name: 'room-key', comes: 5, ops: 2, goes: 3 }
@@ -23,24 +23,24 @@ export const GOOD: readonly { scope: RoomKeyScope; says: string; states: number 
   },
 ]
 
-/** What is planted breaks this. */
-export interface PlantedRoomKey {
+/** The claim that a mutant breaks. */
+export interface RoomKeyMutant {
   scope: RoomKeyScope
   says: string
   violates: string
   steps: number
 }
 
-/** Planted bugs, and after how many steps which claim breaks. */
-export const PLANTED: readonly PlantedRoomKey[] = [
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS: readonly RoomKeyMutant[] = [
   {
-    scope: { ...SCOPE, name: 'unsealed-terms', plant: 'terms-believed' },
+    scope: { ...SCOPE, name: 'unsealed-terms', bug: 'terms-believed' },
     says: 'who has the key takes the hub’s word that the room has none',
     violates: 'key.true',
     steps: 1,
   },
   {
-    scope: { ...SCOPE, name: 'any-primary', plant: 'any-primary' },
+    scope: { ...SCOPE, name: 'any-primary', bug: 'any-primary' },
     says: 'who has the key keeps what somebody without it made of the room',
     violates: 'key.true',
     steps: 6,

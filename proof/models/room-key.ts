@@ -57,7 +57,7 @@ export interface RoomKeyScene {
 
 /** The model of that scope. */
 export function roomKeyModel(scope: RoomKeyScope): Model<RoomKeyScene> {
-  const { name, plant: _, ...left } = scope
+  const { name, bug: _, ...left } = scope
   return {
     name,
     init: () => ({
@@ -142,8 +142,8 @@ function addedOf(terms: string, how: 'found' | 'open' | 'join'): Added {
 }
 
 // A bug: whoever has a key takes it for the key of the room only if the hub says so.
-function believing({ plant }: RoomKeyScope, run: Runtime, terms: string): Runtime {
-  if (plant === 'terms-believed' && terms === PLAIN)
+function believing({ bug }: RoomKeyScope, run: Runtime, terms: string): Runtime {
+  if (bug === 'terms-believed' && terms === PLAIN)
     Object.assign(run.member.options, { roomKey: null })
   return run
 }
@@ -197,7 +197,7 @@ function come(scope: RoomKeyScope, scene: RoomKeyScene, who: number, terms: stri
 
 // The view of who serves, as it comes to a member.
 function follow(
-  { plant }: RoomKeyScope,
+  { bug }: RoomKeyScope,
   scene: RoomKeyScene,
   who: number,
   run: Runtime,
@@ -209,7 +209,7 @@ function follow(
   const own = { primary: primary + 1, members: [row], settings, proof: keeps ? proof : null }
   believed.follow(run, { ...NO_VIEW, ...own }, before)
   // A bug: nobody asks who leads for the key.
-  if (plant === 'any-primary' && KEYS[who])
+  if (bug === 'any-primary' && KEYS[who])
     Object.assign(run.member.session, { terms: SEALED, keeps: true })
   members[who] = beliefIn(run)
   notes.stranger ||= KEYS[who] !== null && KEYS[primary] === null

@@ -1,4 +1,4 @@
-/** The scopes in which sealing is explored, and those in which a planted bug is found. */
+/** The scopes in which sealing is explored, and those in which a mutant is found. */
 
 import type { SealScope } from './seal.ts'
 
@@ -51,7 +51,7 @@ export const GOOD: readonly GoodSeal[] = [
 ]
 
 /** Scopes with a bug, the property that it breaks, and the steps to there. */
-export const PLANTED: readonly { scope: SealScope; violates: string; steps: number }[] = [
+export const MUTANTS: readonly { scope: SealScope; violates: string; steps: number }[] = [
   {
     scope: { ...NOTHING, name: 'Z-X1', texts: 1, doubles: 1, bug: 'no-replay-window' },
     violates: 'seal.once',

@@ -13,7 +13,7 @@ import * as seal from '../../packages/holdfast/src/seal/seal.ts'
 import type { Peer, Seal, SealSink } from '../../packages/holdfast/src/seal/state.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
-import { sealRules, type SealBug } from '../twists.ts'
+import { sealRules, type SealBug } from '../mutants.ts'
 
 /** How much may happen. */
 export interface SealScope {
@@ -304,9 +304,9 @@ function stands({ ends, ups }: SealWorld): true | string {
 /** What was confirmed is never answered again. */
 function old({ ends }: SealWorld): true | string {
   for (const [end, peer] of peersOf(ends).entries()) {
-    const { responder = null, newestCounter = 0 } = peer ?? {}
-    if (!responder || responder.counter > newestCounter) continue
-    return `${end} answers message 1 number ${responder.counter}, ${newestCounter} was confirmed`
+    if (!peer?.responder || peer.responder.counter > peer.newestCounter) continue
+    const { counter } = peer.responder
+    return `${end} answers message 1 number ${counter}, ${peer.newestCounter} was confirmed`
   }
   return true
 }

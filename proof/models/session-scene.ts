@@ -34,15 +34,15 @@ import {
   spend,
   type Step,
   type Tables,
-  variantOf,
+  bugOf,
 } from './session-tables.ts'
 
 /** The founder lets the others in, one after the other; all of it is done before we begin. */
 export function begin(tables: Tables): Scene {
   const { members, place } = tables
   const scene = new Int32Array(place.size).fill(queues.EMPTY)
-  const variant = variantOf(tables.scope)
-  const { process, effects } = processes.founder(variant, lawsOf(tables.scope))
+  const bug = bugOf(tables.scope)
+  const { process, effects } = processes.founder(bug, lawsOf(tables.scope))
   scene[place.directory] = interned.numberOf(tables.directories, foundDirectory(process))
   scene[place.up] = (1 << members) - 1
   scene[place.left] = WHOLE
@@ -67,7 +67,7 @@ function lawsOf({ vote, kick }: Scope): processes.Laws {
 }
 
 function freshIn({ scope }: Tables, asker: number): Process {
-  return processes.fresh(asker, variantOf(scope), lawsOf(scope).terms)
+  return processes.fresh(asker, bugOf(scope), lawsOf(scope).terms)
 }
 
 // The founder gives its role away, and who has it then takes a backup.
@@ -381,7 +381,7 @@ export function restart(tables: Tables, scene: Scene, i: number): void {
   scene[place.up]! |= 1 << i
   scene[place.toHub + i] = queues.EMPTY
   for (let to = 0; to < members; to++) scene[place.link + i * members + to] = queues.EMPTY
-  const keeps = tables.scope.variant === 'keep-identity'
+  const keeps = tables.scope.bug === 'keep-identity'
   const process = freshIn(tables, keeps ? i : askerOf(tables, i))
   if (keeps) {
     process.session.me = old.me

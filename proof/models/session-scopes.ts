@@ -1,5 +1,5 @@
 /**
- * The scopes in which the session is explored, and the bugs planted to show that the claims
+ * The scopes in which the session is explored, and the mutants that show that the claims
  * can fail. The numbers of states are what was counted when the scope was written down.
  */
 
@@ -16,7 +16,7 @@ export interface GoodScope {
 }
 
 /** A bug on purpose, and what finds it. */
-export interface PlantedScope {
+export interface SessionMutant {
   scope: Scope
   says: string
   /** Each claim that breaks and after how many steps, judged alone; the first is the nearest. */
@@ -324,11 +324,11 @@ export const GOOD: Record<string, GoodScope> = {
 const HANDING = { ...TWO, suspicions: 1, crashes: 1, handovers: 1 } as const
 const BASE = { ...THREE, resends: 1, suspicions: 2, crashes: 1 } as const
 
-/** Planted bugs by name. */
-export const PLANTED: Record<string, PlantedScope> = {
+/** Mutants by name. */
+export const MUTANTS: Record<string, SessionMutant> = {
   'F-X1': {
     says: 'the primary acknowledges before the backup has it',
-    scope: { name: 'F-X1', ...BASE, variant: 'ack-early' },
+    scope: { name: 'F-X1', ...BASE, bug: 'ack-early' },
     violates: [
       ['commit.hidden', 5],
       ['commit.kept', 9],
@@ -336,17 +336,17 @@ export const PLANTED: Record<string, PlantedScope> = {
   },
   'F-X1-fork': {
     says: 'as F-X1, with operations of two clients',
-    scope: { name: 'F-X1-fork', ...BASE, operations: 2, clients: 2, variant: 'ack-early' },
+    scope: { name: 'F-X1-fork', ...BASE, operations: 2, clients: 2, bug: 'ack-early' },
     violates: [['commit.fork', 10]],
   },
   'F-X1-view': {
     says: 'as F-X1, with the removal of a member in place of an operation',
-    scope: { name: 'F-X1-view', ...BASE, operations: 0, removals: 1, variant: 'ack-early' },
+    scope: { name: 'F-X1-view', ...BASE, operations: 0, removals: 1, bug: 'ack-early' },
     violates: [['view.linear', 9]],
   },
   'F-X2': {
     says: 'the primary drops its backup without the register',
-    scope: { name: 'F-X2', ...BASE, variant: 'drop-without-cas' },
+    scope: { name: 'F-X2', ...BASE, bug: 'drop-without-cas' },
     violates: [
       ['commit.hidden', 7],
       ['commit.kept', 11],
@@ -354,7 +354,7 @@ export const PLANTED: Record<string, PlantedScope> = {
   },
   'F-X3': {
     says: 'the backup takes over without the register',
-    scope: { name: 'F-X3', ...BASE, variant: 'take-without-cas' },
+    scope: { name: 'F-X3', ...BASE, bug: 'take-without-cas' },
     violates: [
       ['role.register', 6],
       ['commit.hidden', 7],
@@ -364,12 +364,12 @@ export const PLANTED: Record<string, PlantedScope> = {
   },
   'F-X4': {
     says: 'a backup is registered before it has caught up',
-    scope: { name: 'F-X4', ...BASE, variant: 'add-unsynced' },
+    scope: { name: 'F-X4', ...BASE, bug: 'add-unsynced' },
     violates: [['commit.hidden', 6]],
   },
   'F-X5': {
     says: 'the primary commits alone while a backup is being added',
-    scope: { name: 'F-X5', ...BASE, variant: 'commit-while-adding' },
+    scope: { name: 'F-X5', ...BASE, bug: 'commit-while-adding' },
     violates: [
       ['commit.hidden', 5],
       ['commit.kept', 9],
@@ -377,12 +377,12 @@ export const PLANTED: Record<string, PlantedScope> = {
   },
   'F-X6': {
     says: 'the numbers of what was done are not replicated',
-    scope: { name: 'F-X6', ...BASE, variant: 'dedup-not-replicated' },
+    scope: { name: 'F-X6', ...BASE, bug: 'dedup-not-replicated' },
     violates: [['once', 11]],
   },
   'hand-over-early': {
     says: 'a primary hands over before the backup has its whole log',
-    scope: { name: 'hand-over-early', ...HANDING, variant: 'hand-over-early' },
+    scope: { name: 'hand-over-early', ...HANDING, bug: 'hand-over-early' },
     violates: [
       ['commit.hidden', 9],
       ['commit.kept', 11],
@@ -393,7 +393,7 @@ export const PLANTED: Record<string, PlantedScope> = {
     scope: {
       name: 'older-refusal',
       ...{ ...TWO, operations: 1, suspicions: 1, refusals: 1, repeats: 1 },
-      variant: 'older-refusal',
+      bug: 'older-refusal',
     },
     violates: [['commit.hidden', 8]],
   },
@@ -406,7 +406,7 @@ export const PLANTED: Record<string, PlantedScope> = {
       suspicions: 2,
       crashes: 1,
       restarts: 1,
-      variant: 'keep-identity',
+      bug: 'keep-identity',
     },
     violates: [['commit.kept', 4]],
   },
@@ -416,18 +416,18 @@ export const PLANTED: Record<string, PlantedScope> = {
       name: 'expel-not-replicated',
       ...KICK_PLAYER,
       returns: 1,
-      variant: 'expel-not-replicated',
+      bug: 'expel-not-replicated',
     },
     violates: [['kick.kept', 16]],
   },
   'removed-before-dropped': {
     says: 'a registered backup is removed before the register has dropped it',
-    scope: { name: 'removed-before-dropped', ...KICK_BACKUP, variant: 'removed-before-dropped' },
+    scope: { name: 'removed-before-dropped', ...KICK_BACKUP, bug: 'removed-before-dropped' },
     violates: [['kick.kept', 8]],
   },
   'ban-not-enforced': {
     says: 'the next primary does not look for who was put out',
-    scope: { name: 'ban-not-enforced', ...KICK_PRIMARY, variant: 'ban-not-enforced' },
+    scope: { name: 'ban-not-enforced', ...KICK_PRIMARY, bug: 'ban-not-enforced' },
     violates: [['kick.kept', 14]],
   },
   'kick-not-counted': {
@@ -436,38 +436,38 @@ export const PLANTED: Record<string, PlantedScope> = {
       name: 'kick-not-counted',
       ...KICK_PRIMARY,
       resends: 1,
-      variant: 'dedup-not-replicated',
+      bug: 'dedup-not-replicated',
     },
     violates: [['kick.once', 7]],
   },
   'pardon-not-replicated': {
     says: 'a player is let in again, and the backup is not told',
-    scope: { name: 'pardon-not-replicated', ...PARDON, variant: 'pardon-not-replicated' },
+    scope: { name: 'pardon-not-replicated', ...PARDON, bug: 'pardon-not-replicated' },
     violates: [['pardon.kept', 12]],
   },
   'vote-not-replicated': {
     says: 'the backup is not told of votes',
-    scope: { name: 'vote-not-replicated', ...VOTE_TAKEOVER, variant: 'vote-not-replicated' },
+    scope: { name: 'vote-not-replicated', ...VOTE_TAKEOVER, bug: 'vote-not-replicated' },
     violates: [['vote.kept', 13]],
   },
   'votes-of-one-count': {
     says: 'each vote that comes counts, and not each player',
-    scope: { name: 'votes-of-one-count', ...VOTE_ALONE, variant: 'votes-of-one-count' },
+    scope: { name: 'votes-of-one-count', ...VOTE_ALONE, bug: 'votes-of-one-count' },
     violates: [['vote.fair', 2]],
   },
   'player-by-its-word': {
     says: 'who joins again by its key, and says that it is new, has a second vote',
-    scope: { name: 'player-by-its-word', ...VOTE_ALONE, variant: 'player-by-its-word' },
+    scope: { name: 'player-by-its-word', ...VOTE_ALONE, bug: 'player-by-its-word' },
     violates: [['vote.fair', 3]],
   },
   'beside-its-row': {
     says: 'who comes back is let in beside its row, which the register has yet to drop',
-    scope: { name: 'beside-its-row', ...RETURN_BACKUP, variant: 'beside-its-row' },
+    scope: { name: 'beside-its-row', ...RETURN_BACKUP, bug: 'beside-its-row' },
     violates: [['row.once', 1]],
   },
   'votes-of-who-is-out': {
     says: 'a backup that was put out votes until the register has dropped it',
-    scope: { name: 'votes-of-who-is-out', ...VOTE_OUT, variant: 'votes-of-who-is-out' },
+    scope: { name: 'votes-of-who-is-out', ...VOTE_OUT, bug: 'votes-of-who-is-out' },
     violates: [['vote.fair', 7]],
   },
 }

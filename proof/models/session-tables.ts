@@ -10,7 +10,7 @@ import type { Registers } from '../../packages/hub/src/machine/register.ts'
 import { serves } from '../../packages/holdfast/src/session/state.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
 import type { Action } from '../../packages/sim/src/checker/checker.ts'
-import type { SessionBug } from '../twists.ts'
+import type { SessionBug } from '../mutants.ts'
 import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
@@ -28,7 +28,7 @@ export interface Budgets {
   /** Candidates asked. */
   offers: number
   crashes: number
-  /** Crashed processes that come back: as newcomers, or (planted) as who they were, but empty. */
+  /** Crashed processes that come back: as newcomers, or (mutant) as who they were, but empty. */
   restarts: number
   /** Times that a newcomer asks to be let in. */
   joins: number
@@ -82,7 +82,7 @@ export interface Scope extends Partial<Budgets> {
   start?: { primary: PeerId; backup: PeerId }
   kick?: Kick
   vote?: Votes
-  variant?: SessionBug | 'keep-identity'
+  bug?: SessionBug | 'keep-identity'
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
 }
@@ -274,9 +274,9 @@ export function nothing(): Passed {
   }
 }
 
-/** The bug that the shipped machine plants itself, if any. */
-export function variantOf({ variant }: Scope): SessionBug | null {
-  return variant === undefined || variant === 'keep-identity' ? null : variant
+/** The bug in the rules of the shipped machine, if any. */
+export function bugOf({ bug }: Scope): SessionBug | null {
+  return bug === undefined || bug === 'keep-identity' ? null : bug
 }
 
 /** Keeps a process, which is not changed from now on. */

@@ -2,13 +2,13 @@
 // kick.kept, kick.once, pardon.kept, vote.kept and vote.fair hold in every interleaving of small
 // scopes of the shipped session.
 // Method: the checker over `session/` with `replication/` and `hub/`; each claim fails for a
-// planted bug, after as few steps as are known to be enough.
-// Slow: every order of events is gone through, in several scopes and with each planted bug.
+// mutant, after as few steps as are known to be enough.
+// Slow: every order of events is gone through, in several scopes and with each mutant.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../packages/sim/src/checker/checker.ts'
 import { LARGE } from './index.ts'
 import { createModel } from './session.ts'
-import { GOOD, PLANTED } from './session-scopes.ts'
+import { GOOD, MUTANTS } from './session-scopes.ts'
 import type { Scope } from './session-tables.ts'
 
 const STATES_MAX = 3_000_000
@@ -36,8 +36,8 @@ const PROVES: Record<string, string> = {
   'F-X7': 'T79: ',
 }
 
-describe('a planted bug is found', () => {
-  for (const [name, { scope, says, violates }] of Object.entries(PLANTED)) {
+describe('a mutant is found', () => {
+  for (const [name, { scope, says, violates }] of Object.entries(MUTANTS)) {
     for (const [claim, steps] of violates) {
       const what = `${name} breaks ${claim} after ${steps} steps: ${says}`
       test(`${PROVES[name] ?? ''}${what}${findingOf(scope)}`, () => {

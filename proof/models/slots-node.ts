@@ -17,7 +17,7 @@ import {
   type SlotsOut,
   slotsPart,
 } from '../../packages/holdfast/src/slots/protocol/slots.ts'
-import { type SlotsBug, slotsRules } from '../twists.ts'
+import { type SlotsBug, slotsRules } from '../mutants.ts'
 
 /** What is explored. */
 export interface SlotsScope {
@@ -35,7 +35,7 @@ export interface SlotsScope {
   bounded: boolean
   /** Member 2 may stand still in one round, and member 1 may be gone after any. */
   troubled: boolean
-  variant: SlotsBug | null
+  bug: SlotsBug | null
 }
 
 /** One member. */
@@ -91,9 +91,9 @@ const game: Game = {
 const part = slotsPart({ game })
 
 /** A member that has the world as it begins. */
-export function member(me: PeerId, { horizon, variant }: SlotsScope): Node {
+export function member(me: PeerId, { horizon, bug }: SlotsScope): Node {
   const slots = {
-    ...create(slotsRules(variant)),
+    ...create(slotsRules(bug)),
     me,
     player: me,
     mesh: true,
@@ -206,23 +206,20 @@ function hasAct(slots: Slots, slot: number, by: PeerId): boolean {
  * What tells members apart. Left out: counters, which tell of the past, and worlds but the settled
  * one, which follow from it and the events. Times count from now.
  */
-export function essenceOf(
-  { slots, now }: Node,
-  { bounded, troubled, variant }: SlotsScope,
-): unknown {
+export function essenceOf({ slots, now }: Node, { bounded, troubled, bug }: SlotsScope): unknown {
   const events: number[][] = []
   for (const [slot, { events: known }] of slots.bySlot) {
     for (const [key, { held }] of known)
       events.push([slot, key, ...[...held].sort((a, b) => a - b)])
   }
-  if (variant !== 'order-of-arrival') events.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!)
+  if (bug !== 'order-of-arrival') events.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!)
   const owed = [...slots.peers.values()].map((peer) =>
     [...peer.unacked.keys()].map(({ inc, id }) => inc * 100 + id),
   )
   const { slot, base, worlds } = slots
   const known = [slot, base, worlds[0]!.text, events, owed]
   // Where nothing comes too late nobody asks, and it does not matter whom one hears.
-  if (variant !== null) known.push(worlds.map(({ text }) => text).join())
+  if (bug !== null) known.push(worlds.map(({ text }) => text).join())
   if (bounded) return known
   return [...known, rootEssence(slots, now), ...(troubled ? agreementEssence(slots) : [])]
 }

@@ -11,7 +11,7 @@ interface Good {
 }
 
 /** A bug, the claim that it breaks, and in how many steps. */
-interface Planted {
+interface Mutant {
   scope: SlotsScope
   says: string
   violates: string
@@ -31,7 +31,7 @@ const SCENE: SlotsScope = {
   horizon: 3,
   bounded: true,
   troubled: false,
-  variant: null,
+  bug: null,
 }
 
 // Two want one cell: enough for bugs.
@@ -91,23 +91,23 @@ export const GOOD: Record<string, Good> = {
 }
 
 /** Bugs, and the claim that breaks. */
-export const PLANTED: Record<string, Planted> = {
-  'SL-X1': planted(TWO, 'drops-late', 11, 'what comes late is thrown away, as in the source (M30)'),
-  'SL-X2': planted(
+export const MUTANTS: Record<string, Mutant> = {
+  'SL-X1': mutant(TWO, 'drops-late', 11, 'what comes late is thrown away, as in the source (M30)'),
+  'SL-X2': mutant(
     TWO,
     'slot-of-arrival',
     11,
     'the slot is that of arrival, as in the source (M55)',
   ),
-  'SL-X3': planted(TWO, 'order-of-arrival', 11, 'who comes first has it'),
-  'SL-X4': planted(
+  'SL-X3': mutant(TWO, 'order-of-arrival', 11, 'who comes first has it'),
+  'SL-X4': mutant(
     { ...LATE, acts: SCENE.acts.slice(0, 1) },
     'never-asks',
     22,
     'nobody asks for a world when an act came behind the horizon',
   ),
   'SL-X5': {
-    ...planted(
+    ...mutant(
       TROUBLED,
       'void-unagreed',
       30,
@@ -117,11 +117,11 @@ export const PLANTED: Record<string, Planted> = {
   },
 }
 
-function planted(
+function mutant(
   scope: SlotsScope,
-  variant: NonNullable<SlotsScope['variant']>,
+  bug: NonNullable<SlotsScope['bug']>,
   steps: number,
   says: string,
-): Planted {
-  return { scope: { ...scope, variant }, says, violates: 'slot.converge', steps }
+): Mutant {
+  return { scope: { ...scope, bug }, says, violates: 'slot.converge', steps }
 }

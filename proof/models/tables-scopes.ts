@@ -1,4 +1,4 @@
-/** The scopes of the table's model: those in which it holds, and those with a bug planted. */
+/** The scopes of the table's model: those in which it holds, and those with a mutant. */
 
 import type { Scope } from './tables.ts'
 
@@ -27,7 +27,7 @@ export const GOOD: Readonly<Record<string, Scoped>> = {
   },
   A6: {
     scope: { does: { gamble: 2, roll: 1 }, failovers: 1 },
-    says: 'lots of which two are told by actions that throw, a failover',
+    says: 'draws of which two are told by actions that throw, a failover',
     states: 5500,
   },
   A7: {
@@ -44,7 +44,7 @@ export const GOOD: Readonly<Record<string, Scoped>> = {
 }
 
 /** In each of these that claim breaks, in so many steps. */
-export const PLANTED: Readonly<
+export const MUTANTS: Readonly<
   Record<string, { scope: Scope; says: string; violates: string; steps: number }>
 > = {
   'A-X1': {
@@ -66,9 +66,9 @@ export const PLANTED: Readonly<
     steps: 4,
   },
   'A-X4': {
-    scope: { does: { gamble: 2 }, bug: 'lot-not-spent' },
-    says: 'a lot is not spent where its action throws',
-    violates: 'lot.once',
+    scope: { does: { gamble: 2 }, bug: 'draw-not-spent' },
+    says: 'a draw is not spent where its action throws',
+    violates: 'draw.once',
     steps: 6,
   },
 }

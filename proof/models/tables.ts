@@ -1,7 +1,7 @@
 /**
  * The shipped table in a small world: a primary, a backup that may lag, players who set timers,
- * take them back and draw lots, time that passes, failovers, and recoveries from what was told.
- * The verbs are the shipped ones (actions/, the lots of pieces/); around them stands what the
+ * take them back and draw draws, time that passes, failovers, and recoveries from what was told.
+ * The verbs are the shipped ones (actions/, the draws of pieces/); around them stands what the
  * session does: an outcome is kept with its changes, waits for the backup, and is asked for again.
  */
 
@@ -28,7 +28,7 @@ import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as interned from './interned.ts'
 
-/** What a player does. `gamble` draws a lot and then throws, telling it. */
+/** What a player does. `gamble` draws a draw and then throws, telling it. */
 export type Doing = 'later' | 'cancel' | 'roll' | 'gamble'
 
 /** How much may happen in one model; what is not given does not happen. */
@@ -37,8 +37,8 @@ export interface Scope {
   failovers?: number
   /** Primary and backup die at once: what the player was told is the session. */
   recoveries?: number
-  /** Planted around the table. */
-  bug?: 'row-stays-at-backup' | 'anybody-fires' | 'successor-asks-not' | 'lot-not-spent'
+  /** A bug around the table. */
+  bug?: 'row-stays-at-backup' | 'anybody-fires' | 'successor-asks-not' | 'draw-not-spent'
   /** A player asks for timer 1 as the server does. */
   forged?: number
 }
@@ -88,8 +88,8 @@ export interface Scene {
   asks: { by: number; timer: number }[]
   /** As the player was told it. */
   told: { actions: Actions; pieces: Pieces; history: Done[] }
-  /** All lots that anybody was ever told. */
-  lots: number[]
+  /** All draws that anybody was ever told. */
+  draws: number[]
   left: Record<Doing | 'failovers' | 'recoveries' | 'forged', number>
   /** Operations that were asked for, and recorded, so far. */
   asked: number
@@ -99,7 +99,7 @@ export interface Scene {
 const DUE_MS: Millis = 2_000
 const TICK_MS: Millis = 1_000
 const END_MS: Millis = 4_000
-/** So many sides that two draws are the same lot if they are the same number. */
+/** So many sides that two draws are the same draw if they are the same number. */
 const SIDES = 2 ** 31
 const PLAYER = 1
 
@@ -129,7 +129,7 @@ export function tablesModel(name: string, scope: Scope): Model<Scene> {
       'timer.once': once,
       'timer.due': due,
       'timer.cancelled': cancelled,
-      'lot.once': lotOnce,
+      'draw.once': drawOnce,
     },
     sometimes: sometimes(scope),
     settled: { 'timer.runs': ran, told: answered },
@@ -140,13 +140,13 @@ export function tablesModel(name: string, scope: Scope): Model<Scene> {
 }
 
 function sharing(scene: Scene): Scene {
-  const { log, pending, asks, lots, left } = scene
+  const { log, pending, asks, draws, left } = scene
   return {
     ...scene,
     log: log.slice(),
     pending: pending.slice(),
     asks: asks.slice(),
-    lots: lots.slice(),
+    draws: draws.slice(),
     left: { ...left },
   }
 }
@@ -169,7 +169,7 @@ function begin({ does, failovers = 0, recoveries = 0, forged = 0 }: Scope): Scen
     pending: [],
     asks: [],
     told: { actions: create(), pieces: createPieces(), history: [] },
-    lots: [],
+    draws: [],
     left: { later, cancel, roll, gamble, failovers, recoveries, forged },
     asked: 0,
     recorded: 0,
@@ -197,14 +197,14 @@ function copyOf(core: Core): Core {
   return { ...core, actions, pieces, history: [...core.history] }
 }
 
-// What was written follows from what was done, but for what a planted bug leaves out.
+// What was written follows from what was done, but for what a mutant leaves out.
 function essence(
   { core, backup, told, ...rest }: Scene,
   numberOf: (core: Core) => number,
 ): unknown {
-  const { now, log, pending, asks, lots, left } = rest
+  const { now, log, pending, asks, draws, left } = rest
   const heard = told.history.length
-  return [now, numberOf(core), numberOf(backup), log.length, heard, pending, asks, lots, left]
+  return [now, numberOf(core), numberOf(backup), log.length, heard, pending, asks, draws, left]
 }
 
 function coreEssence({ epoch, actions: { committed, timers }, pieces, history }: Core): unknown {
@@ -304,7 +304,7 @@ function perform({ bug }: Scope, scene: Scene, op: Op): void {
   const inc = 'timer' in op ? op.by : PLAYER
   const by = bug === 'anybody-fires' && 'timer' in op ? core.inc : inc
   const effected = part.perform!(core.actions, now, body, by, PLAYER)
-  if (bug === 'lot-not-spent' && effected.changes.length === 0) effected.also = []
+  if (bug === 'draw-not-spent' && effected.changes.length === 0) effected.also = []
   // That nothing was done is of no use to anybody.
   if ('timer' in op && effected.changes.length === 0) return
   const answer = decodeAnswer(effected.outcome)
@@ -349,11 +349,11 @@ function tell(scene: Scene, { done, effected }: Entry): void {
     (op) => 'seq' in op && 'seq' in done.op && op.seq === done.op.seq,
   )
   if (at >= 0) scene.pending.splice(at, 1)
-  const lot = lotOf(done)
-  if (lot !== null) scene.lots.push(lot)
+  const draw = drawOf(done)
+  if (draw !== null) scene.draws.push(draw)
 }
 
-function lotOf({ op, outcome }: Done): number | null {
+function drawOf({ op, outcome }: Done): number | null {
   if (!('what' in op) || !['roll', 'gamble'].includes(op.what)) return null
   const answer = decodeAnswer(outcome)!
   return answer.ok ? Number(answer.value) : Number(/\d+$/.exec(answer.why)?.[0] ?? NaN)
@@ -412,9 +412,9 @@ function cancelled({ core }: Scene): true | string {
   return taken < 0 || !ran || 'timer 1 was taken back, and ran'
 }
 
-function lotOnce({ lots }: Scene): true | string {
-  const twice = lots.find((lot, at) => lots.indexOf(lot) !== at)
-  return twice === undefined || `the lot ${twice} was told twice`
+function drawOnce({ draws }: Scene): true | string {
+  const twice = draws.find((draw, at) => draws.indexOf(draw) !== at)
+  return twice === undefined || `the draw ${twice} was told twice`
 }
 
 function ran({ core, now }: Scene): true | string {
@@ -443,7 +443,7 @@ function sometimes({ does, failovers, bug }: Scope): Record<string, (scene: Scen
         return answer?.ok === true && answer.value === true
       })
   }
-  if (does.gamble) claims['two lots are told'] = ({ lots }) => lots.length > 1
+  if (does.gamble) claims['two draws are told'] = ({ draws }) => draws.length > 1
   return claims
 }
 

@@ -1,4 +1,4 @@
-/** Scopes of the takeover's model: those that hold, and those with a planted bug. */
+/** Scopes of the takeover's model: those that hold, and those with a mutant. */
 
 /** How much may happen. */
 export interface TakeoverScope {
@@ -15,11 +15,11 @@ export interface TakeoverScope {
   closes?: number
   drops?: number
   /** A bug around the machines. */
-  plant?: 'no-veto' | 'veto-for-ever' | 'grant-before-cas' | 'lease-from-grant'
+  bug?: 'no-veto' | 'veto-for-ever' | 'grant-before-cas' | 'lease-from-grant'
 }
 
-/** What is planted breaks this. */
-export interface PlantedTakeover {
+/** The claim that a mutant breaks. */
+export interface TakeoverMutant {
   scope: TakeoverScope
   says: string
   violates: string
@@ -59,28 +59,28 @@ const [PLAIN, MUTE, RACE] = GOOD.map(({ scope }) => scope) as [
   TakeoverScope,
 ]
 
-/** Planted bugs, and after how many steps which claim breaks. */
-export const PLANTED: readonly PlantedTakeover[] = [
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS: readonly TakeoverMutant[] = [
   {
-    scope: { ...PLAIN, name: 'no-veto', plant: 'no-veto' },
+    scope: { ...PLAIN, name: 'no-veto', bug: 'no-veto' },
     says: 'the compare-and-set is made without asking the primary',
     violates: 'takeover.asked',
     steps: 2,
   },
   {
-    scope: { ...MUTE, name: 'veto-for-ever', plant: 'veto-for-ever' },
+    scope: { ...MUTE, name: 'veto-for-ever', bug: 'veto-for-ever' },
     says: 'a veto counts although no datagram of the primary comes to its backup',
     violates: 'takeover.ends',
     steps: 12,
   },
   {
-    scope: { ...RACE, name: 'grant-before-cas', plant: 'grant-before-cas' },
+    scope: { ...RACE, name: 'grant-before-cas', bug: 'grant-before-cas' },
     says: 'who waits for the primary is told yes before the register holds it',
     violates: 'takeover.register',
     steps: 4,
   },
   {
-    scope: { ...PLAIN, name: 'lease-from-grant', plant: 'lease-from-grant' },
+    scope: { ...PLAIN, name: 'lease-from-grant', bug: 'lease-from-grant' },
     says: 'who took over counts its lease from the answer',
     violates: 'takeover.lease',
     steps: 5,

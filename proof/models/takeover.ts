@@ -62,7 +62,7 @@ export interface TakeoverScene {
   /** Whose change waits for the disk. */
   asked: { at: number; request: number } | null
   notes: Notes
-  left: Required<Omit<TakeoverScope, 'name' | 'plant'>>
+  left: Required<Omit<TakeoverScope, 'name' | 'bug'>>
 }
 
 /** The model of that scope. */
@@ -235,13 +235,13 @@ function close(scope: TakeoverScope, scene: TakeoverScene): void {
   grantDue(scope, scene)
 }
 
-function hear({ plant }: TakeoverScope, scene: TakeoverScene, at: number): void {
+function hear({ bug }: TakeoverScope, scene: TakeoverScene, at: number): void {
   const said = scene.down[at]!.shift()!
   const session = scene.sessions[at]!
   const before: string = session.server.role
   machine.receiveFromHub({ session, now: scene.now, out: outOf(scene, at) }, said)
   const isLed = before === 'taking' && serves(session)
-  if (plant === 'lease-from-grant' && isLed) {
+  if (bug === 'lease-from-grant' && isLed) {
     leadOf(session).lease.until = scene.now + LEASE_MS
   }
 }
@@ -254,18 +254,18 @@ function reachHub(scope: TakeoverScope, scene: TakeoverScene, at: number): void 
   else compareAndSet(scene, said)
 }
 
-function ask({ plant }: TakeoverScope, scene: TakeoverScene, said: Change): void {
+function ask({ bug }: TakeoverScope, scene: TakeoverScene, said: Change): void {
   const { directory, now, notes } = scene
   if (!register.allows(directory, now, said)) return void compareAndSet(scene, said)
   if (!directory.challenges.has(SESSION_ID)) notes.askedAt = now
   const asked = challenge.ask(directory, now, BACKUP, said, toPrimary(scene))
-  if (plant === 'no-veto') directory.challenges.delete(SESSION_ID)
+  if (bug === 'no-veto') directory.challenges.delete(SESSION_ID)
   if (asked === 'vetoed') veto(scene, said)
-  else if (asked === 'free' || plant === 'no-veto') grant(scene, said)
+  else if (asked === 'free' || bug === 'no-veto') grant(scene, said)
 }
 
 function answer(
-  { plant }: TakeoverScope,
+  { bug }: TakeoverScope,
   scene: TakeoverScene,
   said: ToHub & { kind: 'alive' },
 ): void {
@@ -275,7 +275,7 @@ function answer(
   const { demand } = answered.challenge
   if (!answered.isVeto) return grant(scene, demand)
   scene.notes.vetoedAt = Math.min(now, scene.notes.vetoedAt)
-  if (plant === 'veto-for-ever') directory.vetoes.get(SESSION_ID)!.unproved = Infinity
+  if (bug === 'veto-for-ever') directory.vetoes.get(SESSION_ID)!.unproved = Infinity
   veto(scene, demand)
 }
 
@@ -289,9 +289,9 @@ function veto({ now, notes, down }: TakeoverScene, { request }: Change): void {
   down[1].push({ kind: 'alive', request, session: SESSION_ID })
 }
 
-function grantDue({ plant }: TakeoverScope, scene: TakeoverScene): void {
+function grantDue({ bug }: TakeoverScope, scene: TakeoverScene): void {
   for (const { demand } of challenge.takeDue(scene.directory, scene.now)) {
-    if (plant === 'grant-before-cas') {
+    if (bug === 'grant-before-cas') {
       const { epoch } = registerOf(scene)
       const next = { epoch: epoch + 1, primary: BACKUP, backup: 0 }
       tell(scene, 1, demand.request, true, next)

@@ -3,7 +3,7 @@
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build, type Plugin } from 'vite'
-import { doorsAsSource } from '../../tools/doors.ts'
+import { entryPointsAsSource } from '../../tools/entry-points.ts'
 
 /** A bug that is put in: in the module whose path ends so, another text for one that is there. */
 export interface Plant {
@@ -29,7 +29,7 @@ export async function bundle(
     configFile: false,
     logLevel: 'error',
     // Examples import the library by its name: it is this one.
-    resolve: { alias: doorsAsSource(resolve('.'), 'node') },
+    resolve: { alias: entryPointsAsSource(resolve('.'), 'node') },
     plugins: plant ? [planting(plant)] : [],
     ssr: { noExternal: true },
     build: {

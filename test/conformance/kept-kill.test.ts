@@ -1,6 +1,6 @@
 // Goal: what was acknowledged to a player who is alone in a kept room is there for whoever opens
 // it next, whichever processes are killed, and when; and what shows that would show a bug.
-// Method: SIGKILL at random moments to players, hubs and both; real files; planted bugs.
+// Method: SIGKILL at random moments to players, hubs and both; real files; mutants.
 // Slow: each kill starts processes anew, and a hub waits some seconds for who was killed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -5,10 +5,10 @@
 // docs/ARCHITECTURE.md.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { longChains } from '../../tools/rooms/forwards.ts'
-import { follow, type Paths } from '../../tools/rooms/scene.ts'
-import { complaints, entered, enteredAgain, roomsOf } from '../../tools/rooms/stacks.ts'
-import { rowsOf } from '../../tools/rooms/text.ts'
+import { longChains } from '../../tools/call-paths/forwards.ts'
+import { follow, type Paths } from '../../tools/call-paths/scene.ts'
+import { complaints, entered, enteredAgain, modulesOf } from '../../tools/call-paths/stacks.ts'
+import { rowsOf } from '../../tools/call-paths/text.ts'
 
 // The text may promise less, not more.
 const MOST = { datagram: 6, set: 7, act: 8, letter: 2, segment: 5 }
@@ -27,7 +27,7 @@ describe.each(Object.entries(MOST))('the path of a %s', (name, most) => {
     expect(complaints(name, subscribers(), row)).toEqual([])
   })
   test('enters the rooms that the text names (AP-19)', () => {
-    expect(entered(subscribers()).toSorted()).toEqual(row.rooms.toSorted())
+    expect(entered(subscribers()).toSorted()).toEqual(row.modules.toSorted())
     expect(row.again.length === 0).toBe(row.why === '')
   })
   test('has no chain of more than two functions that only forward (AP-19)', () => {
@@ -38,5 +38,5 @@ describe.each(Object.entries(MOST))('the path of a %s', (name, most) => {
 test('a datagram enters `member` once, and link has returned when its part is called (AP-19)', () => {
   const [inPart] = paths.datagram
   expect(enteredAgain(paths.datagram)).toEqual([])
-  expect(roomsOf(inPart!)).toEqual(['drivers', 'runtime', 'member', 'objects'])
+  expect(modulesOf(inPart!)).toEqual(['drivers', 'runtime', 'member', 'objects'])
 })

@@ -2,7 +2,7 @@
 // its source says, and the form that is shipped does not.
 // Method: the same crew and the same order of messages, with the bug planted and without.
 import { describe, expect, test } from 'vitest'
-import { type ObjectsBug, objectsRules } from '../../proof/twists.ts'
+import { type ObjectsBug, objectsRules } from '../../proof/mutants.ts'
 import { carry, type Crew, destroy, grant, look, looks, meet, settle, spawn } from './crew.ts'
 
 const [HOST, A, B, X] = [1, 2, 3, 4] as const

@@ -1,5 +1,5 @@
 // Goal: among people who stay away for long each update and action has one outcome, what was told
-// to be recorded stands, no lot is told twice, and who loses a hold hears it once, by whom and why.
+// to be recorded stands, no draw is told twice, and who loses a hold hears once by whom and why.
 // Method: drawn runs of whole sessions; a failing seed is run again by its number.
 // Slow: up to six sessions of one run go on for minutes of virtual time.
 import { describe, expect, test } from 'vitest'
@@ -18,9 +18,9 @@ describe('a table of cards among people who stay away', () => {
   })
 
   test.each([...WERE_UNTOLD, ...WAS_BOGUS])('O18, O33: seed %i (PI-1, PI-4)', async (seed) => {
-    const { faults, lost, lots } = await runTabletop(seed)
+    const { faults, lost, draws: draws } = await runTabletop(seed)
     expect(faults).toEqual([])
     expect(lost.taken).toBeGreaterThan(0)
-    expect(lots).toBeGreaterThan(0)
+    expect(draws).toBeGreaterThan(0)
   })
 })

@@ -7,7 +7,7 @@ import { action, type Session } from '../../packages/holdfast/src/index.ts'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../packages/holdfast/src/ports.ts'
 import { world } from '../../packages/sim/src/session-world.ts'
-import { sessionRules } from '../../proof/twists.ts'
+import { sessionRules } from '../../proof/mutants.ts'
 import * as membership from '../../packages/holdfast/src/session/membership.ts'
 import {
   type Join,

@@ -4,7 +4,7 @@
 // given. What is thrown fails: there is no boundary around this machine.
 import { describe, expect, test } from 'vitest'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
-import { sessionRules } from '../../proof/twists.ts'
+import { sessionRules } from '../../proof/mutants.ts'
 import { RULES } from '../../packages/holdfast/src/session/session.ts'
 import type { SessionRules } from '../../packages/holdfast/src/session/state.ts'
 import { crowd, riot } from '../fuzz/odd.ts'

@@ -1,7 +1,7 @@
 // Goal: a plan draws what its options allow, and nothing that they do not.
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { FAULT_KINDS, tell } from '../../packages/sim/src/faults.ts'
+import { FAULT_KINDS, sentenceOf } from '../../packages/sim/src/faults.ts'
 import type { Fault, FaultKind, Schedule, Step } from '../../packages/sim/src/faults.ts'
 import { plan, type PlanOptions, STEPS_MAX } from '../../proof/schedules.ts'
 import { calmly } from '../calmly.ts'
@@ -228,7 +228,7 @@ describe('schedules', () => {
       { at: 60, fault: { kind: 'slow-clock', node: 'c', factor: 0.9, ms: 300 } },
       { at: 70, fault: { kind: 'outage', node: 'hub', ms: 300 } },
     ]
-    expect(steps.map(({ fault }) => tell(fault))).toEqual([
+    expect(steps.map(({ fault }) => sentenceOf(fault))).toEqual([
       'loss loss=10%,burst=3 for 500 ms',
       'partition a b | c for 800 ms',
       'b is deaf to a for 5 ms',

@@ -1,7 +1,7 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
 // Method: seeded runs of the shipped hub and sessions in virtual time: seeds that once failed are
-// kept by name, and planted bugs must be found. The seeds of every day are in frozen.test.ts.
-// Slow: each planted bug is looked for over many seeds, each a whole session.
+// kept by name, and mutants must be found. The seeds of every day are in frozen.test.ts.
+// Slow: each mutant is looked for over many seeds, each a whole session.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { draw, type Drawing } from '../../proof/seeds.ts'
@@ -38,7 +38,7 @@ describe('runs that failed', () => {
   }
 })
 
-describe('planted bugs are found', () => {
+describe('mutants are found', () => {
   const found = async (
     plant: 'ack-early' | 'take-without-cas' | 'dedup-not-replicated' | 'answered-before-kept',
     first = 1,

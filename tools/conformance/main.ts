@@ -5,7 +5,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { verdict } from './house.ts'
+import { verdict } from './codebase.ts'
 
 const PAGE = 'build/conformance.md'
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { draw } from './draw.ts'
-import { roomOf } from './rooms.ts'
+import { moduleOf } from './modules.ts'
 import type { Site } from './sites.ts'
 
-function site(room: string, n: number): Site {
-  const file = `packages/holdfast/src/${room}/a.ts`
+function site(module: string, n: number): Site {
+  const file = `packages/holdfast/src/${module}/a.ts`
   return { file, within: 'f', text: `a < ${n}`, nth: 0, put: `a <= ${n}`, rule: 'boundary' }
 }
 
-function many(room: string, count: number): Site[] {
-  return Array.from({ length: count }, (_, n) => site(room, n))
+function many(module: string, count: number): Site[] {
+  return Array.from({ length: count }, (_, n) => site(module, n))
 }
 
 const ALL = [...many('wire', 10), ...many('link', 100), ...many('objects/protocol', 300)]
@@ -18,12 +18,13 @@ test('the same seed draws the same, another seed others', () => {
   expect(draw(ALL, 7, 30)).toEqual(draw(ALL, 7, 30))
   expect(draw(ALL, 7, 30)).not.toEqual(draw(ALL, 8, 30))
 })
-test('each room has some, and the rest goes by size', () => {
+test('each module has some, and the rest goes by size', () => {
   const drawn = draw(ALL, 1, 60)
-  const of = (room: string): number => drawn.filter(({ file }) => roomOf(file) === room).length
+  const of = (module: string): number =>
+    drawn.filter(({ file }) => moduleOf(file) === module).length
   expect([of('wire'), of('link'), of('objects/protocol')]).toEqual([6, 14, 40])
 })
-test('what is added to a room draws itself at most', () => {
+test('what is added to a module draws itself at most', () => {
   const before = new Set(draw(many('link', 100), 3, 20))
   const after = draw([...many('link', 100), site('link', 1000)], 3, 20)
   expect(

@@ -1,32 +1,32 @@
 /**
  * Which changes are tried. Each has a number of its own, a hash of seed and place, and the lowest
- * are drawn: so a change elsewhere in the room does not draw others, and a seed can be told.
+ * are drawn: so a change elsewhere in the module does not draw others, and a seed can be told.
  */
 
-import { roomOf, ROOMS } from './rooms.ts'
+import { moduleOf, MODULES } from './modules.ts'
 import { shown } from './sites.ts'
 import type { Site } from './sites.ts'
 
-/** A room has this many of a draw, where it is large enough, however small it is beside others. */
-const ROOM_MIN = 6
+/** The smallest share of a module in a draw, if it has that many sites. */
+const MODULE_MIN = 6
 
-/** Draws from sites of any rooms. @returns by room, from the ground; within one as they came up */
+/** Draws from sites of any modules. @returns by module, lowest first; within one in drawn order */
 export function draw(sites: readonly Site[], seed: number, count: number): Site[] {
-  const rooms = ROOMS.map((room) => {
-    const own = sites.filter(({ file }) => roomOf(file) === room)
+  const modules = MODULES.map((module) => {
+    const own = sites.filter(({ file }) => moduleOf(file) === module)
     const hashed = own.map((site) => ({ site, hash: hash(`${seed} ${shown(site)}`) }))
     return hashed.toSorted((a, b) => a.hash - b.hash).map(({ site }) => site)
   }).filter(({ length }) => length > 0)
   const shares = share(
-    rooms.map(({ length }) => length),
+    modules.map(({ length }) => length),
     count,
   )
-  return rooms.flatMap((room, index) => room.slice(0, shares[index]))
+  return modules.flatMap((module, index) => module.slice(0, shares[index]))
 }
 
-/** How many of each: a few of every room, the rest by size. */
+/** How many of each: a few of every module, the rest by size. */
 function share(sizes: readonly number[], count: number): number[] {
-  const shares = sizes.map((size) => Math.min(size, ROOM_MIN, Math.floor(count / sizes.length)))
+  const shares = sizes.map((size) => Math.min(size, MODULE_MIN, Math.floor(count / sizes.length)))
   const wanted = Math.min(count, sum(sizes))
   while (sum(shares) < wanted) {
     // Whoever has the least of what is its due by size.

@@ -3,7 +3,7 @@
  * may be one in ten.
  */
 
-import { fileOf } from '../tidy/floors.ts'
+import { fileOf } from '../tidy/layers.ts'
 import type { Change } from './sites.ts'
 
 /** A change, and why no test could tell. */
@@ -32,7 +32,7 @@ const NEXT = 'The number behind them is that of the next track, which is compute
 const SAME = 'It is set to what it is.'
 const CLOSE = 'Just at the bound both ways give the same, but for rounding.'
 
-/** The list, room by room. */
+/** The list, module by module. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent('wire/bits.ts writeBits', 'bits > 24', 'bits >= 24', FASTER),
   equivalent('wire/bits.ts readBits', 'bits <= 24', ['bits < 24', 'false'], FASTER),

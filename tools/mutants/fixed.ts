@@ -3,7 +3,7 @@
  * is drawn. The text is what stands there by now; `id` is what the check called it.
  */
 
-import { fileOf } from '../tidy/floors.ts'
+import { fileOf } from '../tidy/layers.ts'
 import type { Change } from './sites.ts'
 
 /** A change of the list. */
@@ -22,7 +22,7 @@ function fixed(id: string, place: string, text: string, put: string, nth: number
   return { id, file: fileOf(file), within, text, put, nth }
 }
 
-/** The list, room by room. */
+/** The list, module by module. */
 export const FIXED: readonly Fixed[] = [
   fixed(
     'L7',

@@ -5,7 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { sources } from './rooms.ts'
+import { sources } from './modules.ts'
 import { open, run, titleOf } from './runner.ts'
 import { changed } from './sites.ts'
 import type { Change } from './sites.ts'

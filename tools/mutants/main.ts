@@ -9,7 +9,7 @@ import { FIXED, GONE } from './fixed.ts'
 import { bring } from './reach.ts'
 import { caughtIn, line, missed, table } from './report.ts'
 import type { Result } from './report.ts'
-import { roomOf, sources } from './rooms.ts'
+import { moduleOf, sources } from './modules.ts'
 import { find, shown, sites } from './sites.ts'
 import type { Change } from './sites.ts'
 import { tried } from './trial.ts'
@@ -17,13 +17,15 @@ import type { Source } from '../tidy/source.ts'
 
 const root = process.cwd()
 
-function drawn(all: readonly Source[], { room, seed, count }: Options): Change[] {
-  const found = all.filter(({ path }) => room === null || roomOf(path) === room).flatMap(sites)
+function drawn(all: readonly Source[], { module, seed, count }: Options): Change[] {
+  const found = all
+    .filter(({ path }) => module === null || moduleOf(path) === module)
+    .flatMap(sites)
   return draw(found, seed, count)
 }
 
-function listed(all: readonly Source[], { room }: Options): Change[] {
-  const here = FIXED.filter(({ file }) => room === null || roomOf(file) === room)
+function listed(all: readonly Source[], { module }: Options): Change[] {
+  const here = FIXED.filter(({ file }) => module === null || moduleOf(file) === module)
   for (const one of here) {
     const source = all.find(({ path }) => path === one.file)
     if (!source || !find(source, one)) {

@@ -2,5 +2,5 @@
 
 /** A name in its global scope, and in each file that has probes. */
 export const PROBES = 'holdfastProbes'
-/** Most statements of all rooms together. */
+/** Most statements of all modules together. */
 export const PROBES_MAX = 65_536

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { options, USAGE } from './options.ts'
 
-test('without a word: twenty of all rooms, and the fixed list', () => {
+test('without a word: twenty of all modules, and the fixed list', () => {
   const plain = {
-    ...{ room: null, seed: 1, count: 20, jobs: 1 },
+    ...{ module: null, seed: 1, count: 20, jobs: 1 },
     ...{ fixed: true, list: false, map: false, caught: null },
   }
   expect(options([])).toEqual(plain)
   expect(options(['link', '--seed', '7', '--count', '3', '--list', '--drawn'])).toEqual({
     ...plain,
-    room: 'link',
+    module: 'link',
     seed: 7,
     count: 3,
     list: true,
@@ -22,9 +22,9 @@ test('help names the options', () => {
     expect(USAGE).toContain(word)
 })
 test.each([
-  [['attic'], 'no room is called attic; there are wire'],
-  [['drivers'], 'no room is called drivers'],
-  [['link', 'hub/machine'], 'one room at a time: link, hub/machine'],
+  [['attic'], 'no module is called attic; there are wire'],
+  [['drivers'], 'no module is called drivers'],
+  [['link', 'hub/machine'], 'one module at a time: link, hub/machine'],
   [['--count', '-1'], '--count'],
   [['--count=1.5'], '--count is a whole number from 0 to 10000: 1.5'],
   [['--seed', 'x'], '--seed is a whole number'],

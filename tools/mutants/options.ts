@@ -1,12 +1,12 @@
 /** What the command line asks for. */
 
 import { parseArgs } from 'node:util'
-import { ROOMS } from './rooms.ts'
+import { MODULES } from './modules.ts'
 
 /** What is to be done. */
 export interface Options {
-  /** Changes of this room alone; null for all. */
-  readonly room: string | null
+  /** Changes of this module alone; null for all. */
+  readonly module: string | null
   readonly seed: number
   /** How many are drawn, beside the fixed list. */
   readonly count: number
@@ -27,11 +27,11 @@ const COUNT_MAX = 10_000
 const JOBS_MAX = 64
 
 /** What `--help` says. */
-export const USAGE = `npm run mutants -- [ROOM] [--seed N] [--count N] [--list]
-  Makes one-place changes in the code of a room, one at a time, and runs the tests that reach
+export const USAGE = `npm run mutants -- [MODULE] [--seed N] [--count N] [--list]
+  Makes one-place changes in the code of a module, one at a time, and runs the tests that reach
   the place, the cheapest first. What no test notices is named. No file is touched.
-  ROOM       ${ROOMS.slice(0, 9).join(', ')},
-             ${ROOMS.slice(9).join(', ')}; all of them by default
+  MODULE       ${MODULES.slice(0, 9).join(', ')},
+             ${MODULES.slice(9).join(', ')}; all of them by default
   --seed N   which changes are drawn (1)
   --count N  how many are drawn (20; 0 for the fixed list alone)
   --drawn    without the fixed list
@@ -44,13 +44,13 @@ export const USAGE = `npm run mutants -- [ROOM] [--seed N] [--count N] [--list]
 export function options(args: readonly string[]): Options | 'help' {
   const { values, positionals } = parsed(args)
   if (values.help) return 'help'
-  const [room = null, more] = positionals
-  if (more !== undefined) throw new UsageError(`one room at a time: ${room}, ${more}`)
-  if (room !== null && !ROOMS.includes(room)) {
-    throw new UsageError(`no room is called ${room}; there are ${ROOMS.join(', ')}`)
+  const [module = null, more] = positionals
+  if (more !== undefined) throw new UsageError(`one module at a time: ${module}, ${more}`)
+  if (module !== null && !MODULES.includes(module)) {
+    throw new UsageError(`no module is called ${module}; there are ${MODULES.join(', ')}`)
   }
   return {
-    room,
+    module,
     seed: number('--seed', values.seed, 0, Number.MAX_SAFE_INTEGER),
     count: number('--count', values.count, 0, COUNT_MAX),
     jobs: number('--jobs', values.jobs, 1, JOBS_MAX),

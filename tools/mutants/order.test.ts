@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { batches } from './order.ts'
 import { EQUIVALENTS } from './equivalents.ts'
 import { FIXED } from './fixed.ts'
-import { sources } from './rooms.ts'
+import { sources } from './modules.ts'
 import { find, shown } from './sites.ts'
 
 const NEAR = 'packages/holdfast/src/link/a.test.ts'
@@ -12,7 +12,7 @@ function reaching(file: string, name: string, ms: number) {
   return { file, name, ms, reached: [1] }
 }
 
-test('cheap tests come first, those of the room before others, and long ones not at all', () => {
+test('cheap tests come first, those of the module before others, and long ones not at all', () => {
   const found = batches(
     [
       reaching(FAR, 'far', 1),
@@ -30,7 +30,7 @@ test('cheap tests come first, those of the room before others, and long ones not
     [[NEAR, ['slow']]],
   ])
 })
-test('a test of the room that counts to a million is not behind all cheap ones from elsewhere (PR-2)', () => {
+test('a test of the module that counts to a million is not behind all cheap ones from elsewhere (PR-2)', () => {
   const many = Array.from({ length: 100 }, (_, n) => reaching(`test/api/b${n}.test.ts`, 'far', 80))
   const found = batches([...many, reaching(NEAR, 'counts', 1_500)], 'link')
   expect(found[0]).toEqual([[NEAR, ['counts']]])

@@ -1,4 +1,4 @@
-/** In which order the tests that reach a place are tried: the cheap ones, and those of the room. */
+/** The order in which tests that reach a place run: cheap ones and those of the module first. */
 
 import type { Reaching } from './reach.ts'
 
@@ -19,15 +19,15 @@ const BATCHES_MS = [400, 1_500, 5_000, Infinity]
 export type Batch = [file: string, names: string[]][]
 
 /** The batches, cheapest first; empty where no test comes near. */
-export function batches(tests: readonly Reaching[], room: string): Batch[] {
+export function batches(tests: readonly Reaching[], module: string): Batch[] {
   const isSeeds = ({ file }: Reaching): boolean => SEEDS.test(file)
   const others = tests.filter((test) => !isSeeds(test))
-  const seeds = inOrder(tests.filter(isSeeds), room, SEEDS_MS_MAX)
-  return [...inOrder(others, room, SUM_MS_MAX), ...seeds]
+  const seeds = inOrder(tests.filter(isSeeds), module, SEEDS_MS_MAX)
+  return [...inOrder(others, module, SUM_MS_MAX), ...seeds]
 }
 
-function inOrder(tests: readonly Reaching[], room: string, sumMax: number): Batch[] {
-  const near = (file: string): boolean => file.split('/').includes(room)
+function inOrder(tests: readonly Reaching[], module: string, sumMax: number): Batch[] {
+  const near = (file: string): boolean => file.split('/').includes(module)
   const price = ({ file, ms, reached }: Reaching): number => {
     // Of tests as cheap as each other, one that reaches little is the more likely to look closely.
     return ms + (near(file) ? 0 : AWAY_MS) + reached.length / 20

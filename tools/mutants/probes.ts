@@ -1,5 +1,5 @@
 /**
- * Which tests reach a line. Each statement of the rooms gets a probe, a byte that is set when it
+ * Which tests reach a line. Each statement of the modules gets a probe, a byte that is set when it
  * runs; a test's probes are read when it ends.
  */
 

@@ -1,6 +1,6 @@
 /**
  * The map from probes to tests: made once, kept under build/, and brought up to date by what
- * changed since. A test file that changed runs again; where a file of a room changed, whoever
+ * changed since. A test file that changed runs again; where a file of a module changed, whoever
  * reached anything in it counts as reaching all of it, until `--map` makes the map anew.
  */
 
@@ -8,10 +8,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Reporter } from 'vitest/node'
-import { read } from '../tidy/house.ts'
+import { read } from '../tidy/codebase.ts'
 import type { Source } from '../tidy/source.ts'
 import { bases, constantAt, probed, probes, watching } from './probes.ts'
-import { tests } from './rooms.ts'
+import { tests } from './modules.ts'
 import { open, pathOf, run, titleOf } from './runner.ts'
 import type { Range } from './sites.ts'
 

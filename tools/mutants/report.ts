@@ -1,13 +1,13 @@
-/** What is told of a run: a line for each change, a table of the rooms, what nobody noticed. */
+/** What is told of a run: a line for each change, a table of the modules, what nobody noticed. */
 
-import { roomOf, ROOMS } from './rooms.ts'
+import { moduleOf, MODULES } from './modules.ts'
 import { shown } from './sites.ts'
 import type { Trial } from './trial.ts'
 
 /** Goals of a draw, in parts of what is not equivalent. */
 export const ALL_MIN = 0.9
-/** The same of each room. */
-export const ROOM_MIN = 0.8
+/** The same of each module. */
+export const MODULE_MIN = 0.8
 /** Most of a draw that may be equivalent. */
 export const EQUIVALENT_MAX = 0.1
 
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<Result['outcome'], string>> = {
   survived: 'SURVIVED',
   unreached: 'SURVIVED, no test comes there',
   thrown: 'SURVIVED but for an exception',
-  count: 'SURVIVED but for a count or a planted bug',
+  count: 'SURVIVED but for a count or a mutant',
   time: 'SURVIVED but for a time limit',
 }
 
@@ -44,28 +44,28 @@ export function caughtIn(output: string): Set<string> {
   )
 }
 
-/** The rooms: drawn, caught, survived, equivalent, and caught of those that are not. */
+/** The modules: drawn, caught, survived, equivalent, and caught of those that are not. */
 export function table(results: readonly Result[]): string[] {
-  const rows = ROOMS.map((room) => {
+  const rows = MODULES.map((module) => {
     return row(
-      room,
-      results.filter(({ change }) => roomOf(change.file) === room),
+      module,
+      results.filter(({ change }) => moduleOf(change.file) === module),
     )
   }).filter((text) => text !== null)
   return [
-    '| room | tried | caught | survived | equivalent | caught of those that are not |',
+    '| module | tried | caught | survived | equivalent | caught of those that are not |',
     '|---|---|---|---|---|---|',
     ...rows,
     row('all', results) ?? '| all | 0 | 0 | 0 | 0 | – |',
   ]
 }
 
-function row(room: string, results: readonly Result[]): string | null {
+function row(module: string, results: readonly Result[]): string | null {
   if (results.length === 0) return null
   const { caught, equivalent } = counts(results)
   const survived = results.length - caught - equivalent
   const part = results.length > equivalent ? `${Math.round(rate(results) * 100)} %` : '–'
-  return `| ${room} | ${results.length} | ${caught} | ${survived} | ${equivalent} | ${part} |`
+  return `| ${module} | ${results.length} | ${caught} | ${survived} | ${equivalent} | ${part} |`
 }
 
 function counts(results: readonly Result[]): { caught: number; equivalent: number } {
@@ -83,10 +83,10 @@ function rate(results: readonly Result[]): number {
 /** Goals that were missed, as sentences. */
 export function missed(results: readonly Result[]): string[] {
   const found: string[] = []
-  if (rate(results) < ALL_MIN) found.push(`all rooms together: below ${ALL_MIN * 100} %`)
-  for (const room of ROOMS) {
-    const own = results.filter(({ change }) => roomOf(change.file) === room)
-    if (rate(own) < ROOM_MIN) found.push(`${room}: below ${ROOM_MIN * 100} %`)
+  if (rate(results) < ALL_MIN) found.push(`all modules together: below ${ALL_MIN * 100} %`)
+  for (const module of MODULES) {
+    const own = results.filter(({ change }) => moduleOf(change.file) === module)
+    if (rate(own) < MODULE_MIN) found.push(`${module}: below ${MODULE_MIN * 100} %`)
   }
   if (counts(results).equivalent > results.length * EQUIVALENT_MAX) {
     found.push('more than one in ten is said to be equivalent')

@@ -1,5 +1,5 @@
 /**
- * Runs tests on code that is changed as it is loaded. No file is touched: what the house has on
+ * Runs tests on code that is changed as it is loaded. No file is touched: what the codebase has on
  * disk stays what it is, whatever becomes of this process.
  */
 
@@ -7,9 +7,9 @@ import { join, relative } from 'node:path'
 import type { Plugin } from 'vite'
 import { createVitest } from 'vitest/node'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
-import { doorsAsSource } from '../doors.ts'
+import { entryPointsAsSource } from '../entry-points.ts'
 
-/** Gives the text of a file of the rooms that is to be loaded; null for as it is. */
+/** Gives the text of a file of the modules that is to be loaded; null for as it is. */
 export type Rewrite = (path: string, text: string) => string | null
 
 /** Settings of a run. */
@@ -43,7 +43,7 @@ export async function open(settings: Settings): Promise<Vitest> {
     },
     {
       plugins: [rewriting(settings)],
-      resolve: { alias: doorsAsSource(settings.root, 'node') },
+      resolve: { alias: entryPointsAsSource(settings.root, 'node') },
       oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     },
   )

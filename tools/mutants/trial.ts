@@ -9,7 +9,7 @@ import { batches } from './order.ts'
 import type { Batch } from './order.ts'
 import { reaching } from './reach.ts'
 import type { Reach } from './reach.ts'
-import { roomOf } from './rooms.ts'
+import { moduleOf } from './modules.ts'
 import { find } from './sites.ts'
 import type { Change } from './sites.ts'
 import { best } from './verdict.ts'
@@ -54,7 +54,7 @@ export async function tried(
   }
   const source = sources.find(({ path }) => path === change.file)!
   const tests = reaching(reach, sources, change.file, find(source, change)!)
-  let left = batches(tests, roomOf(change.file)!)
+  let left = batches(tests, moduleOf(change.file)!)
   if (left.length === 0) return end('unreached', '')
   const worths: Heard['worths'] = []
   for (let step = 0; step < TRIES_MAX && left.length > 0; step++) {

@@ -26,7 +26,7 @@ describe('what a failure is worth', () => {
     expect(worth(MODEL, assertion(violation))).toBe('assertion')
     expect(worth(MODEL, assertion('Array [\n  Array [\n    "handed over",'))).toBe('assertion')
   })
-  test('a model does not count by states, by steps, or for a planted bug that is not found', () => {
+  test('a model does not count by states, by steps, or for a mutant that is not found', () => {
     expect(worth(MODEL, assertion('8722', 'expected 8722 to be >= 10000'))).toBe('count')
     expect(worth(MODEL, assertion('4'))).toBe('count')
     expect(worth(MODEL, assertion('undefined'))).toBe('count')

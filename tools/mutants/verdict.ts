@@ -1,6 +1,6 @@
 /**
  * What a failed test says of a change. Only an assertion counts, and in a model only a property
- * that is named: a count of states moves with any change, and a planted bug that is no longer
+ * that is named: a count of states moves with any change, and a mutant that is no longer
  * found, or a time limit on a busy machine, says nothing about what is right.
  */
 

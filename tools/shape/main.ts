@@ -1,7 +1,7 @@
 /** `npm run shape`: lines of code and lengths of functions, for each kind of code. */
 
-import { circles } from '../tidy/floors.ts'
-import { sources } from '../tidy/house.ts'
+import { circles } from '../tidy/layers.ts'
+import { sources } from '../tidy/codebase.ts'
 import { measure } from './measure.ts'
 
 const all = sources(process.cwd())

@@ -3,7 +3,7 @@
  * of games, in tests, benches and tools; nowhere else, or a seed no longer repeats a run.
  */
 
-import { imports, OUTSIDE, place } from './floors.ts'
+import { imports, OUTSIDE, placeOf } from './layers.ts'
 import { complain, isTest, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
 
@@ -20,7 +20,7 @@ function open(path: string): boolean {
   if (isTest(path)) return true
   if (path.startsWith('games/')) return !/\/rules[^/]*$|\/rules\//.test(path)
   if (!/^(packages|proof)\//.test(path)) return true
-  return path.startsWith('proof/cli/') || OUTSIDE.includes(place(path)?.room ?? '')
+  return path.startsWith('proof/cli/') || OUTSIDE.includes(placeOf(path)?.module ?? '')
 }
 
 /** Uses of the outside world in a place that has none. */

@@ -1,7 +1,7 @@
 /** Sizes of files, functions and doors, and where a class may stand. */
 
-import { DOORS } from '../doors.ts'
-import { MACHINES_TOP, OUTSIDE, place } from './floors.ts'
+import { ENTRY_POINTS } from '../entry-points.ts'
+import { MACHINES_TOP, OUTSIDE, placeOf } from './layers.ts'
 import { complain, isTest, lineAt, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
 
@@ -16,7 +16,10 @@ export const DOOR_LINES_MAX = 60
 /** Entries of the root, without dotfiles and what a command makes. */
 export const ROOT_ENTRIES_MAX = 14
 
-const DOOR_FILES: readonly string[] = [...Object.values(DOORS), 'packages/holdfast/src/index.ts']
+const DOOR_FILES: readonly string[] = [
+  ...Object.values(ENTRY_POINTS),
+  'packages/holdfast/src/index.ts',
+]
 const MADE = new Set(['node_modules', 'dist', 'build', 'package-lock.json'])
 
 /** Lines that are too long, and files. */
@@ -105,8 +108,8 @@ function called(node: Node): string {
 
 /** Classes where only machines live. */
 export function classes(source: Source): Complaint[] {
-  const here = place(source.path)
-  if (!here || here.floor > MACHINES_TOP || OUTSIDE.includes(here.room) || isTest(source.path))
+  const here = placeOf(source.path)
+  if (!here || here.layer > MACHINES_TOP || OUTSIDE.includes(here.module) || isTest(source.path))
     return []
   const complaints: Complaint[] = []
   walk(source.program, (node) => {

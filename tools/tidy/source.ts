@@ -1,5 +1,5 @@
 /**
- * One file of the house, parsed: what the rules look at, and what they answer.
+ * One file of the codebase, parsed: what the rules look at, and what they answer.
  *
  * The parser is the one Vite carries, so a comment or a string never counts as code.
  */

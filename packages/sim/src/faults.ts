@@ -10,7 +10,7 @@ import type { Conditions } from '../../holdfast/src/faults/conditions.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 
 /** Worse conditions over the whole network, on top of its usual ones. */
-export interface Weather {
+export interface NetworkFault {
   kind: 'loss' | 'duplication' | 'jitter' | 'reordering'
   conditions: Partial<Conditions>
   ms: Millis
@@ -18,7 +18,7 @@ export interface Weather {
 
 /** The kinds of faults. Nodes are named; the hub is a node as well. */
 export type Fault =
-  | Weather
+  | NetworkFault
   /** Nothing passes between the groups; nodes in no group form one more. */
   | { kind: 'partition'; groups: string[][]; ms: Millis }
   /** Messages from `from` do not reach `to`; the other direction works. */
@@ -62,7 +62,7 @@ export interface Step {
 export type Schedule = Step[]
 
 /** One fault in words, such as `partition a b | c for 800 ms`. */
-export function tell(fault: Fault): string {
+export function sentenceOf(fault: Fault): string {
   switch (fault.kind) {
     case 'loss':
     case 'duplication':

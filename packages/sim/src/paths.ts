@@ -13,7 +13,7 @@ import type { Ground } from './ground.ts'
 /** All paths of one simulation. */
 export interface Paths {
   readonly rules: Rule[]
-  readonly weather: Conditions[]
+  readonly overlays: Conditions[]
   readonly cuts: Set<Cut>
   /** From one to the other: the present conditions, and the memory of losses. */
   readonly pairs: Map<string, Map<string, Pair>>
@@ -45,7 +45,7 @@ const RESENDS_MAX = 6
 /** Paths that all have these conditions. */
 export function create(base: Conditions): Paths {
   const rules = [{ from: ANYONE, to: ANYONE, conditions: base }]
-  return { rules, weather: [], cuts: new Set(), pairs: new Map() }
+  return { rules, overlays: [], cuts: new Set(), pairs: new Map() }
 }
 
 /** Sets the conditions from one machine to the other; the newest rule for a pair applies. */
@@ -57,12 +57,12 @@ export function setConditions(paths: Paths, from: string, to: string, wire: Cond
 }
 
 /** Adds conditions over all paths. @returns removes them again */
-export function addWeather(paths: Paths, wire: Conditions): () => void {
-  paths.weather.push(wire)
+export function addOverlay(paths: Paths, wire: Conditions): () => void {
+  paths.overlays.push(wire)
   forget(paths)
   return () => {
-    const place = paths.weather.indexOf(wire)
-    if (place >= 0) paths.weather.splice(place, 1)
+    const place = paths.overlays.indexOf(wire)
+    if (place >= 0) paths.overlays.splice(place, 1)
     forget(paths)
   }
 }
@@ -109,7 +109,7 @@ function effective(paths: Paths, from: string, to: string): Conditions {
   const matches = (side: string, name: string): boolean => side === ANYONE || side === name
   const rule = paths.rules.findLast((each) => matches(each.from, from) && matches(each.to, to))
   const wire = { ...rule!.conditions }
-  for (const weather of paths.weather) {
+  for (const weather of paths.overlays) {
     for (const field of Object.keys(wire) as (keyof Conditions)[]) {
       wire[field] = Math.max(wire[field], weather[field])
     }

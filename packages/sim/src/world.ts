@@ -20,7 +20,7 @@ import { HoldfastError, assert } from '../../holdfast/src/machine.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import type { Accept, Connect, Loop, OpenDatagrams, Store } from '../../holdfast/src/ports.ts'
 import * as datagrams from './datagrams.ts'
-import { type Fault, type Schedule, tell } from './faults.ts'
+import { type Fault, type Schedule, sentenceOf } from './faults.ts'
 import * as ground from './ground.ts'
 import type { Counters } from './ground.ts'
 import * as machines from './machines.ts'
@@ -272,7 +272,7 @@ function faultsOf(scene: Scene): Faults {
       for (const name of [from, to]) if (name !== paths.ANYONE) machineOf(scene, name)
       paths.setConditions(network, from, to, read(wire))
     },
-    weather: (wire) => paths.addWeather(network, conditions.verify(wire)),
+    weather: (wire) => paths.addOverlay(network, conditions.verify(wire)),
     follow(steps) {
       const { timeline: line } = base
       const start = line.now
@@ -404,11 +404,11 @@ function befall(scene: Scene, faults: Faults, fault: Fault): void {
     if (running === (fault.kind === 'restart')) return
   }
   counters.faults[fault.kind]++
-  ground.note(base, 'world', tell(fault))
+  ground.note(base, 'world', sentenceOf(fault))
   const mend = strike(scene, faults, fault)
   if (!mend || !('ms' in fault)) return
   timeline.add(line, line.now + fault.ms, () => {
-    ground.note(base, 'world', `ends: ${tell(fault)}`)
+    ground.note(base, 'world', `ends: ${sentenceOf(fault)}`)
     mend()
   })
 }

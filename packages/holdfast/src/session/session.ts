@@ -361,7 +361,7 @@ export function hasLeft(session: Session): boolean {
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
 
-/** The rules of every real session; tests replace them (proof/twists.ts). */
+/** The rules of every real session; tests replace them (proof/mutants.ts). */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
   keptLength: persistence.limitOf,

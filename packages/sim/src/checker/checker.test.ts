@@ -3,7 +3,7 @@ import { check, render } from './checker.ts'
 import type { Model } from './checker.ts'
 
 // Goal: a checker that is known to find what is there, neither less nor more.
-// Method: two small models whose states can be counted by hand, and bugs planted in them.
+// Method: two small models whose states can be counted by hand, and injected bugs.
 
 interface Jugs {
   three: number

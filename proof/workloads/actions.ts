@@ -1,15 +1,15 @@
 /**
- * Actions of a run that draw lots and then throw, or take cards out of hands; and what each process
- * was answered. No lot is told twice, and what was answered stands in the table.
+ * Workload of actions: they draw random numbers and then throw, or end holds of cards. Each process
+ * notes its answers: no draw is published twice, and what was answered is in the table.
  */
 
-import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
-import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
-import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import { Card } from './cards.ts'
+import { action, type ActionType } from '../../packages/holdfast/src/actions/actions.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import { Card } from './pieces.ts'
 
-/** A lot is one of so many, so that two are hardly ever the same by chance. */
+/** A draw is one of so many, so that two are hardly ever the same by chance. */
 const SIDES: number = 2 ** 31
 const UNDER_WAY_MAX = 12
 
@@ -20,7 +20,7 @@ interface Play {
   readonly name: string
   readonly does: (typeof DOES)[number]
   readonly at: number
-  readonly lots: number
+  readonly draws: number
   readonly throws: boolean
 }
 
@@ -29,8 +29,8 @@ const done = (name: string): string => `did ${name}`
 /** Draws, does something, and may throw then: what it drew is told in either case. */
 export const play: ActionType<Play, string> = action(
   'play',
-  (table, { name, does, at, lots, throws }: Play, by): string => {
-    const drawn = Array.from({ length: lots }, () => table.draw(SIDES)).join(' ')
+  (table, { name, does, at, draws, throws }: Play, by): string => {
+    const drawn = Array.from({ length: draws }, () => table.draw(SIDES)).join(' ')
     const cards = table.all(Card)
     const card = cards[at % cards.length]
     if (does === 'claim') card?.hold(by.player)
@@ -55,7 +55,7 @@ export interface Plays {
   readonly answered: Map<string, { readonly home: string; readonly ok: boolean }>
   readonly names: Set<string>
   /** Lots that it was told, with the action. */
-  readonly lots: string[]
+  readonly draws: string[]
   thrown: number
   readonly odd: Set<string>
 }
@@ -63,7 +63,7 @@ export interface Plays {
 /** Nothing yet. */
 export function createPlays(): Plays {
   const none = { answered: new Map(), names: new Set<string>(), odd: new Set<string>() }
-  return { asked: 0, waiting: 0, lots: [], thrown: 0, ...none }
+  return { asked: 0, waiting: 0, draws: [], thrown: 0, ...none }
 }
 
 /** Asks for one. @param who  the process, by a name that no other has */
@@ -88,26 +88,26 @@ export function ask(
       if (!outcome.ok) plays.thrown++
       if (outcome.ok === wish.throws) plays.odd.add(`outcome: ${name} was answered "${said}"`)
       plays.answered.set(name, { home, ok: outcome.ok })
-      if (said !== '') plays.lots.push(...said.split(' '))
+      if (said !== '') plays.draws.push(...said.split(' '))
     },
     () => void plays.waiting--,
   )
 }
 
 /** What a process may ask for in one turn. */
-export function drawPlay(chance: Prng): Omit<Play, 'name'> {
-  const lots = prng.below(chance, 4)
+export function randomPlay(chance: Prng): Omit<Play, 'name'> {
+  const draws = prng.below(chance, 4)
   const throws = prng.chance(chance, 0.5)
   // None but its first keeps a player.
   const does = DOES[prng.below(chance, DOES.length - 1)]!
-  return { does, at: prng.below(chance, 100), lots, throws }
+  return { does, at: prng.below(chance, 100), draws, throws }
 }
 
-/** lot.once: lots that were told twice, over all processes of a run. */
-export function lotsTwice(all: readonly Plays[]): string[] {
-  const told = all.flatMap(({ lots }) => lots)
-  const twice = told.filter((lot, at) => told.indexOf(lot) !== at)
-  return twice.map((lot) => `lot.once: ${lot} was told twice`)
+/** draw.once: draws that were told twice, over all processes of a run. */
+export function repeatedDraws(all: readonly Plays[]): string[] {
+  const told = all.flatMap(({ draws }) => draws)
+  const twice = told.filter((draw, at) => told.indexOf(draw) !== at)
+  return twice.map((draw) => `draw.once: ${draw} was told twice`)
 }
 
 /**

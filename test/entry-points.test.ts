@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DOORS } from '../tools/doors.ts'
+import { ENTRY_POINTS } from '../tools/entry-points.ts'
 import { parse } from '../tools/tidy/source.ts'
 import type { Node } from '../tools/tidy/source.ts'
 
@@ -48,13 +48,13 @@ function kindOf({ exportKind }: Statement): 'value' | 'type' {
   return exportKind === 'type' ? 'type' : 'value'
 }
 
-function listOf(door: keyof typeof DOORS): string[] {
-  const names = [...exportsOf(DOORS[door])].map(([name, kind]) => `${door}: ${kind} ${name}`)
+function listOf(door: keyof typeof ENTRY_POINTS): string[] {
+  const names = [...exportsOf(ENTRY_POINTS[door])].map(([name, kind]) => `${door}: ${kind} ${name}`)
   return names.toSorted()
 }
 
 test('the doors export what they did, no name more and none less', () => {
-  const now = (Object.keys(DOORS) as (keyof typeof DOORS)[]).flatMap(listOf)
+  const now = (Object.keys(ENTRY_POINTS) as (keyof typeof ENTRY_POINTS)[]).flatMap(listOf)
   if (process.env['UPDATE'] === '1') writeFileSync(FILE, `${now.join('\n')}\n`)
   const written = readFileSync(FILE, 'utf8').trim().split('\n')
   const cure = 'if that is meant, UPDATE=1'
@@ -68,8 +68,8 @@ test('the doors export what they did, no name more and none less', () => {
   ).toEqual([])
 })
 
-async function running(): Promise<[door: keyof typeof DOORS, found: object][]> {
-  const found: Record<keyof typeof DOORS, object> = {
+async function running(): Promise<[door: keyof typeof ENTRY_POINTS, found: object][]> {
+  const found: Record<keyof typeof ENTRY_POINTS, object> = {
     node: await import('../packages/holdfast/src/node.ts'),
     browser: await import('../packages/holdfast/src/browser.ts'),
     hub: await import('../packages/hub/src/index.ts'),
@@ -78,12 +78,12 @@ async function running(): Promise<[door: keyof typeof DOORS, found: object][]> {
     mailbox: await import('../packages/mailbox/src/index.ts'),
     'mailbox-browser': await import('../packages/mailbox/src/browser.ts'),
   }
-  return Object.entries(found) as [keyof typeof DOORS, object][]
+  return Object.entries(found) as [keyof typeof ENTRY_POINTS, object][]
 }
 
 test('the list has what the doors have when they run', async () => {
   for (const [door, found] of await running()) {
-    const values = [...exportsOf(DOORS[door])].filter(([, kind]) => kind === 'value')
+    const values = [...exportsOf(ENTRY_POINTS[door])].filter(([, kind]) => kind === 'value')
     expect(values.map(([name]) => name).toSorted()).toEqual(Object.keys(found).toSorted())
   }
 })

@@ -1,19 +1,19 @@
 /**
  * Objects that members of a simulated run ask one another for, and some that not all may see:
- * owners answer at once, later, or never, their listeners and rules throw, prizes are given away
+ * owners answer at once, later, or never, their listeners and rules throw, requests are given away
  * and end meanwhile. Each request must end, and no object may live with one member alone.
  */
 
-import { object } from '../packages/holdfast/src/objects/objects.ts'
-import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
-import type { Asking } from '../packages/holdfast/src/join/events.ts'
-import type { ObjectHandle } from '../packages/holdfast/src/objects/handles.ts'
-import type { Onlooker } from '../packages/holdfast/src/objects/rules.ts'
-import type { Session } from '../packages/holdfast/src/join/session.ts'
-import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import type { Millis } from '../packages/holdfast/src/machine.ts'
-import { u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
+import { object } from '../../packages/holdfast/src/objects/objects.ts'
+import type { ObjectType } from '../../packages/holdfast/src/objects/types.ts'
+import type { Asking } from '../../packages/holdfast/src/join/events.ts'
+import type { ObjectHandle } from '../../packages/holdfast/src/objects/handles.ts'
+import type { Onlooker } from '../../packages/holdfast/src/objects/rules.ts'
+import type { Session } from '../../packages/holdfast/src/join/session.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
+import { u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** Its owner is asked. */
 export const Prize: ObjectType<{ worth: typeof u8 }> = object(
@@ -53,8 +53,8 @@ interface Waiting {
   since: Millis
 }
 
-/** What one life has to do with prizes. */
-export interface Purse {
+/** What one client has to do with requests. */
+export interface Requests {
   made: number
   waiting: Set<Waiting>
   /** Asks that wait for a later word. */
@@ -66,18 +66,18 @@ export interface Purse {
 }
 
 /** An empty one. */
-export function createPurse(): Purse {
+export function createRequests(): Requests {
   return { made: 0, waiting: new Set(), later: [], met: new Set(), wrong: new Set() }
 }
 
 /** Owners answer now, later, or never; some throw instead. */
-export function answerAsks(purse: Purse, session: Session, chance: Prng): void {
+export function answerAsks(requests: Requests, session: Session, chance: Prng): void {
   session.on('error', () => {})
   session.on('asked', (asking) => {
     const way = prng.below(chance, 8)
     if (way === 0) throw new Error('not now')
     if (way === 1) return
-    if (way < 4) purse.later.push(asking)
+    if (way < 4) requests.later.push(asking)
     else if (way < 6) asking.grant()
     else asking.refuse()
   })
@@ -86,24 +86,24 @@ export function answerAsks(purse: Purse, session: Session, chance: Prng): void {
 type AnyHandle = ObjectHandle<{ worth: typeof u8 }> | ObjectHandle<{ mood: typeof u8 }>
 
 /** What a member may do in one turn. */
-export function playPrizes(
-  purse: Purse,
+export function playRequests(
+  requests: Requests,
   session: Session,
   { share, chance, now }: { share: number; chance: Prng; now: () => Millis },
 ): void {
-  for (; purse.made < share; purse.made++) {
+  for (; requests.made < share; requests.made++) {
     session.create(Prize, { worth: prng.below(chance, 256) })
     session.create(Relic)
     session.create(Ghost, { mood: prng.below(chance, 6) })
   }
-  const asking = purse.later.shift()
+  const asking = requests.later.shift()
   if (asking && prng.chance(chance, 0.5)) asking.grant()
   else asking?.refuse()
   for (const type of [Prize, Relic])
-    act(purse, session, pick(session.all(type), chance), chance, now)
+    act(requests, session, pick(session.all(type), chance), chance, now)
   const ghost = pick(session.all(Ghost), chance)
   if (ghost?.mine && !ghost.away) ghost.set({ mood: prng.below(chance, MAD + 1) })
-  else if (ghost) act(purse, session, ghost, chance, now)
+  else if (ghost) act(requests, session, ghost, chance, now)
 }
 
 function pick<Item>(all: readonly Item[], chance: Prng): Item | undefined {
@@ -111,7 +111,7 @@ function pick<Item>(all: readonly Item[], chance: Prng): Item | undefined {
 }
 
 function act(
-  purse: Purse,
+  requests: Requests,
   session: Session,
   one: AnyHandle | undefined,
   chance: Prng,
@@ -119,41 +119,41 @@ function act(
 ): void {
   if (!one?.alive) return
   const what = one.type.name
-  if (!one.mine) return void wait(purse, `take ${what}`, one.take(), now)
+  if (!one.mine) return void wait(requests, `take ${what}`, one.take(), now)
   if (prng.chance(chance, 0.02)) one.destroy()
   else if (prng.chance(chance, 0.15)) {
     const to = session.members[prng.below(chance, session.members.length)]!
-    void wait(purse, `give ${what}`, one.give(to), now)
+    void wait(requests, `give ${what}`, one.give(to), now)
   }
 }
 
 async function wait(
-  purse: Purse,
+  requests: Requests,
   what: string,
   asked: Promise<{ ok: true } | { ok: false; code: string }>,
   now: () => Millis,
 ): Promise<void> {
   const waiting = { what, since: now() }
-  purse.waiting.add(waiting)
+  requests.waiting.add(waiting)
   try {
     const outcome = await asked
-    purse.met.add(`${what}: ${outcome.ok ? 'granted' : outcome.code}`)
+    requests.met.add(`${what}: ${outcome.ok ? 'granted' : outcome.code}`)
   } catch {
     // The session ended first.
   }
-  purse.waiting.delete(waiting)
+  requests.waiting.delete(waiting)
 }
 
 /** request.ends: of a member whose process runs. */
-export function watchRequests(purse: Purse, name: string, now: Millis): string[] {
-  for (const { what, since } of purse.waiting) {
-    if (now - since > ENDS_MS) purse.wrong.add(`request.ends: ${name} waits for ${what}`)
+export function checkRequests(requests: Requests, name: string, now: Millis): string[] {
+  for (const { what, since } of requests.waiting) {
+    if (now - since > ENDS_MS) requests.wrong.add(`request.ends: ${name} waits for ${what}`)
   }
-  return [...purse.wrong]
+  return [...requests.wrong]
 }
 
 /** obj.everywhere: what is not as it shall be with what not all may see, in peace. */
-export function unseenGhosts(session: Session, primary: Session): string[] {
+export function wrongGhosts(session: Session, primary: Session): string[] {
   const { player } = session.me
   const of = (one: Session): string[] =>
     one.all(Ghost).map(({ id, state }) => `${id} ${state.mood}`)

@@ -1,4 +1,4 @@
-/** Rules of objects that are wrong on purpose, by the name of the bug; see twists.ts. */
+/** Rules of objects that are wrong on purpose, by the name of the bug; see mutants.ts. */
 
 import { rulesOf } from '../packages/holdfast/src/machine.ts'
 import { ensureCapacity } from '../packages/holdfast/src/objects/protocol/fan-out.ts'
@@ -11,7 +11,7 @@ import {
 import { FIRST_FORM } from '../packages/sim/src/enact.ts'
 
 /** What ships, but for some of it. */
-export function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
+export function mutate<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
   return some === null ? shipped : rulesOf({ ...shipped, ...some })
 }
 
@@ -76,5 +76,5 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
 
 /** The rules of objects, with that bug if one is named; then no frame goes to several peers. */
 export function objectsRules(bug: ObjectsBug | null): ObjectsRules {
-  return twisted(objects.RULES, bug && { shares: () => false, ...OBJECTS[bug] })
+  return mutate(objects.RULES, bug && { shares: () => false, ...OBJECTS[bug] })
 }

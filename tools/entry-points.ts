@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 
 /** The file of each door, from the root. */
-export const DOORS = {
+export const ENTRY_POINTS = {
   browser: 'packages/holdfast/src/browser.ts',
   node: 'packages/holdfast/src/node.ts',
   hub: 'packages/hub/src/index.ts',
@@ -31,12 +31,12 @@ export interface Alias {
 }
 
 /** As Vite and Vitest take it. @param place  which of two files a door leads to there */
-export function doorsAsSource(root: string, place: 'node' | 'browser'): Alias[] {
+export function entryPointsAsSource(root: string, place: 'node' | 'browser'): Alias[] {
   const plain = PLAIN.map((door) => alias(`holdfast/${door}`, door))
   const forked = Object.entries(FORKED).map(([name, doors]) => alias(name, doors[place]))
   return [...plain, ...forked]
 
-  function alias(name: string, door: keyof typeof DOORS): Alias {
-    return { find: new RegExp(`^${name}$`), replacement: join(root, DOORS[door]) }
+  function alias(name: string, door: keyof typeof ENTRY_POINTS): Alias {
+    return { find: new RegExp(`^${name}$`), replacement: join(root, ENTRY_POINTS[door]) }
   }
 }

@@ -3,11 +3,11 @@
  * before their time, whoever dies meanwhile.
  */
 
-import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
-import type { Session } from '../packages/holdfast/src/join/session.ts'
-import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import type { Millis } from '../packages/holdfast/src/machine.ts'
+import { action, type ActionType } from '../../packages/holdfast/src/actions/actions.ts'
+import type { Session } from '../../packages/holdfast/src/join/session.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import type { Millis } from '../../packages/holdfast/src/machine.ts'
 
 /** A clock rings within so long. */
 const RINGS_MS: Millis = 8_000

@@ -6,9 +6,9 @@
 import * as commit from '../packages/holdfast/src/replication/log.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
-import { cardsOf } from './cards.ts'
-import { count, tell, type Trial } from './diary.ts'
-import { ask, isIn, leave, type Life, live, Thing } from './lives.ts'
+import { cardsOf } from './workloads/pieces.ts'
+import { count, trace, type Trial } from './trace.ts'
+import { ask, isIn, leave, type Client, startClient, Thing } from './clients.ts'
 import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
 
 /** Members with paths of their own may play on without the hub: the room opens after a minute. */
@@ -18,7 +18,7 @@ const WRITTEN_MS: Millis = 10_000
 /** Objects of whoever opened a room are shown, and written at the hub, within this. */
 const BROUGHT_MS: Millis = 1_000
 
-type Inside = Life & { session: Session }
+type Inside = Client & { session: Session }
 
 const WAYS = [
   ...(['they leave', 'they are killed', 'they are killed, and the hub'] as const),
@@ -26,16 +26,16 @@ const WAYS = [
 ] as const
 
 /** Plays it, if all are in one session that goes on. */
-export async function comeHome(trial: Trial): Promise<void> {
-  const { world: w, lives, drawing, account } = trial
+export async function checkPersistence(trial: Trial): Promise<void> {
+  const { world: w, clients, drawing, observed } = trial
   // Who opened the room a moment ago still brings what is its own.
   await w.run(BROUGHT_MS)
-  const isWritten = await w.runUntil(() => lives.every(owesNothing) && agree(lives), WRITTEN_MS)
-  if (!isWritten) account.wrong.add(`room.kept: the hub does not have all after ${WRITTEN_MS} ms`)
-  const inside = lives.filter((life): life is Inside => isIn(life))
+  const isWritten = await w.runUntil(() => clients.every(owesNothing) && agree(clients), WRITTEN_MS)
+  if (!isWritten) observed.wrong.add(`room.kept: the hub does not have all after ${WRITTEN_MS} ms`)
+  const inside = clients.filter((client): client is Inside => isIn(client))
   // Who is on the way in would go on with the session.
   const here = new Set(inside.map(({ node }) => node.name))
-  const coming = lives.map(({ node }) => node.name).filter((name) => !here.has(name))
+  const coming = clients.map(({ node }) => node.name).filter((name) => !here.has(name))
   for (const name of new Set(coming)) if (w.sim.isRunning(name)) w.crash(name)
   const homes = new Set(inside.map(({ session }) => session.member!.session.id))
   if (homes.size !== 1 || !w.hub()) return
@@ -47,24 +47,26 @@ export async function comeHome(trial: Trial): Promise<void> {
   const before = await go(trial, inside, who, way)
   const back = await comes(trial, who)
   count(trial, `all went: ${way}`)
-  if (!back) return void account.wrong.add(`room.kept: nobody comes in again: ${way}`)
+  if (!back) return void observed.wrong.add(`room.kept: nobody comes in again: ${way}`)
   const found = shown(back.session)
   const now = [back.session.member!.session.id, back.session.me.player, found]
   const then = [id, player, before]
   if (JSON.stringify(now) === JSON.stringify(then)) return
-  account.wrong.add(`room.kept: ${JSON.stringify(now)} is not ${JSON.stringify(then)}: ${way}`)
+  observed.wrong.add(`room.kept: ${JSON.stringify(now)} is not ${JSON.stringify(then)}: ${way}`)
 }
 
 // What one says of objects last comes to the server, and from there to all.
-function agree(lives: readonly Life[]): boolean {
-  const views = lives.filter((life): life is Inside => isIn(life)).map(({ session }) => session)
+function agree(clients: readonly Client[]): boolean {
+  const views = clients
+    .filter((client): client is Inside => isIn(client))
+    .map(({ session }) => session)
   return new Set(views.map((session) => JSON.stringify(shown(session)))).size <= 1
 }
 
 // The hub has on disk what was recorded, where somebody serves.
-function owesNothing(life: Life): boolean {
-  if (!isIn(life)) return true
-  const { server } = life.session!.member!.session
+function owesNothing(client: Client): boolean {
+  if (!isIn(client)) return true
+  const { server } = client.session!.member!.session
   if (!('lead' in server)) return true
   const { on, kept, unlogged: loose, inFlight: flying } = server.lead.persistence
   return !on || (kept === commit.lengthOf(server.log) && !loose && !flying)
@@ -78,11 +80,11 @@ async function go(
   way: (typeof WAYS)[number],
 ): Promise<unknown> {
   const { world: w } = trial
-  tell(trial, 'world', way)
+  trace(trial, 'world', way)
   if (way === WAYS[3]) {
     await allLeave(
       trial,
-      inside.filter((life) => life !== who),
+      inside.filter((client) => client !== who),
     )
     await answered(trial, who)
   }
@@ -97,9 +99,9 @@ async function go(
 }
 
 async function allLeave({ world: w }: Trial, inside: Inside[]): Promise<void> {
-  for (const life of inside) {
-    leave(life)
-    await w.runUntil(() => !isIn(life), 10_000)
+  for (const client of inside) {
+    leave(client)
+    await w.runUntil(() => !isIn(client), 10_000)
   }
 }
 
@@ -112,16 +114,16 @@ async function answered({ world: w }: Trial, who: Inside): Promise<void> {
 }
 
 async function comes(trial: Trial, before: Inside): Promise<Inside | null> {
-  const { world: w, lives, drawing } = trial
+  const { world: w, clients, drawing } = trial
   const { kind } = before
-  let life: Life | null = null
+  let client: Client | null = null
   w.sim.node('home', (node) => {
     const as = { kind, topology: drawing.topology ?? 'star' }
-    life = live(node, as, lives.length, (what) => tell(trial, 'home', what), before)
-    lives.push(life)
+    client = startClient(node, as, clients.length, (what) => trace(trial, 'home', what), before)
+    clients.push(client)
   })
-  const isBack = await w.runUntil(() => life !== null && isIn(life), BACK_MS)
-  return isBack ? (life as unknown as Inside) : null
+  const isBack = await w.runUntil(() => client !== null && isIn(client), BACK_MS)
+  return isBack ? (client as unknown as Inside) : null
 }
 
 // The table, the cards as far as all may see them, and objects that are kept.

@@ -11,24 +11,24 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { WebSocket } from 'ws'
 import type { Definition, Kind } from '../../packages/holdfast/src/kind/kind.ts'
-import { framesHere, type Sight } from './stacks.ts'
+import { framesHere, type Observed } from './stacks.ts'
 
 type Verb = (...args: unknown[]) => unknown
 
 /** The stacks of one path, each place once. */
 export class Trail {
-  readonly sights: Sight[] = []
+  readonly stacks: Observed[] = []
 
-  /** @param inner  the room that is about to be entered, or was just left */
+  /** @param inner  the module that is about to be entered, or was just left */
   note(at: string, inner?: string): void {
     if (this.saw(at)) return
     const frames = framesHere()
-    if (inner !== undefined) frames.push({ room: inner, file: '', line: 0, column: 0 })
-    this.sights.push({ at, frames })
+    if (inner !== undefined) frames.push({ module: inner, file: '', line: 0, column: 0 })
+    this.stacks.push({ at, frames })
   }
 
   saw(at: string): boolean {
-    return this.sights.some((sight) => sight.at === at)
+    return this.stacks.some((stack) => stack.at === at)
   }
 }
 

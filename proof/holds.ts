@@ -15,7 +15,7 @@ import {
   type Pieces,
   PIECES_CHANNEL,
 } from '../packages/holdfast/src/pieces/protocol/pieces.ts'
-import { Card } from './cards.ts'
+import { Card } from './workloads/pieces.ts'
 
 // A row as somebody wrote it.
 interface Written {
@@ -47,14 +47,14 @@ interface Owed {
 }
 
 /** What one process held, and what it was told about that. */
-export interface Grips {
+export interface Holds {
   readonly owed: Owed[]
   readonly wrong: string[]
   /** How often it was told, by the reason. */
   readonly told: Record<LostHold['why'], number>
 }
 
-interface Watch extends Grips {
+interface Watch extends Holds {
   readonly annals: Annals
   readonly session: Session
   readonly state: Pieces
@@ -67,7 +67,7 @@ interface Watch extends Grips {
 }
 
 /** Watches one process from now on. */
-export function watchGrips(annals: Annals, session: Session): Grips {
+export function watchHolds(annals: Annals, session: Session): Holds {
   const slot = session.member!.mounts.find(({ part }) => part.channel === PIECES_CHANNEL)!
   const state = slot.state as Pieces
   const told = { taken: 0, away: 0, gone: 0 }
@@ -212,7 +212,7 @@ function hear(watch: Watch, id: number, lost: LostHold): void {
 }
 
 /** lost.told, lost.once, lost.by: what is not as it shall be, when all is calm. */
-export function wrongGrips({ owed, wrong }: Grips, name: string): string[] {
+export function wrongHolds({ owed, wrong }: Holds, name: string): string[] {
   const due = owed.filter(({ mayBe }) => !mayBe)
   const untold = due.map(({ id, says }) => `lost.told: ${name} did not hear of ${id}: ${says}`)
   return [...wrong, ...untold]

@@ -20,9 +20,9 @@ import * as durable from '../packages/holdfast/src/replication/durable.ts'
 import { lead } from '../packages/holdfast/src/session/roles.ts'
 import { RULES } from '../packages/holdfast/src/session/session.ts'
 import type { SessionRules } from '../packages/holdfast/src/session/state.ts'
-import { twisted } from './objects-twists.ts'
+import { mutate } from './object-mutants.ts'
 
-export * from './objects-twists.ts'
+export * from './object-mutants.ts'
 
 /** Bugs of links. */
 export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
@@ -43,7 +43,7 @@ const LINK: Readonly<Record<LinkBug, Partial<LinkRules>>> = {
 
 /** The rules of links, with that bug if one is named. */
 export function linkRules(bug: LinkBug | null): LinkRules {
-  return twisted(link.RULES, bug && LINK[bug])
+  return mutate(link.RULES, bug && LINK[bug])
 }
 
 /** Bugs of sealing. */
@@ -66,7 +66,7 @@ const SEAL: Readonly<Record<SealBug, Partial<SealRules>>> = {
 
 /** The rules of sealing, with that bug if one is named. */
 export function sealRules(bug: SealBug | null): SealRules {
-  return twisted(seal.RULES, bug && SEAL[bug])
+  return mutate(seal.RULES, bug && SEAL[bug])
 }
 
 /** Bugs of the session. */
@@ -187,7 +187,7 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
 
 /** The rules of the session, with that bug if one is named. */
 export function sessionRules(bug: SessionBug | null): SessionRules {
-  return twisted(RULES, bug && SESSION[bug])
+  return mutate(RULES, bug && SESSION[bug])
 }
 
 /** Bugs of pieces, by their names in docs/protocols/pieces.md. */
@@ -229,7 +229,7 @@ const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
 
 /** The rules of pieces, with that bug if one is named. */
 export function piecesRules(bug: PiecesBug | null): PiecesRules {
-  return twisted(pieces.RULES, bug && PIECES[bug])
+  return mutate(pieces.RULES, bug && PIECES[bug])
 }
 
 /** Bugs of slots. */
@@ -256,5 +256,5 @@ const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
 
 /** The rules of slots, with that bug if one is named. */
 export function slotsRules(bug: SlotsBug | null): SlotsRules {
-  return twisted(slots.RULES, bug && SLOTS[bug])
+  return mutate(slots.RULES, bug && SLOTS[bug])
 }

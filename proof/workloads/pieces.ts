@@ -7,17 +7,17 @@
  * turns were recorded: none is lost, none counts twice, none goes on from what is void.
  */
 
-import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
-import { piece } from '../packages/holdfast/src/pieces/pieces.ts'
-import { type PieceType, secret } from '../packages/holdfast/src/pieces/types.ts'
-import type { PieceOutcome } from '../packages/holdfast/src/kind/outcomes.ts'
-import type { PieceHandle } from '../packages/holdfast/src/pieces/handles.ts'
-import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
-import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import { HoldfastError } from '../packages/holdfast/src/machine.ts'
-import { type Pieces, PIECES_CHANNEL } from '../packages/holdfast/src/pieces/protocol/pieces.ts'
-import { bool, u16, u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
+import { action, type ActionType } from '../../packages/holdfast/src/actions/actions.ts'
+import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { type PieceType, secret } from '../../packages/holdfast/src/pieces/types.ts'
+import type { PieceOutcome } from '../../packages/holdfast/src/kind/outcomes.ts'
+import type { PieceHandle } from '../../packages/holdfast/src/pieces/handles.ts'
+import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import { type Pieces, PIECES_CHANNEL } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { bool, u16, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 const fields = {
   turns: u16,

@@ -1,12 +1,12 @@
 /**
- * Functions that only pass on what they are given. One or two in a row keep two rooms apart; where
- * there are more, nobody who follows a call finds out what it does.
+ * Functions that only forward their arguments. One or two in a row keep two modules apart; more of
+ * them hide what a call does.
  */
 
 import { readFileSync } from 'node:fs'
 import { parse, walk } from '../tidy/source.ts'
 import type { Node } from '../tidy/source.ts'
-import type { Frame, Sight } from './stacks.ts'
+import type { Frame, Observed } from './stacks.ts'
 
 /** So many in a row at most. */
 export const FORWARDS_MAX = 2
@@ -20,8 +20,8 @@ interface Span {
 const known = new Map<string, { text: string; spans: Span[] }>()
 
 /** Chains on the stacks that are longer than they may be, as sentences. */
-export function longChains(path: string, sights: readonly Sight[]): string[] {
-  return sights.flatMap(({ at, frames }) => {
+export function longChains(path: string, stacks: readonly Observed[]): string[] {
+  return stacks.flatMap(({ at, frames }) => {
     const chains: Frame[][] = []
     let chain: Frame[] = []
     for (const frame of frames) {

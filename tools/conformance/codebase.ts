@@ -1,6 +1,6 @@
 /** The lists and claims of this repository, judged. */
 
-import { read, sources } from '../tidy/house.ts'
+import { read, sources } from '../tidy/codebase.ts'
 import { claims } from './claims.ts'
 import { listingOf } from './listing.ts'
 import { COUNTS, readList } from './lists.ts'

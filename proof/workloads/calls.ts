@@ -3,12 +3,12 @@
  * run and what it was answered, and at the end the books of all are laid side by side.
  */
 
-import { procedure } from '../packages/holdfast/src/calls/procedures.ts'
-import type { ProcedureType } from '../packages/holdfast/src/calls/calls.ts'
-import type { Session } from '../packages/holdfast/src/join/session.ts'
-import * as prng from '../packages/holdfast/src/faults/prng.ts'
-import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import { HoldfastError, type Millis } from '../packages/holdfast/src/machine.ts'
+import { procedure } from '../../packages/holdfast/src/calls/procedures.ts'
+import type { ProcedureType } from '../../packages/holdfast/src/calls/calls.ts'
+import type { Session } from '../../packages/holdfast/src/join/session.ts'
+import * as prng from '../../packages/holdfast/src/faults/prng.ts'
+import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'
+import { HoldfastError, type Millis } from '../../packages/holdfast/src/machine.ts'
 
 /** Is called with a key that is used once, and answers the same. */
 export const echo: ProcedureType<string, string> = procedure('echo')

@@ -4,9 +4,9 @@ import type { Limit } from './stacks.ts'
 
 /** A row of the table. */
 export interface Row extends Limit {
-  /** The rooms, in the order in which they are first met. */
-  readonly rooms: readonly string[]
-  /** Why a room is entered again; empty if none is. */
+  /** The modules, in the order in which they are first met. */
+  readonly modules: readonly string[]
+  /** Why a module is entered again; empty if none is. */
   readonly why: string
 }
 
@@ -16,11 +16,16 @@ const PATH = /^a `?(datagram|set|letter|segment)`?$|^an `(act)`$/
 export function rowsOf(text: string): Map<string, Row> {
   const found = new Map<string, Row>()
   for (const line of text.split('\n')) {
-    const [, name = '', most, rooms = '', again = '', why = ''] = line.split('|')
+    const [, name = '', most, modules = '', again = '', why = ''] = line.split('|')
     const [, one, other] = PATH.exec(name.trim()) ?? []
     const path = one ?? other
     if (path === undefined) continue
-    const row = { most: Number(most), rooms: words(rooms), again: words(again), why: why.trim() }
+    const row = {
+      most: Number(most),
+      modules: words(modules),
+      again: words(again),
+      why: why.trim(),
+    }
     found.set(path, row)
   }
   return found

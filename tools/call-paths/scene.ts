@@ -22,15 +22,15 @@ import { decode } from '../../packages/holdfast/src/wire/layout.ts'
 import { readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { toHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Trail, watchDisk, watchPart, watchSockets, watchStreams } from './probes.ts'
-import type { Sight } from './stacks.ts'
+import type { Observed } from './stacks.ts'
 
 /** The stacks of each path. */
 export interface Paths {
-  readonly datagram: readonly Sight[]
-  readonly set: readonly Sight[]
-  readonly act: readonly Sight[]
-  readonly letter: readonly Sight[]
-  readonly segment: readonly Sight[]
+  readonly datagram: readonly Observed[]
+  readonly set: readonly Observed[]
+  readonly act: readonly Observed[]
+  readonly letter: readonly Observed[]
+  readonly segment: readonly Observed[]
 }
 
 /** Follows each of the five once. Sockets on loopback only; all is closed in the end. */
@@ -129,7 +129,7 @@ async function followSet(
   watch: Watch,
   set: () => void,
   seen: ObjectHandle,
-): Promise<{ datagram: readonly Sight[]; set: readonly Sight[] }> {
+): Promise<{ datagram: readonly Observed[]; set: readonly Observed[] }> {
   const datagram = (watch.datagram = new Trail())
   const change = (watch.set = new Trail())
   const stop = seen.on('changed', () => datagram.note('at the listener'))
@@ -138,11 +138,11 @@ async function followSet(
   await until(() => datagram.saw('at the listener') && change.saw('at the socket'))
   stop()
   watch.datagram = watch.set = null
-  return { datagram: datagram.sights, set: change.sights }
+  return { datagram: datagram.stacks, set: change.stacks }
 }
 
 // It leaves before the call returns; the action runs on the primary.
-async function followAct(watch: Watch, act: () => Promise<unknown>): Promise<readonly Sight[]> {
+async function followAct(watch: Watch, act: () => Promise<unknown>): Promise<readonly Observed[]> {
   const trail = (watch.act = new Trail())
   trail.note('at the call', 'join')
   watch.acts = true
@@ -150,10 +150,10 @@ async function followAct(watch: Watch, act: () => Promise<unknown>): Promise<rea
   watch.acts = false
   await done
   watch.act = null
-  return trail.sights
+  return trail.stacks
 }
 
-async function followLetter(folder: string): Promise<readonly Sight[]> {
+async function followLetter(folder: string): Promise<readonly Observed[]> {
   const trail = new Trail()
   const store = (id: string): string => joinPath(folder, `${id}.db`)
   const boxes: Mailbox[] = []
@@ -166,14 +166,14 @@ async function followLetter(folder: string): Promise<readonly Sight[]> {
     bob.on('letter', () => trail.note('at the handler'))
     await alice.to('bob').post({ text: 'hello' })
     await until(() => trail.saw('at the handler'))
-    return trail.sights
+    return trail.stacks
   } finally {
     for (const box of boxes) await box.close()
   }
 }
 
 // What the primary of a persisted room sends to the hub, and the hub's write of it.
-async function followSegment(folder: string): Promise<readonly Sight[]> {
+async function followSegment(folder: string): Promise<readonly Observed[]> {
   const trail = new Trail()
   const lift = action('lift', { by: u8 }, (table, { by }) => table.set('by', by))
   const stops = [
@@ -194,7 +194,7 @@ async function followSegment(folder: string): Promise<readonly Sight[]> {
       members.push(session)
       await session.act(lift, { by: 2 })
       await until(() => trail.saw('at the disk'))
-      return trail.sights
+      return trail.stacks
     })
   } finally {
     for (const stop of stops) stop()

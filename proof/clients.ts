@@ -17,11 +17,19 @@ import type { Role } from '../packages/holdfast/src/session/role-table.ts'
 import type { SimNode } from '../packages/sim/src/world.ts'
 import * as prng from '../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../packages/holdfast/src/faults/prng.ts'
-import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
+import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './workloads/calls.ts'
 import { u16, u8 } from '../packages/holdfast/src/wire/fields/schema.ts'
-import { playClocks, ring, wind } from './clocks.ts'
-import { Card, createHand, deal, type Hand, playCards } from './cards.ts'
-import { answerAsks, createPurse, Ghost, playPrizes, Prize, type Purse, Relic } from './prizes.ts'
+import { playClocks, ring, wind } from './workloads/timers.ts'
+import { Card, createHand, deal, type Hand, playCards } from './workloads/pieces.ts'
+import {
+  answerAsks,
+  createRequests,
+  Ghost,
+  playRequests,
+  Prize,
+  type Requests,
+  Relic,
+} from './workloads/requests.ts'
 import type { Actor } from './seeds.ts'
 import { environmentOf, HUB_URL } from '../packages/sim/src/session-world.ts'
 
@@ -64,8 +72,8 @@ export interface Sighting {
   owned: number
 }
 
-/** All of a life on which a look at its role depends. */
-export interface Glance {
+/** All of a client on which a look at its role depends. */
+export interface Look {
   own: NonNullable<Session['member']>['session']
   role: Role
   epoch: number
@@ -73,9 +81,9 @@ export interface Glance {
   me: number
 }
 
-/** One life of one process. */
-export interface Life {
-  /** The machine and which of its lives, such as `m3.1`. */
+/** One client of one process. */
+export interface Client {
+  /** The machine and which of its clients, such as `m3.1`. */
   name: string
   node: SimNode
   kind: Actor['kind']
@@ -98,15 +106,15 @@ export interface Life {
   waiting: number
   /** The last sighting of each object, by the object's key. */
   seen: Map<number, Sighting>
-  /** The last look at the role of this life; null before the first. */
-  glance: Glance | null
+  /** The last look at the role of this client; null before the first. */
+  lastLook: Look | null
   /** Why it did not get in. */
   failed: string
   /** It called `leave`, after which every verb fails. */
   leaves: boolean
   /** It served at some time. */
   served: boolean
-  /** Who it was in the life before, if it came back with that token. */
+  /** Who it was in the client before, if it came back with that token. */
   former: { home: string; player: number } | null
   /** Operations of which it was told that a recovery lost them. */
   named: number
@@ -119,15 +127,20 @@ export interface Life {
   /** What it did to cards. */
   hand: Hand
   /** What it asked others for. */
-  purse: Purse
+  requests: Requests
 }
 
 /** Whether its process runs and is in a session. */
-export function isIn(life: Life): life is Life & { session: Session } {
-  return life.node.alive() && life.session !== null && life.session.status !== 'lost'
+export function isIn(client: Client): client is Client & { session: Session } {
+  return client.node.alive() && client.session !== null && client.session.status !== 'lost'
 }
 
-function createLife(node: SimNode, kind: Actor['kind'], count: number, before: Life | null): Life {
+function createClient(
+  node: SimNode,
+  kind: Actor['kind'],
+  count: number,
+  before: Client | null,
+): Client {
   return {
     name: `${node.name}.${count}`,
     node,
@@ -144,7 +157,7 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     made: 0,
     waiting: 0,
     seen: new Map(),
-    glance: null,
+    lastLook: null,
     failed: '',
     leaves: false,
     served: false,
@@ -154,43 +167,43 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     recovered: new Set(),
     book: createBook(),
     hand: createHand(),
-    purse: createPurse(),
+    requests: createRequests(),
   }
 }
 
-/** Starts a life on a machine. @param tell hears what happens, in words */
-export function live(
+/** Starts a client on a machine. @param tell hears what happens, in words */
+export function startClient(
   node: SimNode,
   { kind, topology }: { kind: Actor['kind']; topology: Topology },
   count: number,
   tell: (what: string) => void,
-  before: Life | null = null,
-): Life {
-  const life = createLife(node, kind, count, before)
-  const wish = { ...WISH, name: life.name, topology }
+  before: Client | null = null,
+): Client {
+  const client = createClient(node, kind, count, before)
+  const wish = { ...WISH, name: client.name, topology }
   const options = before?.session ? { ...wish, token: before.session.token } : wish
   joinIn(environmentOf(node, kind), options).then(
     (session) => {
-      if (node.alive()) begin(life, session, tell)
+      if (node.alive()) begin(client, session, tell)
     },
     (error: unknown) => {
-      life.failed = String(error)
-      if (node.alive()) tell(`does not get in: ${life.failed}`)
+      client.failed = String(error)
+      if (node.alive()) tell(`does not get in: ${client.failed}`)
     },
   )
-  return life
+  return client
 }
 
-function begin(life: Life, session: Session, tell: (what: string) => void): void {
-  life.session = session
-  look(life)
-  answerCalls(life.book, session)
-  answerAsks(life.purse, session, prng.create(`asks ${life.name}`))
+function begin(client: Client, session: Session, tell: (what: string) => void): void {
+  client.session = session
+  look(client)
+  answerCalls(client.book, session)
+  answerAsks(client.requests, session, prng.create(`asks ${client.name}`))
   // Who came back as the same player has its dot again.
-  life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
+  client.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
   // One dot each: what is given back later than we could wait is too much.
   session.all(Dot).subscribe(() => {
-    const others = session.all(Dot).filter((dot) => dot !== life.dot && dot.mine && !dot.away)
+    const others = session.all(Dot).filter((dot) => dot !== client.dot && dot.mine && !dot.away)
     for (const dot of others) dot.destroy()
   })
   tell(`is in as ${session.me.inc}`)
@@ -198,97 +211,102 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
   session.on('safety', (safety) => tell(`is told: ${safety}`))
   session.on('primary', (member) => tell(`follows ${member.inc}`))
   session.on('members', (members) => {
-    look(life)
+    look(client)
     tell(`sees ${members.map((member) => member.inc).join(' ')} as ${session.me.inc}`)
   })
   session.on('recovered', ({ gone }) => {
-    life.recovered.add(life.home)
+    client.recovered.add(client.home)
     tell(`goes on without ${gone.map(({ name }) => name).join(' and ')}`)
   })
   session.on('healed', ({ same, lost }) => {
-    life.named += lost
-    life.anew ||= !same
+    client.named += lost
+    client.anew ||= !same
     tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`)
   })
   session.table.on('changed', (keys) => {
-    look(life)
+    look(client)
     for (const key of keys) {
       const value = session.table.get(key)
-      if (value !== undefined) life.shown.set(key, Number(value))
+      if (value !== undefined) client.shown.set(key, Number(value))
     }
   })
 }
 
 // What a lost session said is lost with it: in another one all begins anew.
-function look(life: Life): void {
-  const id = life.session?.member?.session.id ?? ''
-  if (id === life.home || id === '') return
-  if (life.home !== '') life.moved++
-  life.home = id
-  life.player = life.session!.me.player
-  life.answered.clear()
-  life.unseen.length = 0
-  life.shown.clear()
+function look(client: Client): void {
+  const id = client.session?.member?.session.id ?? ''
+  if (id === client.home || id === '') return
+  if (client.home !== '') client.moved++
+  client.home = id
+  client.player = client.session!.me.player
+  client.answered.clear()
+  client.unseen.length = 0
+  client.shown.clear()
 }
 
 /** Asks for one more, unless many are under way. */
-export function ask(life: Life): void {
-  if (!isIn(life) || life.session.member!.session.client.pending.length >= 16) return
-  const seq = ++life.asked
-  life.session.act(add, { who: life.name, seq }).then(
+export function ask(client: Client): void {
+  if (!isIn(client) || client.session.member!.session.client.pending.length >= 16) return
+  const seq = ++client.asked
+  client.session.act(add, { who: client.name, seq }).then(
     (outcome) => {
-      look(life)
-      if (!outcome.ok || !life.node.alive()) return
-      life.answered.set(seq, outcome.value)
-      if (life.session?.table.get(`done ${life.name} ${seq}`) !== 1) life.unseen.push(seq)
+      look(client)
+      if (!outcome.ok || !client.node.alive()) return
+      client.answered.set(seq, outcome.value)
+      if (client.session?.table.get(`done ${client.name} ${seq}`) !== 1) client.unseen.push(seq)
     },
     () => {},
   )
 }
 
 /** Calls somebody. */
-export function call(life: Life, chance: Prng): void {
-  if (isIn(life)) callSomebody(life.book, life.session, life.name, chance)
+export function call(client: Client, chance: Prng): void {
+  if (isIn(client)) callSomebody(client.book, client.session, client.name, chance)
 }
 
 /** Does something to cards, of which there are so many. */
-export function handle(life: Life, cards: number, chance: Prng): void {
-  if (isIn(life)) playCards(life.hand, life.session, cards, chance, () => life.node.alive())
+export function handle(client: Client, cards: number, chance: Prng): void {
+  if (isIn(client)) playCards(client.hand, client.session, cards, chance, () => client.node.alive())
 }
 
-/** Does something to prizes, of which each makes so many. */
-export function gamble(life: Life, share: number, chance: Prng, now: () => Millis): void {
-  if (isIn(life)) playPrizes(life.purse, life.session, { share, chance, now })
+/** Does something to requests, of which each makes so many. */
+export function requestObjects(
+  client: Client,
+  share: number,
+  chance: Prng,
+  now: () => Millis,
+): void {
+  if (isIn(client)) playRequests(client.requests, client.session, { share, chance, now })
 }
 
 /** Winds a clock. */
-export function clock(life: Life, chance: Prng): void {
-  if (isIn(life)) playClocks(life.session, life.name, chance)
+export function clock(client: Client, chance: Prng): void {
+  if (isIn(client)) playClocks(client.session, client.name, chance)
 }
 
 /** Gives its role away, if it serves. */
-export function handOver(life: Life): void {
-  if (isIn(life) && !life.leaves) life.session.handOver()
+export function handOver(client: Client): void {
+  if (isIn(client) && !client.leaves) client.session.handOver()
 }
 
 /** Goes for good. */
-export function leave(life: Life): void {
-  if (!isIn(life)) return
-  life.leaves = true
-  void life.session.leave()
+export function leave(client: Client): void {
+  if (!isIn(client)) return
+  client.leaves = true
+  void client.session.leave()
 }
 
 /** Moves its dot. */
-export function move(life: Life): void {
-  const { dot } = life
+export function move(client: Client): void {
+  const { dot } = client
   // Of who was away it may not have been given back yet.
-  if (!isIn(life) || !dot?.alive || !dot.mine) return
+  if (!isIn(client) || !dot?.alive || !dot.mine) return
   dot.set({ moves: (dot.state.moves + 1) % 65_536 })
 }
 
 /** As a primary: of which session, in which epoch; null if it does not serve. */
-export function serving(life: Life): { session: string; epoch: number; inc: number } | null {
-  const own = life.node.alive() ? life.session?.member?.session : undefined
+export function serving(client: Client): { session: string; epoch: number; inc: number } | null {
+  const own = client.node.alive() ? client.session?.member?.session : undefined
   if (!own || !serves(own)) return null
   return { session: own.id, epoch: own.server.epoch, inc: own.me }
 }

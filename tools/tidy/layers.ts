@@ -12,7 +12,7 @@ import type { Complaint, Node, Source } from './source.ts'
  * The layers of the packages, from the lowest. A name with `.ts` is a file of
  * packages/holdfast/src, any other a folder there, or of the package with whose name it begins.
  */
-export const FLOORS: readonly (readonly string[])[] = [
+export const LAYERS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults', 'kind/protocol'],
   ['hub-protocol'],
@@ -96,16 +96,16 @@ export function resolve(from: string, to: string): string | null {
 }
 
 /** The layer of a path in packages/ and its module there; null if it is on none. */
-export function place(path: string): { floor: number; room: string } | null {
+export function placeOf(path: string): { layer: number; module: string } | null {
   const [, owner = '', inner = ''] = /^packages\/(\w+)\/src\/(.+)$/.exec(path) ?? []
   const [top = '', second = ''] = inner.split('/')
   // Files of another package, or of one without layers of its own, are one module.
   const names = owner === 'holdfast' ? [`${top}/${second}`, top] : [`${owner}/${top}`, owner]
-  const room = names.find((name) => FLOORS.some((rooms) => rooms.includes(name)))
-  if (room === undefined) return null
-  const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
+  const module = names.find((name) => LAYERS.some((modules) => modules.includes(name)))
+  if (module === undefined) return null
+  const layer = LAYERS.findIndex((modules) => modules.includes(module))
   // The files of the lowest layer belong together, and so do the entry points.
-  return { floor, room: room.endsWith('.ts') ? `layer ${floor}` : room }
+  return { layer, module: module.endsWith('.ts') ? `layer ${layer}` : module }
 }
 
 /** The path of a file that is named by its module: `link/timing/loss.ts`, `hub/machine/hub.ts`. */
@@ -115,12 +115,12 @@ export function fileOf(name: string): string {
 }
 
 /** Imports that break the order of the layers. */
-export function floors(source: Source): Complaint[] {
+export function layers(source: Source): Complaint[] {
   const { path } = source
   if (path.startsWith('games/')) return games(source)
   if (!path.startsWith('packages/')) return []
-  const here = place(path.replace(/\.test\.ts$/, '.ts'))
-  if (!here) return [complain(source, 0, 'is in no module of a layer: see tools/tidy/floors.ts')]
+  const here = placeOf(path.replace(/\.test\.ts$/, '.ts'))
+  if (!here) return [complain(source, 0, 'is in no module of a layer: see tools/tidy/layers.ts')]
   const complaints: Complaint[] = []
   for (const { to, at } of imports(source)) {
     const why = wrong(source, here, to)
@@ -129,11 +129,11 @@ export function floors(source: Source): Complaint[] {
   return complaints
 }
 
-function wrong(source: Source, here: { floor: number; room: string }, to: string): string | null {
+function wrong(source: Source, here: { layer: number; module: string }, to: string): string | null {
   const { path } = source
   const aim = resolve(path, to)
   if (aim === null) {
-    const open = here.floor > MACHINES_TOP || OUTSIDE.includes(here.room) || isTest(path)
+    const open = here.layer > MACHINES_TOP || OUTSIDE.includes(here.module) || isTest(path)
     const pure = PURE.some((name) => to === name || to.startsWith(`${name}/`))
     if (to === 'holdfast' || to.startsWith('holdfast/')) return 'entry points are for those outside'
     return open || pure ? null : 'packages enter through drivers/'
@@ -142,13 +142,13 @@ function wrong(source: Source, here: { floor: number; room: string }, to: string
   if (path === lowest || (path === `${CORE}machine.ts` && aim !== lowest)) {
     return 'the lowest layer imports nothing'
   }
-  const there = place(aim)
+  const there = placeOf(aim)
   if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it is on no layer'
-  if (there.room === here.room || there.floor < here.floor) return null
+  if (there.module === here.module || there.layer < here.layer) return null
   // A machine is tested in the simulator, which is on the layer of some machines.
-  if (isTest(path) && there.room === 'sim') return null
-  const which = there.floor === here.floor ? 'on the same layer as' : 'on a higher layer than'
-  return `${there.room} (layer ${there.floor}) is ${which} ${here.room} (layer ${here.floor})`
+  if (isTest(path) && there.module === 'sim') return null
+  const which = there.layer === here.layer ? 'on the same layer as' : 'on a higher layer than'
+  return `${there.module} (layer ${there.layer}) is ${which} ${here.module} (layer ${here.layer})`
 }
 
 function games(source: Source): Complaint[] {
@@ -169,11 +169,11 @@ const SHARED = /^(layer 0|wire|motion|faults|link|seal|replication|drivers|api)$
 
 /** Which of them a module is of; `any` for what all may use. */
 function side(path: string): 'hub' | 'mailbox' | 'member' | 'hub-protocol' | 'any' {
-  const room = place(path)?.room ?? ''
-  if (/^hub(\/|$)/.test(room)) return 'hub'
-  if (/^mailbox(\/|$)/.test(room)) return 'mailbox'
-  if (room === 'hub-protocol') return room
-  return room === '' || SHARED.test(room) ? 'any' : 'member'
+  const module = placeOf(path)?.module ?? ''
+  if (/^hub(\/|$)/.test(module)) return 'hub'
+  if (/^mailbox(\/|$)/.test(module)) return 'mailbox'
+  if (module === 'hub-protocol') return module
+  return module === '' || SHARED.test(module) ? 'any' : 'member'
 }
 
 /** Imports by which a member would know the hub, the hub members, or a mailbox either. */
@@ -235,7 +235,7 @@ export function sessionReached(door: string, sources: readonly Source[]): Compla
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
     if (aim === null) return []
     const isOfSession = ['hub', 'member'].includes(side(aim))
-    if (!isOfSession && !OF_SESSIONS.includes(place(aim)?.room ?? '')) return []
+    if (!isOfSession && !OF_SESSIONS.includes(placeOf(aim)?.module ?? '')) return []
     return complain(source, at, `${aim} is loaded by ${door}, and a mailbox needs no session`)
   })
 }
@@ -246,8 +246,8 @@ const PARTS = /^(objects|actions|pieces|slots|rpc|calls|custom|motion)(\/|$)/
 /** What of parts is loaded with a file that is to know none. @param door such as `join.ts` */
 export function partReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
-    const room = aim === null ? '' : (place(aim)?.room ?? '')
-    if (!PARTS.test(room)) return []
+    const module = aim === null ? '' : (placeOf(aim)?.module ?? '')
+    if (!PARTS.test(module)) return []
     return complain(source, at, `${aim} is loaded by ${door}: parts come by definitions`)
   })
 }

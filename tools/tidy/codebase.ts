@@ -1,4 +1,4 @@
-/** The files of the house that the rules look at. */
+/** The files of the codebase that the rules look at. */
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ export function read(root: string, path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** All code of the house, parsed. */
+/** All code of the codebase, parsed. */
 export function sources(root: string): Source[] {
   return written(root)
     .filter((path) => CODE.test(path))
