@@ -1,11 +1,11 @@
 /**
  * The archive of a hub: rooms that outlive their members, as the disk has them.
  *
- * Of a room it has **sheets** that its primary wrote: sheet 0 is the whole state, those behind it
- * are entries of the log. The hub reads none of them. One record stands beside them: how far the
- * sheets go, who wrote them, and the session's own record, so that the room can be opened again as
- * the session that it was. All that one write changes of a room the disk takes at once or not, so
- * there is never a whole state without its log, nor a log without the state that it goes on from.
+ * The primary of a room writes **sheets**: sheet 0 is the whole state, later ones are entries of
+ * the log. The hub reads none of them. A record beside them says how far they go and who wrote
+ * them, and holds the session's own record, so that the room can be opened again as the same
+ * session. The disk takes all changes of one write to a room or none, so a state and its log
+ * always belong together.
  */
 
 import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
@@ -20,39 +20,39 @@ import { type SessionRecord, readRecord, writeRecord } from './records.ts'
 import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
-/** Keys of sheets begin with this, and come behind those of all other records. */
+/** Prefix of the keys of sheets; they sort behind all other records. */
 export const SHEETS_PREFIX = '~'
-/** Keys of rooms in the archive begin with this; ids of sessions have no blank. */
+/** Prefix of the keys of stored rooms; ids of sessions have no blank. */
 export const ROOMS_PREFIX = 'kept '
 
 /** Most bytes of a session's record. */
 export const RECORD_MAX: number = 1024 * 1024
 
-/** What the disk has, or shall have, of a room. */
+/** The record of a room on disk, or of the next write. */
 export interface StoredRoom {
   /** The session's own record, with the newest register. */
   readonly session: SessionRecord
-  /** Which primary wrote the sheets; 0 if somebody opened the room since. */
+  /** The primary that wrote the sheets; 0 if the room was opened again since. */
   readonly by: PeerId
   /** The length of the log with the last sheet. */
   readonly index: number
   /** Session time then, in ms, and the wall clock. */
   readonly time: Millis
   readonly at: Millis
-  /** No member had this number or a larger one. */
+  /** The first member number that was never given. */
   readonly next: PeerId
   /** How that primary acknowledges. */
   readonly acks: AckPolicy
   readonly sheets: number
   /** Of all sheets. */
   readonly bytes: number
-  /** By the wall clock, when it is dropped; 0 while its session lasts. */
+  /** Wall-clock time at which it is dropped; 0 while its session lasts. */
   readonly until: Millis
-  /** Whoever runs the hub put them there. */
+  /** The operator of the hub imported it. */
   readonly imported: boolean
 }
 
-/** Who waits until the disk has a sheet. */
+/** A primary that waits until the disk has its sheet. */
 export interface Waiter {
   readonly connection: number
   readonly number: number
@@ -74,12 +74,12 @@ export interface ArchivedRoom {
   place: string
   /** Null while the disk has nothing of it. */
   saved: StoredRoom | null
-  /** What the disk is to take next; and what it is taking. */
+  /** The next write, and the one in progress. */
   next: Batch | null
   writing: Batch | null
-  /** The address of who opened it, '' after a start. */
+  /** The address that opened it; '' after a start of the hub. */
   founder: string
-  /** Its session is over, and no sheet of it was refused. */
+  /** Its session ended, and no sheet of it was refused. */
   complete: boolean
 }
 
@@ -100,7 +100,7 @@ export const archived = record({
   time: varint,
   at: varint,
   next: varint,
-  /** In 0.2 a flag: whether the primary was alone, and so strict. */
+  /** In 0.2 a flag: the primary was alone, and so strict. */
   acks,
   sheets: varint,
   bytes: varint,
@@ -113,12 +113,12 @@ export function create(): Archive {
   return { rooms: new Map(), places: new Map(), wallOffset: 0 }
 }
 
-/** For how long a room of these terms is kept, in ms; 0 if it is not. */
+/** How long a room with these terms is kept, in ms; 0 if it is not. */
 export function keepMsOf({ terms }: Pick<Entry, 'terms'>): Millis {
   return Math.min(KEEP_MINUTES_MAX, termOf(terms, 'keep') ?? 0) * MINUTE
 }
 
-/** The wall clock at that moment. */
+/** Wall-clock time at a moment of the hub's clock. */
 export function wallOf({ wallOffset }: Archive, now: Millis): Millis {
   return Math.max(0, Math.round(now + wallOffset))
 }
@@ -153,12 +153,12 @@ export function find(archive: Archive, place: Place): StoredRoom | null {
   return latestOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
-/** The session of a room of which something is kept, or on its way to the disk; else null. */
+/** The session of a room that is stored or being written; null for none. */
 export function sessionIn({ places }: Archive, place: Place): string | null {
   return places.get(placeOf(place)) ?? null
 }
 
-/** Whether a name is for what is kept of another room: nobody founds one of that name. */
+/** Whether a name is reserved for a replaced room: no new room may have it. */
 export function isReserved({ rooms }: Archive, room: string): boolean {
   const [, session] = /~([0-9a-z-]+)$/.exec(room) ?? []
   return session !== undefined && rooms.has(session)
@@ -169,7 +169,7 @@ export function recordOf(session: string): string {
   return `${ROOMS_PREFIX}${session}`
 }
 
-/** The session of a room of which the disk is taking something, its name too; null for none. */
+/** The session of a room with a write in progress, or that is being renamed; null for none. */
 export function pendingSession(archive: Archive, place: Place): string | null {
   const session = archive.places.get(placeOf(place)) ?? ''
   const room = archive.rooms.get(session)
@@ -204,7 +204,7 @@ export function drop(archive: Archive, session: string): boolean {
   return true
 }
 
-/** So many sheets are removed. */
+/** Removes sheets 0 to n - 1. */
 export function removals(sheets: number): Map<number, null> {
   return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
 }
@@ -217,7 +217,7 @@ export function keyOf(session: string, sheet: number): string {
 /** Records for the disk; null removes one. */
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
 
-/** What the next write has of a room: from now on it is on its way. */
+/** The records of the next write of a room, which begins now. */
 export function changesOf({ rooms }: Archive, session: string): Changes {
   const room = rooms.get(session)
   if (!room?.next || room.writing) return []
@@ -232,7 +232,7 @@ export function changesOf({ rooms }: Archive, session: string): Changes {
   ]
 }
 
-/** The disk has what `changesOf` returned last. @returns who waited; and whether more is owed */
+/** The disk has what `changesOf` returned last. @returns its waiters, and whether more is owed */
 export function confirmWrite(
   archive: Archive,
   session: string,
@@ -247,7 +247,7 @@ export function confirmWrite(
   return { waiters, more: room.next !== null }
 }
 
-/** The disk did not take it: nor did happen what was asked for since. @returns who waited */
+/** The write failed, and with it all later requests. @returns their waiters */
 export function failWrite(archive: Archive, session: string): Waiter[] {
   const room = archive.rooms.get(session)
   if (!room?.writing) return []

@@ -21,10 +21,10 @@ import {
   type Turn,
 } from './state.ts'
 
-// The streams of one address in one room: a room has places for its players, and one address takes
-// no more than a share of them (SE-13). A stream is in the room that it found last, or speaks in.
+// Seats: one address may have so many streams in one room, so that it cannot take the places of all
+// players (SE-13). A stream has a seat in the room that it found last, or speaks in.
 
-/** A stream goes into a room. @returns the limit that it met */
+/** A stream takes a seat in a room. @returns the limit that it met */
 export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded | null {
   if (from.seat === session) return null
   const { seats } = from.account
@@ -38,7 +38,7 @@ export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded
   return null
 }
 
-/** It goes out of it. */
+/** A stream gives up its seat. */
 export function leaveSeat(from: Connection): void {
   const { seat, account } = from
   if (seat === '') return
@@ -48,10 +48,10 @@ export function leaveSeat(from: Connection): void {
   from.seat = ''
 }
 
-/** A removed member is still relayed to for so long: its primary sends it the reason. */
+/** How long a removed member still receives datagrams: its primary sends it the reason. */
 export const REMOVED_GRACE_MS: Millis = 3_000
 
-/** This stream speaks for that member from now on. */
+/** Attaches a stream to a member: it speaks for that member from now on. */
 export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { hub, now, connection, from, out } = call
   const { request, session, inc, proof } = message
@@ -60,7 +60,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
-  // The newcomer hears of every member that is here, and pays for each.
+  // The answer lists every attached member, and the newcomer pays for each.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
   const full = takeSeat(call, session)
@@ -88,7 +88,7 @@ function replaceStream(call: Call, session: string, inc: PeerId): void {
   if (older !== undefined) setMember(call, hub.connections.get(older)!, '', 0)
 }
 
-/** The stream speaks for nobody any more, and the other members of its session are notified. */
+/** Detaches a stream from its member, and notifies the other members of its session. */
 export function detach(call: Call): void {
   const { hub, now, connection, from } = call
   const { session, inc } = from
@@ -103,7 +103,7 @@ export function detach(call: Call): void {
   broadcast(call, session, { kind: 'present', session, inc, here: false })
 }
 
-/** Whoever is attached to a session speaks for nobody any more, and is told so. */
+/** Detaches all streams of a session, and notifies them. */
 export function detachAll(turn: Turn, session: string): void {
   for (const [inc, connection] of [...(turn.hub.attached.get(session) ?? [])]) {
     detach(callOf(turn, connection)!)
@@ -112,9 +112,10 @@ export function detachAll(turn: Turn, session: string): void {
 }
 
 /**
- * Takes the list of members of a session from its primary. A member that is not in it any more can
- * neither relay nor get the news of the session; messages of its primary still reach it for a
- * while. @returns false if the list is from anybody else
+ * Takes the list of members of a session from its primary. A member that it no longer lists is
+ * detached; messages of its primary still reach it for a while.
+ *
+ * @returns false if the sender is not the primary
  */
 export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
   const { hub, now, from, out } = call
@@ -135,7 +136,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   return true
 }
 
-/** Notifies removed members that are still attached that their streams speak for nobody. */
+/** Notifies removed members whose time for messages of the primary is over. */
 export function notifyRemoved({ hub, now, out }: Turn): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break

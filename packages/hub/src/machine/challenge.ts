@@ -1,5 +1,5 @@
 /**
- * A takeover is asked for (SE-3).
+ * Before a takeover the hub asks the primary (SE-3).
  *
  * A backup that cannot hear its primary may be cut off, flooded, or lie. So while the primary's
  * stream to the hub stands, the hub asks it first, and an answer of its machine is a veto. None
@@ -11,8 +11,8 @@
  * to send to the backup through the relay, where the hub sees it; its veto counts no more once
  * none came for VETO_MS. What others say about it does not count.
  *
- * All of it is in memory alone. A hub that begins anew knows of no stream and of no veto, and
- * makes the compare-and-set as soon as it is asked, until the primary is attached again.
+ * All of it is in memory alone. After a restart the hub knows no stream and no veto, and makes the
+ * compare-and-set as soon as it is asked, until the primary is attached again.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -145,14 +145,14 @@ export function setPresent(
   const challenge = registers.challenges.get(session)
   const { primary } = find(registers, session)?.entry.register ?? {}
   if (!challenge) return
-  // Who asked asks anew by its next stream: nothing of the old one is then under way.
+  // The backup asks again by its next stream; nothing of the old stream is then under way.
   if (inc === challenge.demand.inc) registers.challenges.delete(session)
   if (inc !== primary) return
   if (here) sendChallenge(registers, session, out)
   else challenge.until = now
 }
 
-/** The register changed: whoever asked for something else is to hear of it now. */
+/** The register changed: an open challenge is due now. */
 export function closeChallenge(registers: Registers, now: Millis, session: string): void {
   const challenge = registers.challenges.get(session)
   if (challenge) challenge.until = now
@@ -160,7 +160,7 @@ export function closeChallenge(registers: Registers, now: Millis, session: strin
   registers.vetoes.delete(session)
 }
 
-/** Takes those out whose time is over: for them the compare-and-set is made. */
+/** Removes and returns the challenges that are due: for them the compare-and-set is made. */
 export function takeDue(registers: Registers, now: Millis): Challenge[] {
   const due = [...registers.challenges.values()].filter(({ until }) => until <= now)
   for (const { demand } of due) registers.challenges.delete(demand.session)
@@ -174,11 +174,10 @@ export function deadline({ challenges }: Registers): Millis {
   return due
 }
 
-// Grants: the hub signs who is primary of a session since which epoch, and by which link key it is
-// known. So a member believes a new primary also where the hub's own word has not come yet, or
-// cannot come.
+// Leader certificates: the hub signs the primary of an epoch and its link key. So a member believes
+// a new primary before, or without, a message of the hub.
 
-/** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
+/** The certificate of the primary, signed once an epoch; null if its key was never listed. */
 export function leaderCertificate(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry
   const { epoch, primary } = register

@@ -1,12 +1,12 @@
 /**
- * Goodbyes: a process that ends, as a page does that is closed or reloaded, tells the hub on its
+ * Goodbyes: a process that ends, such as a page that is closed or reloaded, tells the hub on its
  * stream that it is gone for good, and waits for no answer.
  *
- * A goodbye is irrevocable: from then on nobody speaks for that member, and it gets no role. Who
- * led has written its whole log before it. Once all members of a session said goodbye, and the disk
- * has all that the last of them who led recorded, nobody can have anything acknowledged that is not
- * here: the session ends, and whoever comes opens its room at once. A goodbye is in memory alone: a
- * hub that starts anew knows of none, and the room waits as after deaths (persistence.ts).
+ * A goodbye is irrevocable: nobody speaks for that member any more, and it gets no role. A primary
+ * has written its whole log before it. Once all members of a session said goodbye, and the disk
+ * has all that the last primary recorded, nobody can acknowledge anything that is not here: the
+ * session ends, and the next process that joins opens its room at once. Goodbyes are in memory
+ * alone: after a restart of the hub the room waits as after crashes (persistence.ts).
  */
 
 import { detach } from './attachment.ts'

@@ -1,15 +1,15 @@
 /**
- * Rooms that outlive their members: their primaries write sheets into the archive, and whoever
- * comes when nobody is left opens the room again as the session that it was.
+ * Rooms that outlive their members: the primary writes sheets into the archive, and the next
+ * process that joins an empty room opens it again as the same session.
  *
- * The primary of the register alone writes, on the stream by which it is attached, and what it
- * writes follows on what is there. Opening is an `add`: it gives the session a new epoch and a new
- * primary in one step, before the sheets are read, so whoever served before can write no more, and
- * what is read is the last that there will be of them.
+ * Only the primary of the register writes, on the stream by which it is attached, and each sheet
+ * follows the last one. Opening is an `add`: it gives the session a new epoch and a new primary in
+ * one step, before the sheets are read. So the former primary can write no more, and the sheets
+ * that are read are the last.
  *
- * A room may be opened at once if its session has ended, or if its primary is strict, and its
- * stream is closed: such a primary acknowledges nothing that is not here. One that reaches its
- * backup through the relay alone acknowledges nothing once their streams are closed: it must have
+ * A room may be opened at once if its session has ended, or if its primary is strict and its stream
+ * is closed: a strict primary acknowledges nothing that is not here. A primary that reaches its
+ * backup only through the relay acknowledges nothing once their streams are closed: it must have
  * been silent for as long as its lease may last. Where others may play on without the hub, by their
  * promises (session/lease.ts), it must have been silent for longer still.
  */
@@ -47,9 +47,9 @@ import {
   type Turn,
 } from './state.ts'
 
-/** A stream that broke is dialled again within this; so are all after a start of the hub. */
+/** Time in which a broken stream is dialled again, and all streams after a start of the hub. */
 export const BACK_MS: Millis = 3_000
-/** How often the archive is looked through for rooms whose time is over. */
+/** Time between two sweeps for rooms whose time is over. */
 export const SWEEP_MS: Millis = 10_000
 
 type Keep = ToHub & { kind: 'keep' }
@@ -65,7 +65,7 @@ export function receiveSheet(call: Call, message: Keep): void {
     return
   }
   row.opener = 0
-  // Somebody else is about to lead: what comes from its predecessor is too late.
+  // Another primary is about to lead: sheets of its predecessor are too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
@@ -98,7 +98,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const sheets = new Map<number, Uint8Array | null>(
     archive.removals(before ? 0 : (known?.sheets ?? 0)),
   )
-  // A word on how many are here is no sheet.
+  // An empty message that reports progress is no sheet.
   const isSheet = !before || bytes.length > 0
   if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
   const stored: StoredRoom = {
@@ -143,7 +143,7 @@ function unfit(
   return own >= address.kept ? budgets.refuse(hub.budgets, 'address', 'kept') : null
 }
 
-// Play goes on without us from here: numbers are given that are in no sheet.
+// Play goes on without the hub from here: members may get numbers that are in no sheet.
 function markStoreFailed({ registers }: Hub, session: string): void {
   const row = register.find(registers, session)
   if (row) row.storeFailed = true
@@ -154,7 +154,7 @@ function sessionOf(row: Row): StoredRoom['session'] {
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
-/** The disk has the record of a session: whoever waits for its sheets hears it. */
+/** The disk has the record of a session: answers the waiters for its sheets. */
 export function confirmWrite({ hub, out }: Turn, session: string): void {
   const { waiters, more } = archive.confirmWrite(hub.archive, session)
   const saved = hub.archive.rooms.get(session)?.saved
@@ -164,7 +164,7 @@ export function confirmWrite({ hub, out }: Turn, session: string): void {
   if (more) out.record(session)
 }
 
-/** The disk did not take it. */
+/** The write failed. */
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   markStoreFailed(hub, session)
   answerWaiters(session, archive.failWrite(hub.archive, session), why, out)
@@ -199,7 +199,7 @@ export function openingOf({ hub, now }: At, place: register.Place): Opening | Mi
   return { stored, epoch, inc: stored.next + gap }
 }
 
-// Whether no member has a number that is not here: who is strict gives none.
+// Whether every member number is known here: a strict primary gives no other.
 function knowsAllMembers({ by, acks }: StoredRoom, primary: PeerId): boolean {
   // By 0 who opened the room has written nothing so far.
   return by === 0 || (acks === 'strict' && by === primary)
@@ -223,7 +223,7 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom
   return Math.max(goneAt, hub.startedAt) + BACK_MS - now
 }
 
-/** Somebody opens the room again: as the session that it was, with a new epoch and primary. */
+/** Opens a room again: as the same session, with a new epoch and primary. */
 export function open(turn: Turn, { stored, epoch, inc }: Opening, founder: register.Founder): Row {
   const { hub, now, out } = turn
   const lead = { epoch, primary: inc, backup: 0 }
@@ -255,7 +255,7 @@ export function replaceRoom({ hub, out }: Turn, { stored }: Opening): boolean {
   return true
 }
 
-/** The session of a room is over: from now on its time runs. */
+/** The session of a room ended: its retention starts. */
 export function retain(turn: Turn, row: Row): void {
   const stored = archive.latestOf(turn.hub.archive.rooms.get(row.entry.session))
   if (stored) startRetention(turn, { ...stored, session: sessionOf(row) }, !row.storeFailed)
@@ -293,7 +293,7 @@ export function drop({ hub, out }: Turn, session: string): boolean {
   return isThere
 }
 
-/** What who opens a room is told. Session time has gone on since the last sheet. */
+/** The answer to the process that opens a room. Session time went on since the last sheet. */
 export function openedOf(
   { hub, now }: At,
   { stored, inc }: Opening,

@@ -1,7 +1,7 @@
 /**
- * How somebody hears that it would be too much: by a close of its stream, or by `refused`. The
- * reason begins with `limit ` and the code of the limit. It is counted each time (budgets.ts) and
- * told once in a while, for an answer to each message of a flood would be a flood too.
+ * How a client learns that it met a limit: its stream is closed, or its request is `refused`. The
+ * reason begins with `limit ` and the code of the limit. Each refusal is counted (budgets.ts) but
+ * reported only once in a while, for an answer to each message of a flood would be a flood too.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -11,7 +11,7 @@ import type { Exceeded, Spender } from './budgets.ts'
 import type { What } from './limits.ts'
 import { type Call, refuse } from './state.ts'
 
-/** A stream is told of the same limit no sooner than this. */
+/** Shortest time between two reports of the same limit to a stream. */
 export const REPORT_MS: Millis = 1_000
 /** Datagrams that were dropped for a limit and cost as much as one message. */
 export const DROPS_PER_MESSAGE = 16
@@ -26,14 +26,14 @@ export function answer({ hub, connection, out }: Call, request: number, met: Exc
   refuse(connection, request, budgets.reasonOf(hub.budgets, met), out)
 }
 
-/** The stream spends, with its address and the hub. @returns the limit that it met */
+/** Spends from the buckets of the stream, its address and the hub. @returns the limit it met */
 export function spend(call: Call, what: What, cost: number, session?: string): Exceeded | null {
   const { hub, now, from } = call
   const by: Spender = { account: from.account, buckets: from.buckets, session }
   return budgets.spend(hub.budgets, now, by, what, cost)
 }
 
-/** What a stream says costs. @returns false if it was too much, and the stream is closed */
+/** Spends for a message, or closes the stream. @returns whether it is still open */
 export function charge(call: Call, what: 'messages' | 'rows', cost: number): boolean {
   const met = spend(call, what, cost)
   if (!met) return true
@@ -42,7 +42,7 @@ export function charge(call: Call, what: 'messages' | 'rows', cost: number): boo
   return false
 }
 
-/** A datagram was dropped for that limit: its sender is told, and who goes on is closed. */
+/** Reports a dropped datagram to its sender; a stream that goes on is closed. */
 export function drop(call: Call, met: Exceeded): void {
   const { hub, now, connection, from, out } = call
   if (!charge(call, 'messages', 1 / DROPS_PER_MESSAGE)) return

@@ -1,19 +1,19 @@
 /**
- * The register's machine: which member is primary and which is backup of each session.
+ * The register: which member is primary and which is backup of each session.
  *
  * Everything else rests on one rule: the register of a session changes only by compare-and-set on
- * its epoch, and each change makes the epoch one larger. So of two members that want to change it
- * only one succeeds, and the epoch distinguishes each primary from earlier ones. A change is proved
- * by the secret of the member that makes it: the registered primary may add, drop, hand over and
- * end; the registered backup may take over.
+ * its epoch, and each change increments the epoch. So of two members that want to change it only
+ * one succeeds, and the epoch distinguishes each primary from earlier ones. A change is proved by
+ * the secret of the member that makes it: the registered primary may add, drop, hand over and end;
+ * the registered backup may take over.
  *
- * A change takes effect once the disk has it: until then the row carries it as `pending`, everybody
+ * A change takes effect once the disk has it. Until then the row carries it as `pending`, everybody
  * reads the old register, and no second change of that row is accepted. A change that the disk
  * refuses never happened. Only the list of members takes effect at once, for the primary sends it
- * again each time that it attaches; the disk gets it when it can.
+ * again each time that it attaches.
  *
- * A session is not dropped from the list for one missed ping: it is `unreachable` after three, open
- * again at its next message, and removed after an hour of silence.
+ * One missed ping does not delist a session: it is `unreachable` after three, open again at its
+ * next message, and removed after an hour of silence.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -40,7 +40,7 @@ import {
 export const ASK_MS: Millis = 2_000
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
-/** A session whose primary has no backup, and no stream for so long, cannot be joined any more. */
+/** After so long without a stream of its only server a session cannot be joined any more. */
 export const GONE_MS: Millis = 3_000
 /** After so long without YES_I_AM a member may recover the session: the lease is over by then. */
 export const RECOVER_MS: Millis = 15_000
@@ -52,7 +52,7 @@ export const SESSIONS_MAX = 10_000
 // How much a new round trip counts beside those before.
 const RTT_WEIGHT = 1 / 8
 
-/** A takeover about which the primary is being asked. */
+/** A takeover that waits for the answer of the primary. */
 export interface Challenge {
   nonce: number
   askedAt: Millis
@@ -112,7 +112,7 @@ export interface Row extends SessionRecord {
   rttMs: Millis | null
   /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
-  /** Who opened the room again, and has written nothing since; 0 for nobody. */
+  /** The member that opened the room again and has written nothing since; 0 for none. */
   opener: PeerId
   /** A sheet of it was refused, or may have been: we were started anew since. */
   storeFailed: boolean
@@ -125,7 +125,7 @@ export interface Row extends SessionRecord {
   /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
   unsaved: (Entrant | Invitation)[]
   savingCount: number
-  /** What the hub signed last of who leads; null before. */
+  /** The newest leader certificate; null before the first. */
   certificate: { epoch: number; leader: Leader } | null
 }
 
@@ -150,7 +150,8 @@ export type Question =
 
 /**
  * The sink of these functions. `send` goes to the registered primary's number; `record` names a
- * session whose record must be written: `recordOf` returns it, `confirmWrite` or `failWrite` follows.
+ * session whose record must be written: `recordOf` returns it, then `confirmWrite` or `failWrite`
+ * follows.
  */
 export interface RegisterOut {
   send(to: PeerId, question: Question): void
@@ -164,9 +165,9 @@ export type Demand = Omit<Change, 'kind' | 'request'>
 
 type Change = ToHub & { kind: 'change' }
 
-/** Somebody looks for a session, or would found it. */
+/** A request to find a session, or to found it. */
 export type Add = ToHub & { kind: 'add' }
-/** Who opens a session: hash of a proof, link key, player key. */
+/** The founder of a session: hash of a proof, link key, player key. */
 export type Founder = Pick<Add, 'hash' | 'link' | 'key'>
 
 /** The options of a process that opens a session. */
@@ -221,7 +222,7 @@ export function begin(
   return row
 }
 
-/** The session of a room that somebody serves or will serve. */
+/** The session of a room that has, or will have, a server. */
 export function findAlive(registers: Registers, now: Millis, place: Place): Row | null {
   return inRoom(registers, place).find((row) => !isDead(row, now)) ?? null
 }
@@ -240,7 +241,7 @@ export function change(registers: Registers, now: Millis, demand: Demand, out: R
   return true
 }
 
-/** Ends a session that nobody wants any more. @returns false while a change of it waits */
+/** Ends a session. @returns false while a change of it waits */
 export function endSession(registers: Registers, session: string, out: Recorder): boolean {
   const row = registers.rows.get(session)
   if (!row || row.pending) return false
@@ -320,7 +321,7 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
   if (register.epoch >= EPOCH_MAX || !allowsRoles(row, demand)) return false
   if (!admits(row, demand.inc, demand.proof)) return false
-  // Whoever said goodbye gets no role.
+  // A member that said goodbye gets no role.
   if (row.goodbyes.has(demand.primary) || row.goodbyes.has(demand.backup)) return false
   const mine = demand.primary === demand.inc
   switch (demand.why) {

@@ -1,19 +1,19 @@
 /**
- * Who may put a datagram behind those that wait in a member's stream (SE-16).
+ * Which relayed datagrams may wait in the stream of a member (SE-16).
  *
- * A stream delivers everything in order, so a source that sends more than its target reads would
- * have all others wait behind it, or dropped. So each source has a share of what may wait: as much
- * as is free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). One alone may fill half
- * of it, and the rest is for others; of n that flood each has one part of n + 1, and one is always
- * free. A source of which nothing waits may always send a little.
+ * A stream delivers in order, so one source that sends more than its target reads would delay all
+ * others, or have them dropped. So each source has a share of the queue: as much as is free
+ * (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). One source alone may fill half of
+ * it; of n that flood, each has one part of n + 1, and one is always free. A source with nothing
+ * in the queue may always send a little.
  *
- * What waits is not held here: the stream reports how many bytes do, and as it is in order these
- * are the newest that were sent.
+ * The datagrams are not held here: the stream reports how many bytes wait, and as it is in order
+ * these are the newest that were sent.
  */
 
 /** Most relayed bytes that wait in a stream. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
-/** Of a source of which nothing waits so many bytes may wait in any case: two datagrams. */
+/** Bytes that a source may always have in the queue: two datagrams. */
 export const SHARE_MIN = 2_560
 
 /** Datagrams that may wait in one stream. */
@@ -27,7 +27,7 @@ export interface RelayQueue {
   held: Map<string, number>
 }
 
-/** Nothing waits. */
+/** An empty queue. */
 export function create(): RelayQueue {
   return { sent: [], head: 0, total: 0, held: new Map() }
 }
@@ -42,7 +42,7 @@ export function admit(queue: RelayQueue, backlog: number, source: string, bytes:
   const held = queue.held.get(source) ?? 0
   const free = RELAY_BACKLOG_MAX - backlog
   if (held + bytes > Math.max(SHARE_MIN, free)) return false
-  // Those little shares have an end too, or many sources would make a heap of them.
+  // The minimum shares of many sources are bounded too.
   if (backlog > 2 * RELAY_BACKLOG_MAX) return false
   queue.sent.push({ source, bytes })
   queue.total += bytes
@@ -50,7 +50,7 @@ export function admit(queue: RelayQueue, backlog: number, source: string, bytes:
   return true
 }
 
-// What does not wait any more was read, and counts for nobody.
+// Datagrams that no longer wait were read.
 function dropRead(queue: RelayQueue, backlog: number): void {
   const { sent, held } = queue
   while (queue.total > backlog) {

@@ -1,11 +1,11 @@
 /**
- * How long a session stays whose members are all away (SE-8).
+ * How long a session lasts whose members are all away (SE-8).
  *
- * One that nobody ever attended ends as soon as its founder's stream closes, and after NEVER_MS in
- * any case. One that was attended stays as long as it was, but for ABSENT_MIN_MS at least and
- * ABSENT_MAX_MS at most: so what was opened to fill the hub ends in seconds, and what people played
- * in outlasts a line that is cut for minutes. Nobody has attended a session that was read from
- * disk, for its members are still on their way back: it has RESTART_MS.
+ * A session that no member ever attended ends as soon as its founder's stream closes, and after
+ * NEVER_MS in any case. Otherwise it lasts as long as it was attended, within ABSENT_MIN_MS and
+ * ABSENT_MAX_MS: sessions opened to fill the hub end in seconds, and a played one survives a
+ * network that is down for minutes. A session read from disk has RESTART_MS, for its members are
+ * still on their way back.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -15,18 +15,18 @@ import type { Account } from './budgets.ts'
 import * as register from './register.ts'
 import type { SessionExpiry, Hub, Turn } from './state.ts'
 
-/** A session that was added has so long until a member is attached. */
+/** Longest wait of a new session for its first member. */
 export const NEVER_MS: Millis = 10_000
-/** A session whose members are all away stays so long at least, */
+/** Shortest stay of a session whose members are all away, */
 export const ABSENT_MIN_MS: Millis = 30_000
-/** and no longer than this. */
+/** and the longest. */
 export const ABSENT_MAX_MS: Millis = 600_000
-/** After a start of the hub its sessions wait so long for their members. */
+/** How long sessions wait for their members after a start of the hub. */
 export const RESTART_MS: Millis = 120_000
-/** The absent are looked for no more often than this, when the hub is awake. */
+/** Shortest time between two sweeps. */
 const SWEEP_MS: Millis = 1_000
 
-/** The attendance of a session; one that was read from disk has none yet. */
+/** The expiry of a session; one that was read from disk gets it here. */
 export function expiryOf(hub: Hub, now: Millis, session: string): SessionExpiry {
   const known = hub.expiries.get(session)
   if (known) return known
@@ -43,7 +43,7 @@ export function track(hub: Hub, now: Millis, session: string, account: Account):
   hub.expiries.set(session, { serial: ++hub.serials, founder: account.place, ...never })
 }
 
-/** A member is attached, by a stream of that address. */
+/** A member attached, by a stream of that address. */
 export function noteAttached(hub: Hub, now: Millis, session: string, account: Account): void {
   const own = expiryOf(hub, now, session)
   own.attended = true
@@ -54,7 +54,7 @@ export function noteAttached(hub: Hub, now: Millis, session: string, account: Ac
   account.rooms++
 }
 
-/** A member is attached no more. */
+/** A member detached. */
 export function noteDetached(hub: Hub, now: Millis, session: string): void {
   const own = hub.expiries.get(session)
   if (!own || own.since === null || hub.attached.has(session)) return
@@ -64,12 +64,12 @@ export function noteDetached(hub: Hub, now: Millis, session: string): void {
   own.until = now + Math.min(ABSENT_MAX_MS, Math.max(minimumOf(hub, session), own.total))
 }
 
-// Members of a room that is kept may go on without the hub for so long.
+// Members of a kept room may go on without the hub for SILENT_MS.
 function minimumOf({ archive: { rooms } }: Hub, session: string): Millis {
   return rooms.has(session) ? Math.max(ABSENT_MIN_MS, SILENT_MS) : ABSENT_MIN_MS
 }
 
-/** The stream that added sessions is gone: those that nobody attended end. */
+/** The stream that added these sessions closed: those that nobody attended end. */
 export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   for (const session of founded) {
     const own = turn.hub.expiries.get(session)
@@ -79,7 +79,7 @@ export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   }
 }
 
-/** A session is there no more. */
+/** A session ended. */
 export function untrack({ expiries, budgets: own }: Hub, session: string): void {
   const account = own.accounts.get(expiries.get(session)?.founder ?? '')
   if (account) account.rooms--
@@ -87,7 +87,7 @@ export function untrack({ expiries, budgets: own }: Hub, session: string): void 
   budgets.roomEnded(own, session)
 }
 
-/** Ends a session if its time is over. While a change of it is on its way to the disk, it waits. */
+/** Ends a session if its time is over; a change that waits for the disk delays that. */
 export function endIfExpired({ hub, now, out }: Turn, session: string): void {
   if (expiryOf(hub, now, session).until > now) return
   if (register.endSession(hub.registers, session, out)) hub.counters.abandoned++
@@ -101,7 +101,7 @@ export function sweep(turn: Turn): void {
   for (const session of hub.registers.rows.keys()) endIfExpired(turn, session)
 }
 
-/** The session whose members are away for longest; null if none are, or for a moment only. */
+/** The session whose members are away longest; null if none are for more than NEVER_MS. */
 export function longestAbsent(hub: Hub, now: Millis): string | null {
   let found: string | null = null
   let oldest = now - NEVER_MS

@@ -69,7 +69,7 @@ export function close(turn: Turn, place: Place, shut: { why: string; until: Mill
   return rows.length
 }
 
-// Its members find that they are in no session any more, and are told why as they come back.
+// Its members find that they are in no session any more, and learn why when they come back.
 function end(turn: Turn, session: string): void {
   detachAll(turn, session)
   register.endSession(turn.hub.registers, session, turn.out)
@@ -118,7 +118,7 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   send(connection, registerMessage(row, request, true, out), out)
 }
 
-// What is told of a register.
+// The register as a message.
 function registerMessage(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
   const { session, register: known } = row.entry
   const leader = challenge.leaderCertificate(row, out)
@@ -146,7 +146,7 @@ export function add(call: Call, message: Add): void {
   const unfit = whyInvalid(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
   if (message.ticket === '') return admit(call, message, null)
-  // Whom a ticket let in before shows it in vain.
+  // A player whom a ticket let in before needs none.
   const known = register.findAlive(hub.registers, now, message)
   if (known && entrantOf(known.entrants, message.key)) return admit(call, message, null)
   if (message.ticket.startsWith(INVITATION)) return admit(call, message, null)
@@ -155,7 +155,7 @@ export function add(call: Call, message: Add): void {
   out.check(connection, message.ticket)
 }
 
-/** A member makes an invitation: it is told so once the disk has it. */
+/** A member makes an invitation, which is answered once the disk has it. */
 export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   const { hub, connection, from, out } = call
   const { session, inc } = from
@@ -168,7 +168,7 @@ export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   send(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
-/** What a ticket says was read; or why it is none. */
+/** The ticket was read: its claims, or why it is invalid. */
 export function receiveTicket(call: Call, ticket: string, claims: Claims | string): void {
   const { pendingAdd } = call.from
   if (pendingAdd?.ticket !== ticket) return
@@ -377,13 +377,12 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   if (row.pending) return wait(call, session, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
   const no = registerMessage(row, request, false, out)
-  // Of who is attached by this stream nothing older is under way: so a refusal is the end of what
-  // was asked for.
+  // An attached stream has no earlier request pending, so a refusal settles this one.
   if (!speaks && message.why !== 'end' && message.why !== 'drop') {
     hub.counters.conflicts++
     return send(connection, no, out)
   }
-  // All who are here are told of it.
+  // All attached members are notified.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
   if (register.change(hub.registers, now, message, out)) {
@@ -394,7 +393,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   send(connection, no, out)
 }
 
-/** The disk has the record: whoever asked for the change is answered first, then the others. */
+/** The disk has the record: answers the request for the change, then notifies the others. */
 export function confirmWrite(turn: Turn, session: string): void {
   const { hub, now, out } = turn
   const row = register.find(hub.registers, session)
@@ -421,8 +420,8 @@ export function confirmWrite(turn: Turn, session: string): void {
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }
 
-// Whoever recovers a session goes on from what the primary before it had on disk, if that is more
-// than what was published.
+// A member that recovers a session goes on from the sheets of the former primary, if they have more
+// than was published.
 function sendStored(
   turn: Turn,
   { entry: { session } }: register.Row,
@@ -445,7 +444,7 @@ function sendSheets(
   for (const piece of pieces) send(connection, { kind: 'sheet', session, ...piece }, out)
 }
 
-// Whoever opened a kept room gets all of it, or is told that it cannot be read.
+// The process that opened a kept room gets its sheets, or the answer that they cannot be read.
 function answerFounder(
   turn: Turn,
   row: register.Row,
@@ -465,7 +464,7 @@ function answerFounder(
   listing.notifySession(row, 'founded', out)
 }
 
-/** The disk did not take who came in by a ticket, or what is laid aside: they may ask again. */
+/** The write of an entrant or of a replaced room failed: refuses their requests. */
 export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
   const row = register.find(hub.registers, session)
   const waiting = hub.waiting.get(session)
@@ -483,7 +482,7 @@ export function refuseEntrants({ hub, out }: Turn, session: string, why: string)
   hub.waiting.set(session, left)
 }
 
-/** The disk did not take the record: a change in it is refused. */
+/** The write failed: refuses the change in it. */
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   if (!register.failWrite(hub.registers, session)) return
   hub.counters.unkept++

@@ -27,7 +27,7 @@ export interface Ticketing {
   closed: ReadonlySet<string> | null
 }
 
-/** Who wants in, as the application is told. */
+/** A player who wants in, as the application sees it. */
 export interface Applicant {
   readonly game: string
   readonly room: string
@@ -52,9 +52,9 @@ export interface Connection {
   inc: PeerId
   /** The session that the process found last: its primary and the process exchange KNOCKs. */
   foundSession: string
-  /** What it asks for with a ticket that is being read; null if none is. */
+  /** Its request whose ticket is being read; null for none. */
   pendingAdd: Add | null
-  /** Whom the application is asked about; and whom it let in on this stream, by place and key. */
+  /** The request that the application decides about; the player it approved, by place and key. */
   pendingConsult: { message: Add; readonly claims: Claims | string | null } | null
   approved: string
   /** Sessions that the process created. */
@@ -63,16 +63,16 @@ export interface Connection {
   founded: Set<string>
   /** Of its address. */
   account: Account
-  /** What it has left to spend itself. */
+  /** The token buckets of the stream itself. */
   buckets: Buckets
   /** A sheet of which pieces are still to come. */
   sheet: Incoming | null
   /** The session in which it has a seat, or ''. */
   seat: string
-  /** When it sent anything, and when it asked for something last. */
+  /** When it last sent anything, and when it last made a request. */
   lastMessageAt: Millis
   lastRequestAt: Millis
-  /** When it was told last of a limit, by code. */
+  /** When each limit was last reported to it, by code. */
   reportedAt: Map<string, Millis>
 }
 
@@ -112,7 +112,7 @@ export interface Hub {
   /** Counts sessions that were created since the start. */
   created: number
   budgets: Budgets
-  /** By session: who was there, and when. */
+  /** By session: when it was attended, and when it ends. */
   expiries: Map<string, SessionExpiry>
   /** Counts sessions that were known since the start. */
   serials: number
@@ -124,7 +124,7 @@ export interface Hub {
   counters: typeof COUNTERS
 }
 
-/** When a session was attended, and by whom it was opened. */
+/** When a session was attended, and the address that opened it. */
 export interface SessionExpiry {
   /** Each session has a larger number than those before. */
   readonly serial: number
@@ -197,16 +197,16 @@ export function removedKey(session: string, inc: PeerId): string {
   return `${inc} ${session}`
 }
 
-/** Where the answer to a change goes. */
+/** A request that is answered once the disk has its change. */
 export type PendingRequest =
   | { connection: number; kind: 'add'; message: Add; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
-/** A room that may be opened again: how it stands, and since when who leads it. */
+/** A room that may be opened again, with its next epoch. */
 export interface Opening {
   readonly stored: StoredRoom
   readonly epoch: number
-  /** The number of who opens it. */
+  /** The number of the member that opens it. */
   readonly inc: PeerId
 }
 

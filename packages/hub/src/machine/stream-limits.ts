@@ -1,10 +1,11 @@
 /**
- * Which streams there is room for (SE-9).
+ * Limits on open streams (SE-9).
  *
- * An address may have so many streams, and the hub. Where one more would be too many, a stream goes
- * that does nothing: one that speaks for no member and has asked for nothing for a while, of the
- * same address, or where the hub is full, of the address that has most of them. Where none is, the
- * new one is refused. So whoever hoards streams makes room for others, and no member ever does.
+ * An address may have so many streams, and so may the hub. Where one more would be too many, an
+ * idle stream is closed: one that speaks for no member and has asked for nothing for a while, of
+ * the same address, or of the address with most of them if the hub is full. If there is none, the
+ * new stream is refused. So an address that hoards streams makes room for others, and no member
+ * ever does.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -13,10 +14,10 @@ import type { Account, Exceeded } from './budgets.ts'
 import * as refusals from './refusals.ts'
 import { type Call, callOf, type Connection, type Hub, type Turn } from './state.ts'
 
-/** A stream does nothing when it has asked for nothing for so long. */
+/** A stream is idle after so long without a request. */
 export const UNUSED_MS: Millis = 1_000
 
-/** Makes room for a stream that has opened, or closes it. */
+/** Makes room for a new stream, or closes it. */
 export function admitStream(call: Call): void {
   const { hub, now, connection, from } = call
   const { account } = from
@@ -34,7 +35,7 @@ export function admitStream(call: Call): void {
   refusals.close(call, budgets.refuse(hub.budgets, 'hub', 'streams'), 'full')
 }
 
-/** Whom a stream speaks for from now on; 0 for nobody. */
+/** Sets the member that a stream speaks for; 0 for none. */
 export function setMember(
   { hub, now }: Turn,
   from: Connection,
@@ -76,7 +77,7 @@ function closeIdle(call: Call, account: Account | null, who: Exceeded['who']): b
   return true
 }
 
-/** Closes streams of strangers that have said nothing for too long. */
+/** Closes streams of strangers that were silent for too long. */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.sweepAt) return

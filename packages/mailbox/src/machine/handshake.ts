@@ -10,12 +10,12 @@
  *         checks it                  <-    PROOF
  *
  * A proof signs all that was said before, by both, and who calls: it is worth nothing on another
- * connection, in the other direction, or under another name. Who calls proves first, so a stranger
- * that calls is given keys, which are public, and nothing else. Each says by which key it knows the
- * other, for who has changed keys has to prove that one (keys.ts).
+ * connection, in the other direction, or under another name. The caller proves first, so a stranger
+ * that calls learns keys, which are public, and nothing else. Each side names the key by which it
+ * knows the other, and a mailbox that has replaced its key proves that one (keys.ts).
  *
- * Somebody in the middle who passes all of this on has greeted nobody, but is in the middle still:
- * later messages are neither encrypted nor signed, so against him use `wss`.
+ * A relay in the middle cannot pass for either side, but it can read and change later messages,
+ * which are neither encrypted nor signed: use `wss`.
  *
  * A machine: signatures are made and checked by others, who answer (`completeJob`).
  */
@@ -40,7 +40,7 @@ import type { Counters } from './state.ts'
 /** Most bytes of messages that wait behind a proof which is being checked. */
 export const EARLY_BYTES_MAX: number = 2 * 1024 * 1024
 
-/** The mailbox that greets. */
+/** This side of a handshake. */
 export interface Self {
   id: string
   /** Its newest keys, the newest of all first; one at least. */

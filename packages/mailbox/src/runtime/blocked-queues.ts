@@ -1,7 +1,7 @@
 /**
- * Queues that a failing letter blocks. A bad program is likelier than a bad letter, and handling the
- * next letters first would break their order. So the letter is tried again, less and less often,
- * until it works, its owner sets it aside, or `onPoison` does.
+ * Queues that a failing letter blocks. A bad program is likelier than a bad letter, and handling
+ * the next letters first would break their order. So the letter is tried again, less and less
+ * often, until it works, its owner sets it aside, or `onPoison` does.
  *
  * A handler that ends its process cannot report that it failed. The next process does, so crashes
  * are remembered durably.

@@ -29,7 +29,7 @@ import type {
 /** A signature; whether one was right; null if that cannot be known here. */
 export type CurveAnswer = Uint8Array | boolean | null
 
-/** Has a job done. @param done  is called once: in this call where curves answer at once */
+/** Runs a job. @param done  called once, within this call if the curves answer at once */
 export function compute(
   curves: Curves,
   job: HandshakeJob,
@@ -56,15 +56,15 @@ const BACKOFF_MAX_MS: Millis = 5_000
 
 /** How often all connections are checked. */
 const CHECK_MS: Millis = 2_500
-/** After so long a silence the other side is asked whether it is alive. */
+/** Silence after which the other side is asked whether it is alive. */
 const QUIET_MS: Millis = 5_000
-/** After so long a silence the connection is dropped. */
+/** Silence after which the connection is dropped. */
 const DEAD_MS: Millis = 15_000
-/** Time that an accepted stream has to finish its greeting. */
+/** Longest handshake of an accepted stream. */
 const GREETING_MS: Millis = 10_000
-/** Most accepted streams that have not finished it yet. */
+/** Most accepted streams in their handshake. */
 const UNGREETED_MAX = 256
-/** Most jobs of greetings that curves have not answered, of streams that are over too. */
+/** Most open jobs of handshakes, also of streams that are closed. */
 const JOBS_MAX = 512
 /** A connection that was open for so long was a good one. */
 const GOOD_MS: Millis = 30_000
@@ -90,7 +90,7 @@ export interface ConnectionsHost {
   curves: Curves
 }
 
-/** A stream, and the state of its greeting. */
+/** A stream, and the state of its handshake. */
 interface Connection {
   stream: Stream
   handshake: Handshake
@@ -128,7 +128,7 @@ export class Connections {
   #jobs = 0
   #closed = false
 
-  /** @param self  whose keys may become others: greetings that begin then have these */
+  /** @param self  its keys may be replaced; later handshakes use the new ones */
   constructor(self: Self, place: ConnectionsHost, events: ConnectionEvents) {
     this.#self = self
     this.#place = place
@@ -151,7 +151,7 @@ export class Connections {
     const { connection } = this.#begin(null)
     connection.stream = stream
     const waiting = [...this.#all].filter((one) => one.peer === null && one.handshake.whom === null)
-    // The oldest has had the most time for its greeting.
+    // The oldest has had the most time for its handshake.
     if (waiting.length >= UNGREETED_MAX) {
       this.#drop(waiting[0]!, 'too many have not greeted yet', 'ungreeted')
     }
@@ -281,7 +281,7 @@ export class Connections {
     for (const bytes of known.early) this.#events.message(known.id, known.key, bytes)
   }
 
-  /** Has curves do a job of a greeting. */
+  /** Runs a job of a handshake. */
   #ask(connection: Connection, job: HandshakeJob): void {
     if (this.#jobs >= JOBS_MAX) {
       return this.#drop(connection, 'too many greetings are being checked', 'ungreeted')
