@@ -1,7 +1,7 @@
 /**
- * Which events must be sent to whom: an event is owed to a peer until an ack shows that the peer
- * has it, or the event is settled. In a star the primary owes each member the others' events; in a
- * mesh everybody owes its own, and the events that digests show to be missing.
+ * Delivery of events: an event stays queued for a peer until an ack shows that the peer has it, or
+ * the event is settled. In a star the primary sends each member the others' events; in a mesh every
+ * member sends its own, and the events that digests show to be missing.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -18,7 +18,7 @@ export function takesFrames(peer: SlotPeer): boolean {
   return peer.standing === 'live' || peer.standing === 'joining'
 }
 
-/** Makes an event owed to one peer, unless the peer has it or will be sent it. */
+/** Queues an event for one peer, unless the peer has it or it is queued already. */
 export function queueEvent(
   slots: Slots,
   inc: PeerId,
@@ -33,19 +33,19 @@ export function queueEvent(
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-/** Makes an event owed to all. */
+/** Queues an event for all peers. */
 export function queueEventForAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, now)
 }
 
-/** As primary of a star, from whom all get events: sends on together what comes together. */
+/** As primary of a star: forwards an event to all, after a short wait for others to go along. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE
   for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, at)
 }
 
-/** Peers that are due a frame. All are looked over once a slot, or when something is owed. */
+/** The peers that are due a frame. All are checked once a slot, or when an event is due. */
 export function collectDue(slots: Slots, now: Millis): PeerId[] {
   if (slots.standing === 'closed' || Number.isNaN(slots.slot)) return []
   if (now < slots.dueAt && slots.scannedIn === slots.slot) return []
@@ -71,7 +71,7 @@ function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   return slots.slot - peer.saidIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
 }
 
-// An event is open, or not agreed on yet. Agreement is not waited for longer than acts are kept.
+// Whether an event is open or not agreed on yet, for as long as own acts are remembered.
 function isBusy({ bySlot, acted, agreed, slot }: Slots): boolean {
   return bySlot.size > 0 || (acted > agreed && slot - acted < UNSURE_SLOTS)
 }

@@ -44,7 +44,7 @@ import {
   type Slots,
 } from './state.ts'
 
-/** An owed event is sent again after this, if its packet is neither acked nor lost by then. */
+/** An unacked event is sent again after this, unless its packet was reported lost earlier. */
 export const AGAIN_MS: Millis = 250
 /** Every peer is sent a frame at least once in so many slots. */
 export const IDLE_SLOTS = 5

@@ -1,4 +1,4 @@
-/** Takes events in: those of others and our own. */
+/** Receives the events of other members, and makes our own. */
 
 import type { Millis, PeerId } from '../../machine.ts'
 import { queueEventForAll } from './delivery.ts'
@@ -71,7 +71,7 @@ function isAllowed({ slots, now }: Call, from: PeerId, sent: WireEvent): boolean
   return countOf(slots, slot, inc) < ACTS_PER_SLOT
 }
 
-// A player is not reported gone while we hear one of its members ourselves.
+// A player is not gone while we receive from one of its members ourselves.
 function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolean {
   if (player === slots.player) return true
   for (const inc of slots.here) {

@@ -50,17 +50,17 @@ export function referenceOf(slots: Slots, now: Millis): Reference {
  */
 export function updateApart(slots: Slots, now: Millis): void {
   if (!slots.mesh || slots.standing !== 'live') return void (slots.apart = false)
-  let [all, heard] = [1, 1]
-  let [oldest, oldestHeard] = [slots.me, slots.me]
+  let [all, received] = [1, 1]
+  let [oldest, oldestReceived] = [slots.me, slots.me]
   for (const [inc, peer] of slots.peers) {
     if (peer.standing !== 'live') continue
     all++
     oldest = Math.min(oldest, inc)
     if (!receivesFrom(slots, now, peer)) continue
-    heard++
-    oldestHeard = Math.min(oldestHeard, inc)
+    received++
+    oldestReceived = Math.min(oldestReceived, inc)
   }
-  const most = heard * 2 > all || (heard * 2 === all && oldestHeard === oldest)
+  const most = received * 2 > all || (received * 2 === all && oldestReceived === oldest)
   if (!most) slots.apart = true
   else if (slots.apart && referenceOf(slots, now).reference === 0) rejoin(slots, now)
 }

@@ -115,9 +115,9 @@ export function createPeer() {
     says: '',
     /** The reference member that the peer follows; 0 for none. */
     follows: 0,
-    /** The peer is that reference member, or hears it. */
+    /** The peer is that reference member, or receives from it. */
     near: false,
-    /** The peer heard too few others for too long: see `Slots.apart`. */
+    /** The peer received from too few others for too long: see `Slots.apart`. */
     apart: false,
     /** When the peer's last frame came; -Infinity for none. */
     receivedAt: -Infinity,
@@ -125,7 +125,7 @@ export function createPeer() {
     saidIn: -1,
     /** Events that the peer lacks, as far as we know, each with when it is due to be sent. */
     unacked: new Map<SlotEvent, Millis>(),
-    /** When the first owed event is due. */
+    /** When the first unacked event is due. */
     dueAt: Infinity,
     /** Events in packets that are on their way, by packet. */
     flights: new Map<number, SlotEvent[]>(),
@@ -264,9 +264,9 @@ export function createState(rules: SlotsRules) {
     unsure: [] as SlotEvent[],
     /** Players that acted and were not reported gone. */
     present: new Set<number>(),
-    /** We heard too few of the others for too long: our world is not to be followed. */
+    /** We received from too few others for too long: nobody must follow our world. */
     apart: false,
-    /** When the first owed event is due, and in which slot all peers were last looked over. */
+    /** When the first unacked event is due, and the slot of the last check of all peers. */
     dueAt: Infinity,
     scannedIn: -1,
     /** Who was asked for its world, and when a member may be asked again. */
