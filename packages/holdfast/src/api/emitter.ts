@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Events: who listens to what, and that no listener disturbs another. */
+/** Events and their listeners. An error in one listener does not affect the others. */
 
 import { badValue } from '../machine.ts'
 import type { Reports } from './reports.ts'
 
-/** The same function, but what it throws, and what its promise rejects, is reported. */
+/** Wraps a function so that its errors and rejections are reported. */
 export function guarded<Args extends unknown[]>(
   reports: Reports,
   where: string,
@@ -19,28 +19,27 @@ export function guarded<Args extends unknown[]>(
   }
 }
 
-// A platform that lacks the symbols of `using` and `await using` has those of its registry instead,
-// so nothing fails there.
-/** What ends a thing at once. */
+// Platforms without these symbols get registered ones, so nothing fails there.
+/** Symbol.dispose, also where it is missing. */
 const DISPOSE: typeof Symbol.dispose =
   Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose)
 
-/** What ends a thing in a while. */
+/** Symbol.asyncDispose, also where it is missing. */
 export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose)
 
-/** Stops what was begun: called, or by `using`. Calling it again does nothing. */
+/** Stops something, called or by `using`. Calling it again does nothing. */
 export interface Stop extends Disposable {
   /** Stops it. */
   (): void
 }
 
-/** A function that stops something, for `using` as well. */
+/** Makes a function disposable by `using`. */
 export function stopping(stop: () => void): Stop {
   return Object.assign(stop, { [DISPOSE]: stop })
 }
 
-/** What `on` takes besides. */
+/** Options of `on`. */
 export interface Listen {
   /** Stops listening when it aborts. */
   readonly signal?: AbortSignal
@@ -48,13 +47,14 @@ export interface Listen {
   readonly once?: boolean
 }
 
-/** Something that tells what happens. */
+/** A source of events. */
 export interface Emitter<Events> {
   /**
-   * Calls the listener at each such event. One that throws is reported, and the others hear.
+   * Calls the listener at each such event. An error is reported, and the other listeners are
+   * called.
    *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not, or no function
+   * @returns a function that stops it
+   * @throws HoldfastError code `bad-value` for an unknown event, or a listener that is no function
    */
   on<Name extends keyof Events>(
     name: Name,
@@ -65,14 +65,14 @@ export interface Emitter<Events> {
 
 type Listener<Value> = (value: Value) => void
 
-/** The events of one thing, by name. */
+/** The listeners of one source, by event. */
 export class Listeners<Events> implements Emitter<Events> {
   readonly #what: string
   readonly #names: readonly (keyof Events)[]
   readonly #reports: Reports
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>()
 
-  /** @param what  the thing, for errors: `a session` */
+  /** @param what  the source, for errors: `a session` */
   constructor(what: string, names: readonly (keyof Events)[], reports: Reports) {
     this.#what = what
     this.#names = names
@@ -111,12 +111,12 @@ export class Listeners<Events> implements Emitter<Events> {
     throw badValue(`the listener of "${String(name)}" is a function: ${typeof listener}`)
   }
 
-  /** Whether anybody listens to that. */
+  /** Whether the event has a listener. */
   hasListeners(name: keyof Events): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }
 
-  /** Tells everybody who listened when it happened, and has not stopped since. */
+  /** Calls the listeners that were registered at the event, unless they have stopped since. */
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
     const known = this.#listeners.get(name)
     for (const hear of [...(known ?? [])]) {

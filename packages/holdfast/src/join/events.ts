@@ -1,4 +1,4 @@
-/** What a session tells, and what it shows of itself. */
+/** The events of a session, and its figures. */
 
 import type { Environment } from '../ports.ts'
 import { Listeners } from '../api/emitter.ts'
@@ -12,31 +12,31 @@ export type { Listen } from '../api/emitter.ts'
 export type { JoinProgress } from './progress.ts'
 export type { Reported } from '../api/reports.ts'
 
-/** Whether we are in touch. */
+/** Whether this member is connected to its session. */
 export type Status = 'live' | 'reconnecting' | 'lost'
-/** How safe what is acknowledged is: held twice, once, at the hub, waiting for it, or late. */
+/** How safe acknowledged changes are: on two members, on one, at the hub, waiting, or slow. */
 export type Safety = 'backed-up' | 'alone' | 'kept' | 'waiting' | 'slow'
 
 /** Whether the hub answers. */
 export type HubReach = 'up' | 'down'
 
-/** What may be listened to, and what the listener gets. */
+/** The events by name, each with the value that listeners get. */
 export interface SessionEvents {
-  /** In touch, on the way back, or lost for good. */
+  /** Connected, reconnecting, or lost for good. */
   status: Status
-  /** How safe what is acknowledged is has changed. */
+  /** The safety of acknowledged changes changed. */
   safety: Safety
-  /** The hub is out of reach, or in reach again. */
+  /** The hub became unreachable, or reachable again. */
   hub: HubReach
-  /** All that there was in the room before us has come, after `join` has returned. */
+  /** The state from before us has arrived completely, after `join` returned without it. */
   complete: void
-  /** Who serves now. */
+  /** The new server. */
   primary: MemberInfo
-  /** Who would take over now, if anybody. */
+  /** The member that would take over now, or null. */
   backup: MemberInfo | null
-  /** A player came; not told of those who were here before. */
+  /** A player joined; not emitted for players who were here before us. */
   join: MemberInfo
-  /** A player went, as they were last. */
+  /** A player left, with its last state. */
   leave: MemberInfo
   /** Any change of `members`. */
   members: readonly MemberInfo[]
@@ -44,19 +44,19 @@ export interface SessionEvents {
   banned: readonly Banned[]
   /** Any change of `ballots`. */
   ballots: readonly Ballot[]
-  /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
+  /** A member asks for our object of a type with `take: 'ask'`; refused without a listener. */
   asked: Asking
-  /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
+  /** Server and backup failed at once, and no survivor knows the secret fields of these types. */
   lostSecrets: readonly string[]
-  /** Server and backup were gone at once, and the others went on with what they had. */
+  /** Server and backup failed at once, and the others went on with what they had. */
   recovered: Recovery
-  /** The room lacks what was stored of it: it went back in time, or is another copy. */
+  /** The room lacks changes that were stored: it is an older copy, or another one. */
   rolledBack: RolledBack
-  /** This member was out of touch, and is back. */
+  /** This member was disconnected, and is back. */
   healed: Healing
   /**
-   * A function of the game threw: a listener, a rule, an action. It cost that one call; each is
-   * told once, and where nobody listens the place reports it.
+   * A function of the game threw: a listener, a rule, an action. Only that call failed. Each error
+   * is emitted once; without a listener the page or process reports it.
    */
   error: Reported
 }
@@ -79,7 +79,7 @@ const NAMES: readonly (keyof SessionEvents)[] = [
   ...(['recovered', 'rolledBack', 'healed', 'error'] as const),
 ]
 
-/** The events of a session that is about to be, and where errors of the game are reported. */
+/** Creates the events of a session, and its error reports. */
 export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'>): {
   events: Listeners<SessionEvents>
   reports: Reports
@@ -99,58 +99,58 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
 
 /** A member asks for an object of ours. The first answer counts. */
 export interface Asking {
-  /** Ours. */
+  /** Our object. */
   readonly object: ObjectHandle
-  /** Who asks. */
+  /** The member that asks. */
   readonly by: MemberInfo
-  /** Lets them have it, as it is at this moment. */
+  /** Gives them the object in its current state. */
   grant(): void
-  /** Keeps it: they are told `denied`. */
+  /** Keeps it: their outcome is `denied`. */
   refuse(): void
 }
 
-/** The server and its backup were gone at once, and the others went on. */
+/** The server and its backup failed at once, and the others went on. */
 export interface Recovery {
   /** The number of the recovered session’s first view: it rises with each change of primary. */
   readonly epoch: number
-  /** Whose copy of the table it is now: nobody who is left had seen more. Null if it went since. */
+  /** The survivor whose copy of the table is used: none had seen more. Null if it left since. */
   readonly witness: MemberInfo | null
-  /** The server and the backup that are gone: what they alone knew is lost. */
+  /** The server and the backup that failed: what they alone knew is lost. */
   readonly gone: readonly { readonly player: number; readonly name: string }[]
-  /** Members that did not answer in time: they come back by themselves, if they live. */
+  /** Members that did not answer in time; they rejoin if they are alive. */
   readonly silent: number
 }
 
 /**
- * What this player knew to be on the disk of the hub is not in the room any more. It is said once
- * for each such loss; then the room goes on without.
+ * Changes that this player knew to be on the hub's disk are no longer in the room. Reported once
+ * for each such loss; the room goes on without them.
  */
 export interface RolledBack {
   /**
-   * So much is missing at least: actions, changes of pieces, who came and went. 0 where kept
-   * objects alone are older, or where others have done as much in the copy that is there now.
+   * At least so many log entries are missing: actions, changes of pieces, joins and leaves. 0 if
+   * only stored objects are older, or if the current copy has as many other entries.
    */
   readonly entries: number
   /**
-   * Somebody put an older copy there who runs the hub (`holdfast rooms import`), or who began the
-   * room from a file, and the room says so. Else nobody knows how it came.
+   * The room is marked as imported by the hub's operator (`holdfast rooms import`) or begun from a
+   * file. If false, the cause is unknown.
    */
   readonly imported: boolean
 }
 
-/** We were out of touch, and are back. */
+/** This member was disconnected, and is back. */
 export interface Healing {
-  /** For how long, in ms. */
+  /** How long it was disconnected, in ms. */
   readonly awayMs: number
-  /** Whether we are still the same player; if not, we were away for more than a minute. */
+  /** Whether it is still the same player; if not, it was away for more than a minute. */
   readonly same: boolean
-  /** Actions that had no outcome yet, and were asked for again. */
+  /** Actions without an outcome, which were sent again. */
   readonly resent: number
-  /** Actions that were recorded and are no more: the others recovered the session without us. */
+  /** Committed actions that are lost: the others recovered the session without this member. */
   readonly lost: number
 }
 
-/** Figures of one's own connection, for a display. */
+/** Figures of this member's connection, for a display. */
 export interface SessionFigures {
   /** Round trip to the primary in ms; 0 for the primary itself; null while unknown. */
   rttMs: number | null
@@ -160,22 +160,22 @@ export interface SessionFigures {
   epoch: number
   /** A word of the protocol: `alone` and `backedup` serve, `backup` stands by, `idle` neither. */
   role: string
-  /** How often this member was out of touch and came back. */
+  /** How often this member was disconnected and came back. */
   returns: number
-  /** Bytes of datagrams of the last two seconds, each second, without the carrier's headers. */
+  /** Bytes of datagrams per second over the last two seconds, without the carrier's headers. */
   bytesPerSecond: ByteRates
-  /** Whether the hub is in reach. */
+  /** Whether the hub is reachable. */
   hub: boolean
   /**
-   * As the server: how often something that others asked for waited or was turned away, for its
-   * player asked for more than `operationsPerSecond`.
+   * As the server: how often a request waited or was rejected because its player exceeded
+   * `operationsPerSecond`.
    */
   pushedBack: number
   /**
-   * How often something that came made Holdfast itself throw, which is a bug of ours; the event
-   * `error` names each.
+   * How often an input made Holdfast itself throw, which is a bug in Holdfast; the event `error`
+   * reports each.
    */
   threw: number
-  /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
+  /** Silence in ms after which the peer that our role depends on is suspected; null for none. */
   suspectMs: number | null
 }

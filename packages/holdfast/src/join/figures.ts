@@ -1,4 +1,4 @@
-/** Figures of one's own connection, out of what the member knows. */
+/** Figures of our own connection, from the state of the member. */
 
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
@@ -28,7 +28,7 @@ export function figuresOf(memberLoop: MemberLoop | null, view: View, inc: PeerId
   }
 }
 
-/** How safe what is acknowledged is, as a member in this view sees it. */
+/** How safe acknowledged changes are, as a member with this view knows. */
 export function safetyOf(session: Session, view: View, status: Status): Safety {
   const { server } = session
   const isSeen = view.backup !== 0
@@ -38,7 +38,7 @@ export function safetyOf(session: Session, view: View, status: Status): Safety {
   if (waits) return 'waiting'
   const kept = isSeen ? null : standing(session)
   if (kept) return kept
-  // Nothing is called backed up before `backup` says by whom.
+  // Nothing counts as backed up before the view has a backup.
   if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'
   return 'lead' in server && server.lead.slow ? 'slow' : 'backed-up'
 }

@@ -1,6 +1,6 @@
 /**
- * What the face of one kind gets of its session, and the operations that users wait for: what each
- * is, by its number, until its outcome is told.
+ * The session as the API of one kind sees it, and the pending operations by number, until their
+ * outcomes come.
  */
 
 import { partOut } from '../member/dispatch.ts'
@@ -10,11 +10,11 @@ import type { MemberLoop } from '../runtime/member-loop.ts'
 import type { Host, OperationRequest } from '../kind/kind.ts'
 import type { Roster } from './roster.ts'
 
-/** What all hosts of one session share. */
+/** State that all hosts of one session share. */
 export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' | 'emit'> {
   readonly roster: Roster
   readonly operations: PendingOperations
-  /** Null before there is a member, and once we left. */
+  /** Null before there is a member, and once the session was left. */
   memberLoop: () => MemberLoop | null
   isOver: () => boolean
 }
@@ -63,7 +63,7 @@ export function hostOf(shared: Shared, channel: number): Host {
   }
 }
 
-/** See the head of this file. */
+/** Operations that wait for their outcomes. */
 export class PendingOperations {
   readonly #memberLoop: () => MemberLoop | null
   readonly #waiting = new Map<number, OperationRequest>()
@@ -78,7 +78,7 @@ export class PendingOperations {
     if (!memberLoop) {
       return request.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
     }
-    // Before it is asked: alone, the outcome is told before `submit` returns.
+    // Before `submit`: in a session of one the outcome comes before it returns.
     const seq = memberLoop.member.session.client.nextSeq
     this.#waiting.set(seq, request)
     try {
@@ -89,14 +89,14 @@ export class PendingOperations {
     }
   }
 
-  /** An outcome was told. */
+  /** Settles an operation. */
   onOutcome(seq: number, outcome: Uint8Array): void {
     const request = this.#waiting.get(seq)
     this.#waiting.delete(seq)
     request?.settle(outcome)
   }
 
-  /** Nobody will tell what came of these. */
+  /** The outcomes of these operations will never come. */
   forget(seqs: Iterable<number>, why: string): void {
     for (const seq of [...seqs]) {
       const request = this.#waiting.get(seq)

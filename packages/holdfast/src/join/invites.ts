@@ -1,4 +1,4 @@
-/** Invitations that a member makes, one after the other: the hub answers the newest of a stream. */
+/** Invitations of a member, one at a time: the hub answers the newest request of a stream. */
 
 import { INVITATION, INVITED_MAX, SECRET_BYTES, withKey } from '../hub-protocol/tickets.ts'
 import { HoldfastError, type Millis, RIGHTS } from '../machine.ts'
@@ -10,7 +10,7 @@ import { digest } from '../wire/digest.ts'
 import { toHex } from '../wire/bytes.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
 
-// An invitation waits so long for the hub to take us for a member.
+// How long an invitation waits until we are attached to the hub.
 const ATTACH_MS: Millis = 5_000
 
 /** What an invitation is for. */
@@ -24,7 +24,7 @@ export interface InviteOptions {
 /** What came of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
 export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
 
-// The key that opens the room when nobody is in it any more; null where it needs none.
+// The key of the stored room; null if it is not sealed.
 function keyHere({ member: { session, options } }: MemberLoop): Uint8Array | null {
   return session.keeps && isSealed(session.terms) ? options.roomKey : null
 }
@@ -34,7 +34,7 @@ interface Waiting {
   readonly resolve: (outcome: InviteOutcome) => void
 }
 
-/** See the head of this file. */
+/** The pending invitations. */
 export class Invites {
   readonly #waiting = new Map<number, Waiting>()
   #last: Promise<unknown> = Promise.resolve()
@@ -71,7 +71,7 @@ export class Invites {
     })
   }
 
-  // Right behind `join`, and after a restart of the hub, it takes us for a member in a moment.
+  // Right after `join`, or after a restart of the hub, we are attached in a moment.
   async #attachment(memberLoop: MemberLoop | null): Promise<void> {
     if (!memberLoop) return
     await new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export class Invites {
     this.#attached = () => {}
   }
 
-  /** The hub takes us for a member. */
+  /** We are attached to the hub. */
   attached(): void {
     this.#attached()
   }
@@ -96,14 +96,14 @@ export class Invites {
     this.#attached()
   }
 
-  /** The hub has answered. @param why  not; empty if it is made */
+  /** The hub has answered. @param why  it refused; empty for success */
   answered(request: number, why: string): void {
     const waiting = this.#waiting.get(request)
     this.#waiting.delete(request)
     waiting?.resolve(why === '' ? { ok: true, value: waiting.text } : refused('refused', why))
   }
 
-  /** Nobody will answer: the stream to the hub is gone. */
+  /** The stream to the hub is gone, and the answers with it. */
   lose(why: string): void {
     for (const { resolve } of this.#waiting.values()) resolve(refused('lost', why))
     this.#waiting.clear()

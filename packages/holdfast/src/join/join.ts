@@ -134,11 +134,11 @@ export interface JoinOptions {
    * less and are later.
    */
   updatesPerSecond?: number
-  /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
+  /** Simulated network conditions on this member's links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /**
-   * Is told what `join` waits for, why, how long at most, and how much has come: at the beginning
-   * and up to four times a second while that changes.
+   * Called with what `join` waits for, why, how long at most, and how much has come: at the
+   * beginning and up to four times a second while that changes.
    */
   onProgress?: (progress: JoinProgress) => void
   /** Gives up joining. */
@@ -158,19 +158,19 @@ const JOIN_OPTIONS = [
   'udp',
 ] as const
 
-// A member that gives up joining waits so long at most for the others to know it.
+// Longest wait of a canceled join until the others know it.
 const WITHDRAW_MS: Millis = 3_000
 
-// From the view to the last of its objects, at most.
-const TOLD_MS: Millis = 15_000
+// Longest wait for the objects after the first view.
+const INITIAL_LOAD_MS: Millis = 15_000
 
 /** Most players of a session. */
 export const PLAYERS_MAX = 256
 
 /**
- * Joins a session, or creates it if nobody is there. What keeps it out it says with the address:
- * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
- * hub is there and nobody lets us in.
+ * Joins a session, or creates it if there is none. A failure names the address: after a second if
+ * it is surely no hub, after five if no server listens, after fifteen if the hub answers but no
+ * member lets us in.
  *
  * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`, `exists`
@@ -201,7 +201,7 @@ export async function joinIn(
   return door.opened(environment, memberLoop)
 }
 
-// What only some kinds of definitions read is not given where nobody reads it.
+// Refuses options that no given kind of definition reads.
 function checkRead(options: JoinOptions, { kinds }: Definitions): void {
   const read = [...kinds.keys()].flatMap((kind) => kind.options ?? [])
   for (const name of OF_KINDS) {
@@ -254,7 +254,7 @@ function termsOfRate({ operationsPerSecond: most }: JoinOptions): string[] {
   return [`operations=${checkCount('operationsPerSecond', most, 1, OPERATIONS_PER_SECOND_MAX)}`]
 }
 
-// The terms of who comes in, who sees the room in lists, and who puts players out.
+// The settings for entry, room lists and moderation.
 function termsOfEntry(options: JoinOptions): string[] {
   const { entry = 'open', listed = true, expellers = 'founder', watchersMax } = options
   checkWord('entry', entry, ['open', 'invite'])
@@ -269,7 +269,7 @@ function termsOfEntry(options: JoinOptions): string[] {
   return terms
 }
 
-// Waits for the first view, and tells the session everything from then on.
+// Queues events until the first view, and passes them to the session from then on.
 class Door {
   readonly #session: SessionImpl
   readonly #signal: AbortSignal | undefined
@@ -278,7 +278,7 @@ class Door {
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
-  // All that there was before us has come, or is not waited for any more.
+  // The initial load is complete, or not awaited any more.
   #whole = false
   #lateAt: Millis = Infinity
   #isLate = false
@@ -314,11 +314,10 @@ class Door {
     if (this.#open && this.#whole) this.#settle.resolve()
   }
 
-  // All objects are here when `join` returns, and what was ours is ours again; if that takes long,
-  // one begins without.
+  // `join` returns once all objects have come and ours are ours again, or after INITIAL_LOAD_MS.
   #enter(): void {
     this.#open = true
-    this.#lateAt = this.#now() + TOLD_MS
+    this.#lateAt = this.#now() + INITIAL_LOAD_MS
     this.#patience?.set(this.#lateAt)
   }
 
@@ -367,7 +366,7 @@ class Door {
         this.#look()
       })
       const { code, reason } = this.#session
-      // It ended with what came with the last object.
+      // The session ended with the last events of its initial load.
       if (code !== null) throw new HoldfastError(code, reason)
     } catch (error) {
       if (error instanceof HoldfastError && error.code !== 'left') memberLoop.stop()
@@ -384,7 +383,7 @@ class Door {
   }
 }
 
-// What the signal was aborted with is its cause.
+// The abort reason is the cause.
 function givenUp(cause: unknown): HoldfastError {
   const why = cause instanceof Error ? cause.message : String(cause)
   const error = new HoldfastError('left', `joining was given up: ${why}`)
@@ -395,7 +394,7 @@ function givenUp(cause: unknown): HoldfastError {
 /** Most addresses of a hub. */
 export const SERVERS_MAX = 8
 
-/** The same of one or several. @throws HoldfastError code `bad-value` */
+/** The hub URLs of one or several servers. @throws HoldfastError code `bad-value` */
 export function hubUrls(server: string | readonly string[] | null): string[] {
   const given = Array.isArray(server) ? (server as readonly string[]) : [server as string | null]
   if (given.length === 0 || given.length > SERVERS_MAX) {

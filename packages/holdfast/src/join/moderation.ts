@@ -1,5 +1,5 @@
 /**
- * Putting players out, as a session offers it: kicks, bans, votes, and who is out or may be soon.
+ * Moderation: kicks, bans, pardons and votes.
  */
 
 import { badValue, misfit } from '../machine.ts'
@@ -28,40 +28,40 @@ export type PlayerTarget = Pick<MemberInfo, 'player'> | number
  */
 export type ConductOutcome = Outcome<undefined, 'unfit' | 'refused' | 'lost'>
 
-/** A player who was put out for as long as the session lasts. */
+/** A player who was banned for as long as the session lasts. */
 export interface Banned {
   /** The number of the player, for `pardon`. */
   readonly player: number
-  /** As the others saw it last. */
+  /** The player's last name. */
   readonly name: string
-  /** As whoever banned them said; empty for no reason. */
+  /** The reason that was given; empty for none. */
   readonly why: string
 }
 
-/** A vote that goes on. */
+/** A vote under way. */
 export interface Ballot {
-  /** Who is to be put out; null while they are away. */
+  /** The member to be banned; null while away. */
   readonly against: MemberInfo | null
   /** The number of that player. */
   readonly player: number
-  /** Who wants it, of those who are here. */
+  /** The present members that voted for it. */
   readonly by: readonly MemberInfo[]
-  /** How many it takes just now. */
+  /** How many votes it takes just now. */
   readonly needed: number
 }
 
-/** Whether we may put others out. */
+/** Whether we may kick and ban. */
 export function mayExpelIn({ inc, view }: Roster, terms: string): boolean {
   const row = view.members.find((member) => member.inc === inc)
   return row !== undefined && mayExpel(terms, row)
 }
 
-/** Who was put out of the session for good. */
+/** The banned players. */
 export function bannedIn({ view }: Roster): readonly Banned[] {
   return view.banned.map(({ player, name, why }) => ({ player, name: named(name), why }))
 }
 
-/** The votes that go on in the session. */
+/** The votes under way. */
 export function ballotsIn(roster: Roster): readonly Ballot[] {
   const { votes } = roster.view
   return [...new Set(votes.map(({ against }) => against))].map((player) => {
@@ -74,7 +74,7 @@ export function ballotsIn(roster: Roster): readonly Ballot[] {
   })
 }
 
-/** Asks for one of these, and waits for what came of it. @throws HoldfastError `bad-value` */
+/** Sends a moderation request, and waits for its outcome. @throws HoldfastError `bad-value` */
 export function requestModeration(
   operations: PendingOperations,
   request: ModerationRequest,
@@ -89,7 +89,7 @@ export function requestModeration(
   })
 }
 
-// The outcomes of a recovered session are lost: the empty one means that it was done.
+// A recovered session has lost its outcomes; an empty one means done.
 function outcomeOf(bytes: Uint8Array): ConductOutcome {
   if (bytes.length === 0) return { ok: true, value: undefined }
   const outcome = decode(moderationOutcome, bytes)

@@ -1,4 +1,4 @@
-/** How much of what there was before us has come, and what `join` says of that while it waits. */
+/** The initial load of a room, and the progress that `join` reports while it waits. */
 
 import type { Millis } from '../machine.ts'
 import type { WaitingFor } from '../member/join-requests.ts'
@@ -23,13 +23,13 @@ export interface JoinProgress {
   readonly total: number | null
 }
 
-/** A face whose things come by themselves, behind the log: objects. */
+/** An API whose entries come separately, after the log: objects. */
 interface Arriving extends Pick<JoinProgress, 'loaded' | 'total'> {
-  /** False while some of what there is already is still on its way to a member that joins. */
+  /** False while existing entries are still on their way to a joining member. */
   readonly arrived: boolean
 }
 
-/** How much of what there was before us has come. */
+/** How much of the state from before us has come. */
 export class InitialLoad {
   readonly #things: () => Arriving | undefined
   /** The log has come. */
@@ -37,7 +37,7 @@ export class InitialLoad {
   #isComplete = false
   #told = false
 
-  /** @param things  undefined where nothing comes but the log */
+  /** @param things  undefined if nothing comes but the log */
   constructor(things: () => Arriving | undefined) {
     this.#things = things
   }
@@ -56,7 +56,7 @@ export class InitialLoad {
     return total === null ? null : Math.max(this.loaded, total)
   }
 
-  /** Whether it is time to tell that all of it has come, which is told once. */
+  /** Whether to report completion now, which happens once. */
   look(): boolean {
     if (this.#told || !this.complete) return false
     this.#told = true
@@ -64,14 +64,14 @@ export class InitialLoad {
   }
 }
 
-// How often it is looked whether something is another.
+// Interval of checks for changes.
 const LOOK_MS: Millis = 250
 
 /**
- * Tells it as it begins, and whenever something of it but the time is another.
+ * Reports the progress at once, and whenever anything but the time changes.
  *
- * @param late  when `join` waits no longer
- * @returns ends it
+ * @param late  when `join` stops waiting
+ * @returns a function that ends the reports
  */
 export function reportProgress(
   memberLoop: MemberLoop,

@@ -1,4 +1,4 @@
-/** Who is in a session, as its views say. */
+/** The members of a session, from its views. */
 
 import { named } from '../wire/text/plain.ts'
 import { HoldfastError, mayPlay, type PeerId } from '../machine.ts'
@@ -10,18 +10,18 @@ import type { MemberInfo } from '../kind/kind.ts'
 export interface RosterChange {
   readonly came: readonly MemberInfo[]
   readonly left: readonly MemberInfo[]
-  /** Whether anything about the members is another than before. */
+  /** Whether anything about the members changed. */
   readonly changed: boolean
 }
 
-/** See the head of this file. */
+/** The current members. */
 export class Roster {
   /** Ourselves. */
   inc: PeerId = 0
   player = 0
-  /** Members that are out of the hub's reach. */
+  /** Members that the hub cannot reach. */
   away: ReadonlySet<PeerId> = new Set()
-  /** The newest view, also when the session is over. */
+  /** The newest view, also after the session ended. */
   view: View = NO_VIEW
   /** A new array with each change. */
   members: readonly MemberInfo[] = []
@@ -38,17 +38,17 @@ export class Roster {
     throw new HoldfastError('watching', `cannot ${verb}: this member only watches`)
   }
 
-  /** A member that is here. */
+  /** A current member, or null. */
   find(inc: PeerId): MemberInfo | null {
     return this.members.find((info) => info.inc === inc) ?? null
   }
 
-  /** The member that a player is just now. */
+  /** The current member of a player, or null. */
   findPlayer(player: number): MemberInfo | null {
     return this.members.find((info) => info.player === player) ?? null
   }
 
-  /** There is a newer view. @param before  the one that went before it, if any */
+  /** Takes a newer view. @param before  the previous one, if any */
   viewed(view: View, before: View | null): RosterChange {
     const known = this.members
     this.view = view

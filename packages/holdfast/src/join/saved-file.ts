@@ -9,9 +9,9 @@ import type { Alarm } from '../ports.ts'
 import type { MemberLoop } from '../runtime/member-loop.ts'
 import { shown } from '../wire/fields/fields.ts'
 
-/** Without a piece for so long, the room is asked for again. */
+/** The room is requested again after so long without a piece. */
 const AGAIN_MS: Millis = 2_000
-/** Asked so often, nobody answers. */
+/** Most requests before giving up. */
 const TRIES_MAX = 15
 
 interface Waiting {
@@ -19,7 +19,7 @@ interface Waiting {
   reject(error: HoldfastError): void
 }
 
-/** Files of the room that somebody waits for: one is asked for at a time. */
+/** Pending exports of the room; one is requested at a time. */
 export class Exports {
   #waiting: Waiting[] = []
   #request = 0
@@ -45,7 +45,7 @@ export class Exports {
     })
   }
 
-  // Whoever serves may be another by now, or had sent one a moment ago.
+  // The primary may have changed, or have refused because it had just sent a file.
   #ask(memberLoop: MemberLoop): void {
     if (this.#waiting.length === 0) return
     if (++this.#tries > TRIES_MAX) return this.#fail('timeout', 'whoever serves does not answer')
@@ -54,7 +54,7 @@ export class Exports {
     memberLoop.do((now, run) => member.askRoom(run, now, ++this.#request))
   }
 
-  /** Something of it came, or why there is none. */
+  /** A piece or the whole file came, or the reason why there is none. */
   came(event: MemberEvent & { kind: 'file' }, memberLoop: MemberLoop | null): void {
     if ('unsaved' in event) return this.#fail(event.unsaved.code, event.unsaved.why)
     const { bytes } = event

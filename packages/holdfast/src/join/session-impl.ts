@@ -1,4 +1,4 @@
-/** A session as it runs: one member, and the faces of what the game names. */
+/** The implementation of a session: one member, and the APIs of the kinds that the game uses. */
 
 import type { ActionsApi, ActionType } from '../actions/actions.ts'
 import type {
@@ -53,24 +53,24 @@ import {
 import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
 
-/** See the head of this file. */
+/** The current disconnection of this member. */
 export class Absence {
   #since: Millis = 0
   #same = true
   #lost = 0
 
-  /** We are out of touch since then. */
+  /** We are disconnected since then. */
   begin(since: Millis): void {
     this.#since = since
   }
 
-  /** We came in again, as the same player or not; so many of our operations the session lost. */
+  /** We rejoined, as the same player or not. @param lost  our operations that the session lost */
   returned(isSame: boolean, lost: number): void {
     this.#same &&= isSame
     this.#lost += lost
   }
 
-  /** We are back. @param resent  operations that were asked for again */
+  /** We are back. @param resent  operations that were sent again */
   end(now: Millis, resent: number): Healing {
     const healing = { awayMs: now - this.#since, same: this.#same, resent, lost: this.#lost }
     this.#since = this.#lost = 0
@@ -79,12 +79,12 @@ export class Absence {
   }
 }
 
-// Whoever leaves waits so long at most, until the others know it, or the hub has the end.
+// Longest wait of `leave`, until the others know, or the hub has the room and its end.
 const LEAVE_MS: Millis = 3_000
 
-/** A session with what `join`, drivers of pages and proofs need of it besides. */
+/** A session with the internals that `join`, page drivers and proofs need. */
 export interface InternalSession extends Session {
-  /** What the member knows; null once the session was left. */
+  /** The state of the member; null once the session was left. */
   readonly member: MemberLoop['member'] | null
   /** Something happened at the member. */
   onEvent(event: MemberEvent): void
@@ -92,7 +92,7 @@ export interface InternalSession extends Session {
   freeze(): void
 }
 
-/** The faces of kinds, by their words. Types alone: a kind is loaded with its definitions. */
+/** The APIs of kinds, by their words. Types alone: a kind is loaded with its definitions. */
 interface Faces {
   object: ObjectRegistry
   piece: PieceRegistry
@@ -104,14 +104,14 @@ interface Faces {
 
 type Word = keyof Faces
 
-// Who makes what a verb takes, for the sentence that refuses anything else.
+// Error sentences for an argument that is no definition of the right kind.
 const OBJECTS = 'a type of objects is made by object()'
 const LISTED = 'a type of objects or pieces is made by object() or piece()'
 const ACTIONS = 'act takes an action, as action() makes it'
 const PROCEDURES = 'a procedure is made by procedure()'
 const PARTS = 'a part of its own is made by slots() or definePart()'
 
-/** See the head of this file. */
+/** The implementation of a session. */
 export class SessionImpl implements InternalSession {
   readonly #events: Listeners<SessionEvents>
   readonly #reports: Reports
@@ -126,13 +126,13 @@ export class SessionImpl implements InternalSession {
   #memberLoop: MemberLoop | null = null
   #isLeaving = false
   #goodbye: Promise<void> | null = null
-  // Session time as it was asked for last.
+  // Session time as last read.
   #now: Millis = 0
   #status: Status = 'live'
   #safety: Safety = 'alone'
   #laidAside: LaidAside | null = null
   #rolledBack: RolledBack | null = null
-  // It let us in a moment ago.
+  // The hub let us in a moment ago.
   #hub: HubReach = 'up'
   readonly debug: SessionDebug = {
     figures: () => figuresOf(this.#memberLoop, this.#roster.view, this.#roster.inc),
@@ -147,7 +147,7 @@ export class SessionImpl implements InternalSession {
       this.#ended('this process was killed')
     },
   }
-  /** What of the room has come. */
+  /** How much of the room has come. */
   readonly initialLoad = new InitialLoad(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
@@ -191,7 +191,7 @@ export class SessionImpl implements InternalSession {
     return this.initialLoad.complete
   }
 
-  /** The member that this session is the face of. */
+  /** Binds the session to its member. */
   bind(memberLoop: MemberLoop): void {
     this.#memberLoop = memberLoop
     for (const face of this.#faces.values()) face.begin?.((count) => memberLoop.loop.random(count))
@@ -436,7 +436,7 @@ export class SessionImpl implements InternalSession {
 
   async #sayGoodbye(): Promise<void> {
     if (!this.#memberLoop) return
-    // What was changed a moment ago counts.
+    // Sends changes made just before.
     this.#use((now, run) => member.touched(run, now))
     this.#use((now, run) => member.leave(run, now))
     await this.#memberLoop?.settled(LEAVE_MS)
@@ -511,7 +511,7 @@ export class SessionImpl implements InternalSession {
 
   #onJoined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
-    // The numbers of another session are others.
+    // Another session has other numbers.
     Object.assign(this.#roster, { inc, player, away: new Set() })
   }
 
@@ -540,7 +540,7 @@ export class SessionImpl implements InternalSession {
     for (const simulation of this.#simulations) simulation.look()
   }
 
-  /** All that one verb brought was told. */
+  /** All events of one call were delivered. */
   readonly onSettled = (): void => {
     for (const face of this.#faces.values()) face.settled?.()
     if (this.initialLoad.look()) this.#emit('complete', undefined)
@@ -618,7 +618,7 @@ export class SessionImpl implements InternalSession {
   }
 }
 
-// Rows are never changed in place, and each view that comes has rows of its own.
+// Each view has its own rows, which are never changed in place.
 function sameRows(before: readonly object[], now: readonly object[]): boolean {
   return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
 }

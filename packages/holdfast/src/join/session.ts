@@ -5,7 +5,7 @@
  *     const me = session.create(Dot, { pos: [50, 50], hue: 120 })
  *     session.on('primary', (member) => banner(`${member.name} is the server now`))
  *
- * Any machine in it may die. What was acknowledged stays; `status` and `safety` say how it stands.
+ * Any machine in it may die without losing acknowledged changes; see `status` and `safety`.
  */
 
 import type { ErrorCode } from '../machine.ts'
@@ -44,21 +44,21 @@ import type { SlotsHandle, SlotsType } from '../slots/slots.ts'
 
 export type { SimulateOptions, SimulationStep } from './simulation.ts'
 
-/** See the head of this file. Made by `join` and `host`. */
+/** A session, from `join` or `host`. */
 export interface Session extends Emitter<SessionEvents> {
-  /** Ourselves. */
+  /** This member. */
   readonly me: MemberInfo
 
-  /** Who is here, oldest first. A new array with each change, so it may be compared. */
+  /** The members, oldest first. A new array with each change, so it may be compared. */
   readonly members: readonly MemberInfo[]
 
-  /** Who serves; null before the first view. */
+  /** The server; null before the first view. */
   readonly primary: MemberInfo | null
 
-  /** Who would take over; null while there is nobody. */
+  /** The member that would take over; null while there is none. */
   readonly backup: MemberInfo | null
 
-  /** In touch, on the way back, or lost for good. */
+  /** Connected, reconnecting, or lost for good. */
   readonly status: Status
 
   /** Why the session was lost, as a sentence; empty while it is not. */
@@ -68,45 +68,45 @@ export interface Session extends Emitter<SessionEvents> {
   readonly code: ErrorCode | null
 
   /**
-   * By which another process comes back as this player: `join({ token })`. It stays valid while
-   * the player is here and for a minute after. Whoever has it is this player: keep it private. It
-   * has the key of the room in it, and what is known to be stored: keep it anew now and then.
+   * Lets another process rejoin as this player: `join({ token })`. It stays valid while the player
+   * is here and for a minute after. Anyone who has it is this player: keep it private. It contains
+   * the key of the room and the newest point known to be stored, so save it again now and then.
    */
   readonly token: string
 
-  /** What was kept of the room before, if `fresh` had it begin anew; else null. */
+  /** The unreadable stored room that `fresh` replaced; else null. */
   readonly laidAside: LaidAside | null
 
   /**
-   * What was on the disk of the hub and is in the room no more, as this member or its token knows;
-   * else null. Somebody put an older copy of the room there, or the hub lies.
+   * The stored changes that the room has lost, as far as this member or its token knows; else null.
+   * The hub has an older copy of the room, or lies.
    */
   readonly rolledBack: RolledBack | null
 
-  /** How safe what is acknowledged is just now. */
+  /** How safe acknowledged changes are now. */
   readonly safety: Safety
 
   /**
-   * Whether the hub answers this member: `down` at once where the stream to it closes, and within a
-   * second where it is silent. A session goes on without its hub, but nobody new comes in, pages
-   * have no path to others, and nothing is kept.
+   * Whether the hub answers this member: `down` at once when the stream to it closes, and within a
+   * second when it is silent. A session goes on without its hub, but no player can join, pages have
+   * no path to others, and nothing is stored.
    */
   readonly hub: HubReach
 
   /**
-   * Whether all that there was in the room before us has come. `join` waits 15 s for that; a slow
-   * path brings the rest later, and then the event `complete` tells that it is here.
+   * Whether the state from before this member has arrived completely. `join` waits up to 15 s for
+   * it; on a slow path the rest comes later, and then the event `complete`.
    */
   readonly complete: boolean
 
-  /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
+  /** Session time in ms: never goes back in a session; 0 until known; stops once it was left. */
   now(): number
 
-  /** What a page shows to who develops it, and what it does to see what becomes of that. */
+  /** Figures and fault injection for developers. */
   readonly debug: SessionDebug
 
   /**
-   * A new object of ours.
+   * Creates an object that this member owns.
    *
    * @param state  fields that are not given start at their type's initial value
    * @throws HoldfastError `left`, `bad-value` naming the field, `not-found` for an unknown type
@@ -122,8 +122,8 @@ export interface Session extends Emitter<SessionEvents> {
   all<F extends Fields>(type: ObjectType<F>): Collection<F>
 
   /**
-   * Runs an action on the primary, once. The promise waits as long as it must: over a change
-   * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
+   * Runs an action on the primary, once. The promise waits as long as it must: across a change of
+   * primary, an outage of the hub, a reconnection. It settles when the outcome is safe.
    *
    * A value that does not fit its field is the outcome `unfit`. It rejects with a HoldfastError:
    * `bad-value` for arguments of another shape (a field that is missing or unknown, a value of
@@ -141,9 +141,9 @@ export interface Session extends Emitter<SessionEvents> {
   readonly table: TableView
 
   /**
-   * Has a member run a procedure, at most once, and waits for its answer. Prefer an object for
-   * what others shall see, and `act` for what must happen: a call is lost with any link or machine
-   * on its way, and nobody knows then whether it ran.
+   * Runs a procedure on another member, at most once, and waits for its answer. Prefer an object
+   * for state that others see, and `act` for what must happen: a call is lost with any link or
+   * machine on its path, and then it is unknown whether it ran.
    *
    * A value that does not fit its field, or more than 8 KB, is the outcome `unfit`. It rejects with
    * a HoldfastError, and nothing ran: `bad-value` for who is no member and for arguments of another
@@ -163,9 +163,9 @@ export interface Session extends Emitter<SessionEvents> {
   ): Promise<CallOutcome<Answer>>
 
   /**
-   * Has a member run a procedure, or `all` others, and does not wait for an answer: nobody says
-   * whether it ran. An object that says the same costs less. It has no outcome, so a value that
-   * does not fit throws too.
+   * Runs a procedure on a member or on `all` others without waiting: there is no sign whether it
+   * ran. An object with the same content costs less. A note has no outcome, so a value that does
+   * not fit throws too.
    *
    * @throws HoldfastError `not-found`, `overloaded`, `bad-value`, `left`
    */
@@ -174,9 +174,9 @@ export interface Session extends Emitter<SessionEvents> {
   note(target: NoteTarget, type: ProcedureType<undefined>): void
 
   /**
-   * Says what this member does when a procedure is called here, in place of what it did before.
+   * Sets the handler of a procedure on this member, and replaces an earlier one.
    *
-   * @returns stops it: then nothing answers to it here
+   * @returns a function that removes the handler
    * @throws HoldfastError `not-found` for one that was not given to join; `left`
    */
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
@@ -191,8 +191,8 @@ export interface Session extends Emitter<SessionEvents> {
   part<Face>(type: PartType<string, Face>): Face
 
   /**
-   * Puts a player out, who is shown why and may join again. The founder of the room may, and hosts;
-   * see `expellers` of `join`. An answer that is no yes says who may.
+   * Kicks a player, who sees the reason and may join again. The founder of the room and hosts may
+   * kick; see `expellers` of `join`. A refusal says who may.
    *
    * A reason of more than 200 bytes is `unfit`. It rejects with a HoldfastError: `bad-value`,
    * `left`, `overloaded`.
@@ -200,37 +200,37 @@ export interface Session extends Emitter<SessionEvents> {
   kick(target: PlayerTarget, why?: string): Promise<ConductOutcome>
 
   /**
-   * Puts a player out for as long as the session lasts, also one who is away: at most 32. A player
-   * is a key, and who comes with another key is another player: in a room that is open to all a
-   * ban is a courtesy, and holds where players come in by tickets.
+   * Bans a player, also one who is away, for as long as the session lasts; at most 32. A player is
+   * a key, so with a new key one is a new player: in an open room a ban is easily evaded, and it
+   * holds where players need tickets.
    */
   ban(target: PlayerTarget, why?: string): Promise<ConductOutcome>
 
-  /** Lets a player come in again. */
+  /** Lifts a ban. */
   pardon(target: PlayerTarget): Promise<ConductOutcome>
 
   /**
-   * In a room with `expellers: 'vote'`: wants a player to be banned, or (false) does not any more.
-   * More than half of the others do it, and two at least.
+   * In a room with `expellers: 'vote'`: votes for banning a player, or (false) withdraws the vote.
+   * It takes more than half of the others, and at least two.
    */
   vote(target: PlayerTarget, stands?: boolean): Promise<ConductOutcome>
 
   /**
-   * In a room with `entry: 'invite'`: lets others in. What it gives is a text for `ticket` of their
-   * `join`; put it into the fragment of a link, which browsers send to no server. It counts once
-   * the hub has it on disk, and as long as the session lasts.
+   * In a room with `entry: 'invite'`: makes an invitation, a text for `ticket` of `join`. Put it
+   * into the fragment of a link, which browsers send to no server. The invitation is on the hub's
+   * disk when the promise resolves, and valid as long as the session lasts.
    *
-   * Right behind `join`, and while the hub is away, it waits up to 5 s for the hub; then it is
-   * `lost`. It rejects with a HoldfastError: `bad-value`, `left`.
+   * Right after `join`, and while the hub is unreachable, it waits up to 5 s for the hub; then it
+   * is `lost`. It rejects with a HoldfastError: `bad-value`, `left`.
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
 
   /**
-   * Steps a world at a fixed rate, 1 to 250 times a second, on whoever serves: every member calls
-   * this alike, and the step runs at one. When that one dies the next goes on, from what everybody
-   * sees. A step that throws costs that step, and is told to `on('error')`.
+   * Steps a simulation at a fixed rate, 1 to 250 times a second, on the server. Every member calls
+   * this alike, and the step runs on one. When that one dies, the next server continues from the
+   * state that all members see. A step that throws is skipped, and reported by `on('error')`.
    *
-   * @returns ends it here
+   * @returns a function that ends it here
    * @throws HoldfastError `bad-value`, `left`
    */
   simulate(hz: number, step: (step: SimulationStep) => void, options?: SimulateOptions): Stop
@@ -249,32 +249,32 @@ export interface Session extends Emitter<SessionEvents> {
   /** Whether `kick`, `ban` and `pardon` are ours to do: where `vote` is, they are hosts’ alone. */
   readonly mayExpel: boolean
 
-  /** Who was banned. */
+  /** The banned players. */
   readonly banned: readonly Banned[]
 
-  /** The votes that go on. */
+  /** The votes under way. */
   readonly ballots: readonly Ballot[]
 
   /**
-   * As the server: gives that role to the backup; nothing stands still and nobody is removed. A
-   * page does this by itself when it freezes, and whoever serves when it leaves.
+   * As the server: hands the role to the backup, without a pause. A page does this automatically
+   * when it freezes, and a server when it leaves.
    *
-   * @returns false if we do not serve, or nobody could take it
+   * @returns false if this member does not serve, or there is no backup
    * @throws HoldfastError `left`
    */
   handOver(): boolean
 
   /**
-   * Leaves: hands over if we serve, and waits until the others know that we are gone, or as the
-   * last until the hub has the room and its end; 3 s at most. From the call on every verb fails
-   * with `left`, of handles too; what only reads goes on. Called again it waits for the same.
+   * Leaves: hands over as the server, and waits until the others know, or as the last member until
+   * the hub has stored the room; 3 s at most. From the call on every method that changes something
+   * fails with `left`, also those of handles; reading goes on. A second call waits for the same.
    */
   leave(): Promise<void>
 
   /** Leaves, at the end of a block of `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 
-  /** Leaves at once: what the others are told may not reach them. For a page that closes. */
+  /** Leaves at once; the goodbye may not reach the others. For a page that closes. */
   end(why: string): void
 }
 
@@ -293,13 +293,13 @@ export interface SessionDebug {
   warp(factor: number | null): void
 
   /**
-   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
-   * that jumps far looks like a death, and may change who serves.
+   * Sets simulated network conditions on this member's links, as `condition` of `join` does; null
+   * for none. A large jump of the delay looks like a death, and may change the server.
    *
    * @throws HoldfastError `left`, or `bad-value` that names the word
    */
   condition(text: string | null): void
 
-  /** Dies without a word, as a killed process does: to see what the others make of it. */
+  /** Stops without a goodbye, like a killed process, to test how the others react. */
   crash(): void
 }

@@ -1,12 +1,11 @@
 /**
- * A world that is stepped at a fixed rate by whoever serves: `session.simulate`.
+ * A simulation that the server steps at a fixed rate: `session.simulate`.
  *
- * A tick is an instant of session time, and has its number from there: so the next server goes on
- * with the tick that is due, whoever died. Two servers agree on the time but for some milliseconds,
- * so a server steps nothing while its role is on the way to another, and the next one leaves out
- * the tick that is just due: no tick is stepped by both.
- * What a step changed is as safe as any change: objects in their newest form, the rest when it was
- * acknowledged. So the next server steps on from what everybody sees.
+ * A tick is an instant of session time, which gives it its number, so the next server continues
+ * with the tick that is due. The clocks of two servers differ by some milliseconds. So a server
+ * steps nothing while its role moves to another, and the new server skips the tick that is just
+ * due: no tick is stepped twice. The changes of a step are as safe as any changes, so the next
+ * server continues from the state that all members see.
  */
 
 import { badValue, type Millis } from '../machine.ts'
@@ -19,12 +18,12 @@ import { type Stop, stopping } from '../api/emitter.ts'
 
 /** Most steps a second. */
 export const HZ_MAX = 250
-/** Longest time that is made up for. */
+/** Most time that `catchUp` may be. */
 export const CATCH_UP_MAX: Millis = 60_000
 const CATCH_UP_DEFAULT: Millis = 1_000
-/** Whoever serves and does not know the time yet looks again after this. */
+/** A server that does not know the time yet checks again after this. */
 const UNTOLD_MS: Millis = 50
-/** So near to its instant a tick is due: a clock in floats may never be there to the last bit. */
+/** A tick is due this close to its instant, for rounding of float clocks. */
 const NEAR_MS: Millis = 0.01
 
 /** One step of a simulation. */
@@ -39,34 +38,34 @@ export interface SimulationStep {
   readonly skipped: number
 }
 
-/** What `simulate` takes besides. */
+/** Options of `simulate`. */
 export interface SimulateOptions {
   /**
-   * How much session time is made up for at most, in ms, when the process stood still: 0 to 60,000,
-   * by default 1,000. What is beyond is skipped, and the next step is told.
+   * Most session time, in ms, that is caught up after the process was frozen: 0 to 60,000, by
+   * default 1,000. Ticks beyond that are skipped; the next step has their number in `skipped`.
    */
   readonly catchUp?: Millis
 }
 
-/** What a simulation needs of its session. */
+/** The session as a simulation sees it. */
 export interface SimulationHost {
   /** Null once the session is over. */
   memberLoop(): MemberLoop | null
-  /** Whether we serve just now, somebody else does, or our role is on its way to them. */
+  /** Whether we serve, hand the role over, or follow another server. */
   role(): 'serves' | 'hands' | 'follows'
   report: Report
 }
 
-/** See the head of this file. */
+/** One simulation of this member. */
 export class Simulation {
   readonly #host: SimulationHost
   readonly #step: (step: SimulationStep) => void
   readonly #ms: Millis
   readonly #most: number
   #alarm: Alarm | null = null
-  /** The last tick that was stepped or skipped; null while somebody else serves. */
+  /** The last tick that was stepped or skipped; null while another member serves. */
   #last: number | null = null
-  /** Somebody else served before. */
+  /** Another member served before. */
   #isNext = false
   #isOver = false
   #isStepping = false
@@ -94,7 +93,7 @@ export class Simulation {
     this.#alarm?.cancel()
   })
 
-  /** Something changed: who serves, or that the time is known. */
+  /** The server changed, or the time became known. */
   look(): void {
     const memberLoop = this.#host.memberLoop()
     if (this.#isOver || this.#isStepping || !memberLoop) return

@@ -1,11 +1,11 @@
 /**
- * A player's token as text: who it is in which session, and the seed of its key; behind these the
- * key of the room, if it has one, and the newest of the room that the hub had on disk:
+ * A player's token as text: session, player and the seed of its key; then the key of the room, if
+ * any, and the newest point of the room that the hub had on disk:
  *
  *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<sheets>-<mark>
  *
- * Whoever has it is that player, so it belongs where only the player sees it: the storage of a
- * tab, a link sent to oneself. It is worth nothing once the player was away for a minute.
+ * Anyone who has the token is that player, so keep it private: in the storage of a tab, for
+ * example. It expires once the player was away for a minute.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -43,8 +43,8 @@ function parsePoint(text: string): Token['point'] {
 }
 
 /**
- * From text. A seed of another length is that of an older version, of whose sessions none is left:
- * null, as for somebody new.
+ * Parses a token. A seed of another length is from an older version, whose sessions are gone: null,
+ * as for a new player.
  *
  * @throws HoldfastError code `bad-value`
  */
