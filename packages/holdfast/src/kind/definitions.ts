@@ -1,4 +1,4 @@
-/** The definitions of one game, sorted out. Their order says nothing: names do. */
+/** The definitions of one game, sorted by kind and name: their given order does not matter. */
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { byUtf8, shown } from '../wire/fields/schema.ts'
@@ -7,9 +7,9 @@ import type { Definition, Kind } from './kind.ts'
 /** The definitions of a game by kind, kinds by channel, definitions by name. */
 export interface Definitions {
   readonly kinds: ReadonlyMap<Kind, readonly Definition[]>
-  /** All that two builds must agree on, a line for each definition. */
+  /** The text on which two builds must agree, a line for each definition. */
   readonly text: string
-  /** By what a room that is kept is read when it is opened again. */
+  /** The text by which a stored room is read when it is opened again. */
   readonly kept: string
 }
 
@@ -45,19 +45,19 @@ export function sortDefinitions(given: unknown): Definitions {
   return { kinds: new Map(kinds), text, kept: kept.join('\n') }
 }
 
-/** Where it stands among those that were given. @throws HoldfastError code `not-found` */
+/** The position of a type among the given ones. @throws HoldfastError code `not-found` */
 export function placeOf<Type extends Definition>(given: readonly Type[], type: Type): number {
   const place = given.indexOf(type)
   if (place >= 0) return place
   throw notGiven(type)
 }
 
-/** A definition that `join` was not given. */
+/** The error for a definition that `join` was not given. */
 export function notGiven({ kind, name }: Definition): HoldfastError {
   return new HoldfastError('not-found', `the ${kind.word} "${name}" was not given to join`)
 }
 
-/** The kind of a definition; null if it is none. */
+/** The kind of a definition; null for any other value. */
 export function kindOf(definition: unknown): Kind | null {
   const kind = (definition as { kind?: unknown } | null | undefined)?.kind
   const isKind = typeof kind === 'object' && kind !== null && 'open' in kind

@@ -1,6 +1,6 @@
 /**
- * What a kind of definitions is to a session. A definition carries its kind, and the kind brings
- * the part of the protocol and the face that users hold of it: what nobody names is not loaded.
+ * The contract between a session and a kind of definitions. A definition carries its kind, and the
+ * kind brings its part of the protocol and the face for users, so unused kinds are not loaded.
  */
 
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
@@ -9,27 +9,27 @@ import type { Reports } from '../api/reports.ts'
 import type { Value } from '../actions/protocol/actions.ts'
 import type { Emitter } from '../api/emitter.ts'
 
-/** What the table tells. */
+/** The events of the table. */
 export interface TableEvents {
-  /** Keys whose values are others, were added or went. */
+  /** Keys whose values changed, were added or removed. */
   changed: readonly string[]
 }
 
-/** The table that actions write, as far as it is safe: what the backup has, too. */
+/** The table that actions write, as far as it is committed. */
 export interface TableView extends Emitter<TableEvents> {
-  /** The value of a key; undefined where there is none. */
+  /** The value of a key; undefined if there is none. */
   get(key: string): Value | undefined
-  /** Keys with such a beginning, sorted. Default: all. */
+  /** Keys with that prefix, sorted. Default: all. */
   keys(prefix?: string): string[]
 }
 
 /** A member as an application sees it. */
 export interface MemberInfo {
-  /** The same for as long as the player takes part, over reconnections and failures. */
+  /** The number of the player, the same over reconnections and failures. */
   readonly player: number
   /** The number of this incarnation. */
   readonly inc: PeerId
-  /** What `join` was given; two may have the same. */
+  /** The name that `join` was given; two members may have the same. */
   readonly name: string
   /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
   readonly kind: 'node' | 'browser' | 'guest'
@@ -39,7 +39,7 @@ export interface MemberInfo {
 
 /** What `join` takes in `types`. */
 export interface Definition {
-  /** What made it, and the part of a session that it brings. */
+  /** Its kind, which brings a part of a session. */
   readonly kind: Kind
   /** 1 to 32 characters; no two definitions of a game have the same. */
   readonly name: string
@@ -47,24 +47,24 @@ export interface Definition {
 
 /** A kind of definitions. */
 export interface Kind<Word extends string = string> {
-  /** What one of them is called: `object`, `piece`, `action` … */
+  /** The word for one of them: `object`, `piece`, `action` … */
   readonly word: Word
-  /** Of its part: 4 to 63 for ours, 64 to 255 for parts by others. Kinds go in this order. */
+  /** The channel of its part: 4 to 63 for ours, 64 to 255 for parts by others. It orders kinds. */
   readonly channel: number
   /** Most definitions of this kind in a game. */
   readonly most: number
   /** Options of `join` that are for this kind. */
   readonly options?: readonly string[]
-  /** What two builds must agree on about a definition. */
+  /** The text on which two builds must agree about a definition. */
   text(definition: Definition): string
   /**
-   * What must be known of a definition to read what a kept room has of it; '' if it has nothing.
-   * Without this, no room has anything of the kind.
+   * The text by which a stored room's data of a definition is read; '' if it stores none. Without
+   * this, no room stores anything of the kind.
    */
   keptText?(definition: Definition): string
-  /** Whether what is kept of it must not be read by whoever runs the hub. */
+  /** Whether the operator of the hub must not read its stored data. */
   hides?(definition: Definition): boolean
-  /** Of the options of `join`: what whoever founds a session settles for all, `name=value`. */
+  /** The options of `join` that a session's founder sets for all members, as `name=value`. */
   terms?(options: Readonly<Record<string, unknown>>): string
   /** Makes the part and its face for one session. */
   open(definitions: readonly Definition[], host: Host): Opened
@@ -77,28 +77,28 @@ export interface Opened {
   readonly face: Face
 }
 
-/** What stands between a part and its user. */
+/** The interface between a part and its user. */
 export interface Face {
-  /** Before anything is done: draws bytes that nobody can guess. */
+  /** Called first. @param random  draws bytes that nobody can guess */
   begin?(random: (count: number) => Uint8Array): void
-  /** The part told something. */
+  /** An event of the part. */
   onEvent?(event: never): void
   /** There is a new view. */
   viewed?(): void
-  /** Others are out of the hub’s reach than before. */
+  /** The set of members that the hub cannot reach changed. */
   reachabilityChanged?(): void
-  /** All that one verb brought was told. */
+  /** All events of one call were delivered. */
   settled?(): void
-  /** Nothing more will come. */
+  /** The session is over. */
   end?(code: ErrorCode, why: string): void
 }
 
-/** What a face gets of its session, and nothing more. */
+/** The session as a face sees it. */
 export interface Host {
   readonly reports: Reports
-  /** What `join` was given. */
+  /** The options of `join`. */
   readonly options: Readonly<Record<string, unknown>>
-  /** What the actions of the game may change besides their table. A kind adds what it has. */
+  /** State that actions may change besides their table; each kind adds its own. */
   readonly companions: Companion[]
   /** The session is over, for whatever reason. */
   readonly over: boolean
@@ -109,26 +109,26 @@ export interface Host {
   readonly members: readonly MemberInfo[]
   readonly primary: MemberInfo | null
   find(inc: PeerId): MemberInfo | null
-  /** Whether a member is out of the hub’s reach: its process ended, or its path is cut. */
+  /** Whether the hub cannot reach a member: its process ended, or its path is cut. */
   isAway(inc: PeerId): boolean
   findPlayer(player: number): MemberInfo | null
-  /** Tells the listeners of one of the session’s events. @returns whether there is any */
+  /** Emits an event of the session. @returns whether it has any listener */
   emit(event: string, value: unknown): boolean
   /** @throws HoldfastError `watching` in a member that only watches */
   checkPlays(verb: string): void
-  /** The own clock; NaN once the session was left. */
+  /** Our clock; NaN once the session was left. */
   clock(): Millis
   /** Session time; NaN while it is not known. */
   time(): Millis
-  /** The same for what is changed: all changes until the code at hand returns share one instant. */
+  /** Session time of a change: all changes until the running code returns share one instant. */
   changing(): Millis
-  /** Runs a verb of the part, whose messages wait for `touch`. Undefined once we left. */
+  /** Runs an operation on the part; its messages wait for `touch`. Undefined once we left. */
   do<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
-  /** The same, and what it leaves to be sent is sent. */
+  /** The same, and sends its messages. */
   doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
-  /** Something of ours changed: it leaves when the code at hand has returned. */
+  /** Something of ours changed: it is sent when the running code has returned. */
   touch(): void
-  /** The same, and listeners hear of it: of the first change of a turn within the call. */
+  /** The same, and listeners are notified: of the first change of a turn within the call. */
   tell(): void
   /** Asks the primary for an operation on the part. */
   ask(request: OperationRequest): void
@@ -138,11 +138,11 @@ export interface Host {
 export interface OperationRequest {
   /** Its body, made when it has its number. */
   body(): Uint8Array
-  /** Its outcome is told. */
+  /** Called with its outcome. */
   settle(outcome: Uint8Array): void
-  /** Nobody will tell what came of it: a sentence says why. */
+  /** Its outcome will never be known. @param why  a sentence */
   lost(why: string): void
-  /** It was not asked, for it cannot be. */
+  /** It could not be sent. */
   reject(error: Error): void
 }
 

@@ -1,24 +1,24 @@
-/** What there is of one type, as it comes and goes. */
+/** Collections: the live lists of all handles of one type. */
 
 import { guarded, type Emitter, Listeners } from '../api/emitter.ts'
 import { checkFunction } from '../api/options.ts'
 import type { Reports } from '../api/reports.ts'
 
-/** What a listing tells: of each handle, before the listeners of `subscribe` hear. */
+/** Events of a listing, one for each handle, before the listeners of `subscribe` are called. */
 export interface ListingEvents<Item> {
-  /** It came, or may be seen now. What was there before is not told. */
+  /** It was added, or is visible now. Handles that were there before cause no event. */
   added: Item
-  /** It changed, or changed hands; once for all that came together. */
+  /** Its state or owner changed; once for all changes that arrived together. */
   changed: Item
-  /** It went, or may not be seen any more. */
+  /** It was removed, or is hidden now. */
   removed: Item
 }
 
-/** Handles as they are now, and how to hear of more. */
+/** The handles of a type at one moment, and subscriptions to changes. */
 export interface Listing<Item> extends ReadonlyArray<Item>, Emitter<ListingEvents<Item>> {
-  /** What `session.all` returns by now. The same function for each type, and needs no `this`. */
+  /** Returns the current list, as `session.all` does. Stable for each type; needs no `this`. */
   readonly snapshot: () => Listing<Item>
-  /** Calls after each change, once for all that came together. @returns stops it */
+  /** Calls the listener once after changes that arrived together. @returns stops it */
   readonly subscribe: (listener: () => void) => () => void
 }
 
@@ -29,11 +29,11 @@ class HandleCollection<Item> {
   readonly #reports: Reports
   readonly #listeners = new Set<() => void>()
   readonly #events: Listeners<ListingEvents<Item>>
-  // What is to be told, in order; a change of what came just now is no news.
-  readonly #news = new Map<Item, (keyof ListingEvents<Item>)[]>()
+  // Events to emit, in order; a handle that was just added emits no `changed`.
+  readonly #pending = new Map<Item, (keyof ListingEvents<Item>)[]>()
   #snapshot: Listing<Item> | null = null
 
-  /** @param order  of the snapshot; if null, as they came */
+  /** @param order  of the snapshot; null for the order in which they were added */
   constructor(reports: Reports, order: ((a: Item, b: Item) => number) | null) {
     this.#reports = reports
     this.#order = order
@@ -43,56 +43,56 @@ class HandleCollection<Item> {
   readonly snapshot = (): Listing<Item> => {
     if (this.#snapshot) return this.#snapshot
     const { snapshot, subscribe, on } = this
-    // They are no items, and nobody wants to see them in a list.
-    const ways = {
+    // Not enumerable, so that they do not look like items.
+    const methods = {
       snapshot: { value: snapshot },
       subscribe: { value: subscribe },
       on: { value: on },
     }
     const handles = [...this.#handles]
     if (this.#order) handles.sort(this.#order)
-    const items = Object.defineProperties(handles, ways)
+    const items = Object.defineProperties(handles, methods)
     this.#snapshot = Object.freeze(items) as unknown as Listing<Item>
     return this.#snapshot
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
     checkFunction('what subscribe takes', listener)
-    const hear = guarded(this.#reports, 'a listener of a list', listener)
-    this.#listeners.add(hear)
-    return () => void this.#listeners.delete(hear)
+    const call = guarded(this.#reports, 'a listener of a list', listener)
+    this.#listeners.add(call)
+    return () => void this.#listeners.delete(call)
   }
 
   readonly on: Emitter<ListingEvents<Item>>['on'] = (name, listener, options) => {
     return this.#events.on(name, listener, options)
   }
 
-  /** One came, changed, changed hands, or went. */
+  /** A handle was added, changed or removed. */
   note(handle: Item, name: keyof ListingEvents<Item>): void {
     if (name === 'added') this.#handles.add(handle)
     if (name === 'removed' && !this.#handles.delete(handle)) return
     this.#snapshot = null
     if (!this.#events.hasListeners(name)) return
-    const news = this.#news.get(handle) ?? []
-    this.#news.set(handle, news)
-    if (name !== 'changed' || news.length === 0) news.push(name)
+    const events = this.#pending.get(handle) ?? []
+    this.#pending.set(handle, events)
+    if (name !== 'changed' || events.length === 0) events.push(name)
   }
 
-  /** Tells the listeners. */
+  /** Calls the listeners. */
   emit(): void {
-    const news = [...this.#news]
-    this.#news.clear()
-    for (const [handle, names] of news) {
+    const pending = [...this.#pending]
+    this.#pending.clear()
+    for (const [handle, names] of pending) {
       for (const name of names) this.#events.emit(name, handle)
     }
-    for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
+    for (const call of [...this.#listeners]) if (this.#listeners.has(call)) call()
   }
 }
 
-/** All of a session's, type by type. Listeners hear once of all that came with one verb. */
+/** All collections of a session. Listeners are called once for all changes of one call. */
 export class Collections<Type, Item> {
   readonly #all: ReadonlyMap<Type, HandleCollection<Item>>
-  // Since the last word to the listeners.
+  // Collections that changed since listeners were called.
   readonly #touched = new Set<HandleCollection<Item>>()
 
   constructor(
@@ -103,22 +103,22 @@ export class Collections<Type, Item> {
     this.#all = new Map(types.map((type) => [type, new HandleCollection(reports, order)]))
   }
 
-  /** What there is of a type that the session has. */
+  /** The collection of a type that the session has. */
   of(type: Type): HandleCollection<Item> {
     return this.#all.get(type)!
   }
 
-  /** One of that type came. */
+  /** A handle was added. */
   add(type: Type, handle: Item): void {
     this.#note(type, handle, 'added')
   }
 
-  /** One went. */
+  /** A handle was removed. */
   delete(type: Type, handle: Item): void {
     this.#note(type, handle, 'removed')
   }
 
-  /** One changed, or changed hands. */
+  /** A handle changed, or has another owner. */
   touch(type: Type, handle: Item): void {
     this.#note(type, handle, 'changed')
   }
@@ -129,7 +129,7 @@ export class Collections<Type, Item> {
     collection.note(handle, name)
   }
 
-  /** Tells the listeners. */
+  /** Calls the listeners. */
   emit(): void {
     const touched = [...this.#touched]
     this.#touched.clear()

@@ -1,26 +1,26 @@
-/** What comes of a request, and the sentences in which a refusal is told. */
+/** Outcomes of requests, and the sentences of refusals. */
 
 import type { OutcomeCode } from '../codes.ts'
 import { isMisfit } from '../machine.ts'
 import type { Refusal } from '../objects/protocol/objects.ts'
 import type { MemberInfo } from './kind.ts'
 
-/** What was asked for is not done. */
+/** A request that was not carried out. */
 export interface Refused<Code extends OutcomeCode = OutcomeCode> {
-  /** Nothing of it was done, unless the code says that nobody knows. */
+  /** Nothing was done, unless the code says that nobody knows. */
   readonly ok: false
-  /** Which case it is; every request lists its own. */
+  /** The reason; each request lists its codes. */
   readonly code: Code
   /** A sentence for people. */
   readonly reason: string
-  /** Who has it, was first or said no: where somebody did, and is here. */
+  /** The member that has it, was first or declined, if there is one and it is here. */
   readonly by?: MemberInfo
 }
 
 /**
- * What came of a request. Nothing throws that others may refuse, or that depends on what somebody
- * typed: a text that is too long is `unfit`. A mistake in the call does: a name or a kind of value
- * that is none, a field that is missing.
+ * The outcome of a request. Requests that others can refuse, or that depend on typed text, never
+ * throw: a text that is too long is `unfit`. Mistakes in a call throw: an unknown name, a value of
+ * the wrong kind, a missing field.
  *
  *     const got = await lump.take()
  *     if (!got.ok) show(got.reason, got.by?.name)
@@ -30,22 +30,22 @@ export type Outcome<Value, Code extends OutcomeCode> =
   | Refused<Code>
 
 /**
- * What came of `take`: it is ours from here on; or
+ * The outcome of `take`: we own it from now on; or
  *
- * - `fixed`: its type lets nobody take it
- * - `held`: it is on its way to somebody (`by`)
- * - `busy`: somebody (`by`) asked before, and its owner has not answered yet
- * - `late`: somebody (`by`) was quicker
- * - `gone`: it has ended
+ * - `fixed`: nobody can take objects of its type
+ * - `held`: it is on its way to another member (`by`)
+ * - `busy`: another member (`by`) asked before, and its owner has not answered yet
+ * - `late`: another member (`by`) was quicker
+ * - `gone`: it was destroyed
  * - `denied`: its owner (`by`) said no
  * - `no-answer`: its owner (`by`) did not answer within 10 s, or nobody did within 30 s
- * - `overloaded`: we ask for more than the server does for one player in a second
+ * - `overloaded`: our player asks for more in a second than the server does for one player
  * - `lost`: the session ended first, and nobody knows
  */
 export type TakeOutcome = Outcome<undefined, Exclude<Refusal, 'away'> | 'lost'>
 
 /**
- * What came of `give`: it is theirs from here on; or `away` (they are not here, or did not take it
+ * The outcome of `give`: they own it from now on; or `away` (they are not here, or did not take it
  * within 2 s), `held` (it is on its way to another), `late` (another has it), `gone`, `no-answer`,
  * `overloaded`, `lost` (the session ended first, and nobody knows).
  */
@@ -55,19 +55,19 @@ export type GiveOutcome = Outcome<
 >
 
 /**
- * What came of an action: its answer; or
+ * The outcome of an action: its answer; or
  *
- * - `unfit`: an argument does not fit its field, or all are too long; it was not asked for
- * - `refused`: it threw, and the sentence is its; nothing of what it did is kept
+ * - `unfit`: an argument does not fit its field, or all are too long; it was not sent
+ * - `refused`: it threw, and `reason` is its message; all its changes were dropped
  * - `failed`: it was done, but its answer does not fit its field
  * - `lost`: the session ended first, or its answer died with the machines that had it
  */
 export type ActionOutcome<Answer> = Outcome<Answer, 'unfit' | 'refused' | 'failed' | 'lost'>
 
 /**
- * What came of what was done to a piece: it is recorded; or
+ * The outcome of an update of a piece: it is recorded; or
  *
- * - `unfit`: a value does not fit its field; nothing was shown or asked for
+ * - `unfit`: a value does not fit its field; nothing was shown or sent
  * - `late`: somebody (`by`) changed it first
  * - `held`: somebody (`by`) holds it
  * - `refused`: the rules of its type say no, or those of pieces
@@ -79,14 +79,14 @@ export type PieceOutcome = Outcome<
   'unfit' | 'late' | 'held' | 'refused' | 'gone' | 'lost'
 >
 
-/** What was done to a piece is recorded. */
+/** A recorded update of a piece. */
 export interface Recorded {
-  /** Not just so, or so that nobody could foresee what it shows: look at `state`. */
+  /** It was recorded with other values, or with values that nobody could predict: see `state`. */
   readonly clamped: boolean
 }
 
 /**
- * What came of a call: its answer; or nothing ran with
+ * The outcome of a call: its answer; or nothing ran with
  *
  * - `unfit`: an argument does not fit its field, or all are too long
  * - `away`: the member is not here, or does not answer to that
@@ -103,13 +103,13 @@ export type CallOutcome<Answer> = Outcome<
   'unfit' | 'away' | 'unreachable' | 'overloaded' | 'failed' | 'timeout' | 'lost'
 >
 
-/** All is well. */
+/** Success without a value. */
 export const DONE: { readonly ok: true; readonly value: undefined } = Object.freeze({
   ok: true,
   value: undefined,
 })
 
-/** It is not so, for that reason. @param by  who stands in the way; null for nobody */
+/** A refusal. @param by  the member that has it or declined; null for nobody */
 export function refused<Code extends OutcomeCode>(
   code: Code,
   reason: string,
@@ -118,7 +118,7 @@ export function refused<Code extends OutcomeCode>(
   return by ? { ok: false, code, reason, by } : { ok: false, code, reason }
 }
 
-/** A value that does not fit is an outcome. @throws whatever else the error is */
+/** The outcome for a value that does not fit. @throws any other error */
 export function unfit(error: unknown): Refused<'unfit'> {
   if (isMisfit(error)) return refused('unfit', error.message)
   throw error

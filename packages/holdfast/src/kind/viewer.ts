@@ -1,15 +1,15 @@
-/** How one member sees what moves: at what time, how warped, and how old it is. */
+/** How one member sees moving objects: the warping factor, and their latency by stage. */
 
 import { badValue, type Millis } from '../machine.ts'
 import * as ages from '../motion/ages.ts'
 
 /** One viewer of a session. */
 export class Viewer {
-  /** For all types; null for what each type says. */
+  /** The factor for all types; null for that of each type. */
   factor: number | null = null
   readonly ages: ages.Ages = ages.create()
 
-  /** Data made at that session time came, so old at the stages up to here. */
+  /** Data made at that session time arrived. @param found  its age at each stage up to here */
   received(madeAt: Millis, found: readonly Millis[]): void {
     for (const [at, age] of found.entries()) ages.note(this.ages, ages.STAGES[at]!, madeAt, age)
   }
@@ -19,7 +19,7 @@ export class Viewer {
     ages.note(this.ages, 'shown', madeAt, now - madeAt)
   }
 
-  /** What was measured at each stage. */
+  /** The figures of each stage. */
   figures(): Record<ages.Stage, ages.AgeFigures> {
     const all = ages.STAGES.map((stage) => [stage, ages.figures(this.ages[stage])] as const)
     return Object.fromEntries(all) as Record<ages.Stage, ages.AgeFigures>
@@ -31,7 +31,7 @@ export class Viewer {
   }
 }
 
-/** The factor, if it is one. @throws HoldfastError code `bad-value` */
+/** Checks a factor. @throws HoldfastError code `bad-value` */
 export function checkFactor(what: string, factor: number): number {
   if (factor >= 0 && factor < 1) return factor
   throw badValue(`${what} is from 0 to below 1: ${String(factor)}`)

@@ -1,4 +1,4 @@
-/** What a user holds of an object: its state, who owns it, and the means to change that. */
+/** The handle of an object: its state, its owner, and the methods that change both. */
 
 import { badValue, HoldfastError, type Millis, type PeerId, within } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
@@ -22,17 +22,17 @@ import type { Host, MemberInfo } from '../kind/kind.ts'
 import type { ObjectType, Patch } from './types.ts'
 import type { Viewer } from '../kind/viewer.ts'
 
-/** What an object tells, and what the listener gets. */
+/** The events of an object, and what each passes to its listeners. */
 export interface ObjectEvents {
-  /** Its state is another, or its owner is; once for all that came together. */
+  /** Its state or its owner changed; once for all changes that arrived together. */
   changed: void
-  /** It is ours now. */
+  /** We own it now. */
   granted: { readonly from: MemberInfo | null }
-  /** It is ours no more; what we wrote and nobody had seen is lost. */
+  /** We own it no more; changes of ours that nobody had received are lost. */
   lost: { readonly to: MemberInfo | null }
-  /** What we asked for was refused, for the reason that the promise says too. */
+  /** A request of ours was refused; the promise has the same code. */
   denied: { readonly code: string; readonly by: MemberInfo | null }
-  /** It has ended, or we may not see it any more; `full`: the session had no room for it. */
+  /** It was destroyed, or is hidden from us; `full`: the session had no room for it. */
   gone: { readonly reason: 'ended' | 'full' }
 }
 
@@ -40,32 +40,32 @@ const EVENTS = ['changed', 'granted', 'lost', 'denied', 'gone'] as const
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectEvents> {
-  /** Unique in the session, for ever: it stays when the object changes hands. */
+  /** Unique in the session for ever; a new owner does not change it. */
   readonly id: string
-  /** The definition that it was made by. */
+  /** The definition of its type. */
   readonly type: ObjectType<F>
-  /** The newest state that is known here. It never changes: a new one takes its place. */
+  /** The newest state that is known here. It is immutable; each change makes a new one. */
   readonly state: Readonly<StateOf<F>>
   /** Whether we own it, and may change it. */
   readonly mine: boolean
-  /** False for ever once it ended, or may not be seen any more. */
+  /** False for ever once it was destroyed or hidden from us. */
   readonly alive: boolean
-  /** Null for the moment in which it is with nobody. */
+  /** Null while nobody owns it, which is a moment. */
   readonly owner: MemberInfo | null
   /**
-   * Its owner is away and may come back: their process ended or was killed, or the hub has not
-   * reached it for 0.5 s. Once they are out of `members`, the server keeps it meanwhile. `changed`
-   * tells when that is so, and when it is so no more.
+   * Its owner is away and may come back: their process ended, or the hub has not reached it for
+   * 0.5 s. Once they are out of `members`, the server keeps the object for them. `changed` reports
+   * when this becomes true or false.
    */
   readonly away: boolean
   /** Rises with each change of owner: by (epoch, count). */
   readonly version: Version
   /**
-   * What to draw now: the state with its places moved on to session time, and eased into what
-   * came last. What is one's own, or of a type without motion, is drawn as its state.
+   * The state to draw now: its places are extrapolated to session time and smoothed. Own objects,
+   * and objects of a type without motion, are drawn as their state.
    *
-   * @param into  an object that an earlier call returned, to be used again; what is returned
-   *   counts, for a state is never written to
+   * @param into  an object that an earlier call returned, to be filled again. Use the returned
+   *   object: if `into` is a state, it is not written to
    */
   view(into?: Readonly<StateOf<F>>): Readonly<StateOf<F>>
   /**
@@ -78,29 +78,29 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
   /** Ends it. @throws HoldfastError `not-owner`, `not-found` once it ended, `left` */
   destroy(): void
   /**
-   * Asks to own it. It always ends, whoever dies, gives, or is cut off meanwhile: within a round
-   * trip to the server; where its owner is asked, within 10 s more; after 30 s in any case. Granted
-   * is of that moment: it may be followed by `lost`.
+   * Asks to own it. The promise always resolves, whatever fails meanwhile: within a round trip to
+   * the server; within 10 s more if its owner is asked; after 30 s in any case. A grant holds for
+   * that moment: `lost` may follow.
    *
    * @throws HoldfastError code `left`
    */
   take(): Promise<TakeOutcome>
   /**
-   * Gives it to a member with the state it has now; until that is decided it may not be changed.
+   * Gives it to a member in its present state; it may not be changed until that is decided.
    *
    * @throws HoldfastError `not-owner`, `not-found` once it ended, `left`
    */
   give(to: MemberInfo): Promise<GiveOutcome>
 }
 
-/** What a handle needs of the registry that has it. */
+/** What a handle needs of its registry. */
 export interface HandleOwner {
   readonly viewer: Viewer
   readonly host: Host
   readonly state: objects.Objects
-  /** Runs a verb of the objects; undefined when the session was left. */
+  /** Runs an operation on the objects; undefined once the session was left. */
   run<Result>(verb: (context: objects.Context) => Result): Result | undefined
-  /** The fields of one of ours were changed. @returns whether that is said */
+  /** The fields of one of ours were changed. @returns whether the change is sent now */
   set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
   ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<TakeOutcome & GiveOutcome>
   /** The user changed one of ours. */
@@ -114,21 +114,21 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   /** Not for users: the session had no room for it. */
   refused = false
   #state: StateOf<F>
-  // Fields that changed since it was made.
+  // Fields that changed since `#state` was made.
   #stale = 0
   #replica: Replica
   readonly #holder: HandleOwner
   readonly #host: Host
   #motion: motion.Motion | null
-  // Ours as it goes on while we are on the way back, until it is given to us again.
+  // While we reconnect: the fields of an object of ours, until it is given back to us.
   #kept: Quantised | null = null
   // Destroyed meanwhile.
   #doomed = false
   #wasAway = false
-  // What came is measured, and was not shown yet.
+  // The newest sample has ages, and was not shown yet.
   #measured = false
   #events: Listeners<ObjectEvents> | null = null
-  // Who asks twice waits for one answer.
+  // A second `take` waits for the answer to the first.
   #taking: Promise<TakeOutcome> | null = null
 
   constructor(holder: HandleOwner, type: ObjectType<F>, replica: Replica) {
@@ -150,7 +150,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return this.#replica
   }
 
-  // Made when somebody looks: who only sets and views never does.
+  // Built on demand: callers that only set and view never need it.
   get state(): StateOf<F> {
     if (this.#stale !== 0) {
       const fields = this.#kept ?? this.#replica.fields
@@ -177,7 +177,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return former !== 0 || this.#holder.state.departed.has(owner) || this.#host.isAway(owner)
   }
 
-  /** Not for users: whether that is another answer than this gave last. */
+  /** Not for users: whether `away` changed since the last call. */
   awayChanged(): boolean {
     const before = this.#wasAway
     this.#wasAway = this.away
@@ -188,14 +188,14 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return this.replica.version
   }
 
-  /** Not for users: a newer state came, with these fields, so old at each stage. */
+  /** Not for users: a newer state arrived. @param ages  its age at each stage */
   onChange(mask: number, ages: readonly Millis[] | null): void {
     if (this.#kept) return
     this.#stale |= mask
     this.#took(ages)
   }
 
-  /** Not for users: we are on the way back, and it was ours. */
+  /** Not for users: we are reconnecting, and it was ours. */
   keep(): void {
     this.#kept ??= [...this.#replica.fields]
   }
@@ -205,13 +205,13 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return this.#kept !== null
   }
 
-  /** Not for users: what stands for it from now on. */
+  /** Not for users: the replica that it shows from now on. */
   rebind(replica: Replica): void {
     this.#replica = replica
     this.onOwner(0)
   }
 
-  // Given back, it goes on as we have it; with somebody else for good, it goes on as they have it.
+  // If it is given back our state counts; if another member owns it for good, theirs does.
   #release(): boolean {
     const { player } = this.#host
     const me = this.#me
@@ -237,7 +237,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!returns) this.#changedHands(before)
     const { course } = this.type
     const mine = before === this.#me || this.replica.owner === this.#me
-    // What we moved ourselves was not shown by its motion.
+    // An object of ours is not shown through its motion, so the motion starts over.
     if (course && mine) this.#motion = motionOf(course)
     if (mine) this.#took(null)
   }
@@ -273,10 +273,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.#motion || !course || this.mine) return this.state
     const { viewer } = this.#holder
     const now = this.#host.time()
-    // Without the time nothing moves.
+    // While session time is not known nothing moves.
     if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
     if (!Number.isNaN(now)) {
-      // It came before the time was known: how old it was nobody can say.
+      // The sample arrived before session time was known, so its age is not known.
       if (Number.isNaN(this.#motion.trail.sampledAt)) this.#took(null)
       motion.look(this.#motion, now, viewer.factor ?? course.warp)
       if (this.#measured) viewer.shown(this.#motion.trail.sampledAt, now)
@@ -296,7 +296,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.#holder.changed(this as unknown as Handle<Fields>)
   }
 
-  // The fields are as they are to be.
+  // Sends fields that already have their new values.
   #put(mask: number): void {
     if (mask === 0) return
     const { course } = this.type
@@ -305,7 +305,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const waits =
       course && this.#motion ? isPredicted(course, this.#motion, fields, mask, now) : false
     const said = this.#holder.set(this.#replica, mask, now, waits)
-    // From here the others go on.
+    // The others extrapolate from this state.
     if (said && course?.within) this.#took(null)
     this.#host.touch()
   }
@@ -321,7 +321,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   async take(): Promise<TakeOutcome> {
     this.#checkLeft('take')
     if (!this.alive) return this.#refused('gone')
-    // What the server keeps for somebody who is away is not its own before it takes it.
+    // The server does not own an object that it keeps for an absent player until it takes it.
     if (this.mine && !this.away) return DONE
     if (this.#replica.giving) return this.#refused('held')
     if (this.type.rules.take === 'fixed') return this.#refused('fixed', this.owner)
@@ -337,7 +337,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
       throw badValue(`${this.#name} is given to a member: ${shown(to)}`)
     }
     if (to.inc === this.#me) return DONE
-    // On the way back we cannot say to whom it goes.
+    // While we reconnect we cannot give it to anybody.
     if (this.#kept || !this.#host.find(to.inc)) return this.#refused('away', to)
     return this.#holder.ask(this as unknown as Handle<Fields>, 'give', to.inc)
   }
@@ -382,13 +382,13 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 }
 
-// What is reckoned goes straight on from the newest sample alone, so that it is the same for the
-// owner and for all who got that sample, whatever else they got.
+// With `within` the extrapolation is a straight line from the newest sample alone, so the owner
+// computes the same as every member that received that sample.
 function motionOf({ followed, reach, within }: Course): motion.Motion {
   return motion.create(followed, reach, within === 0)
 }
 
-/** Refuses what names fields that there are not. @throws HoldfastError code `bad-value` */
+/** Refuses names that are no fields of the type. @throws HoldfastError code `bad-value` */
 export function checkPatch<F extends Fields>(
   { name: type, schema }: ObjectType<F>,
   patch: Patch<F>,
@@ -415,9 +415,9 @@ export function quantised<F extends Fields>(
 }
 
 /**
- * All objects of a type that are here, oldest first, as they are now: an array that never changes.
- * The same one is returned until an object of the type comes, changes, changes hands or goes; so it
- * may be compared, as React and Preact do.
+ * All objects of a type, oldest first: an immutable array. The same array is returned until an
+ * object of the type is added, changes, gets another owner or is removed, so it may be compared by
+ * identity, as React and Preact do.
  *
  *     for (const pot of session.all(Pot)) draw(pot.view())
  *     session.all(Pot).on('removed', (pot) => forget(pot.id))

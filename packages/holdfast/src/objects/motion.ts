@@ -1,6 +1,6 @@
 /**
- * How a type moves: which of its fields are places, and by what velocities they go on between
- * two updates.
+ * The motion of a type: which of its fields are places, and which velocities extrapolate them
+ * between updates.
  *
  *     object('pot', fields, { motion: { follow: { pos: 'vel', aim: 'spin' }, snap: 20 } })
  */
@@ -21,10 +21,10 @@ import type {
   StateOf,
 } from '../wire/fields/schema.ts'
 
-/** The warping factor of a type that names none. */
+/** The default warping factor of a type. */
 export const WARP_DEFAULT = 0.85
 
-// Who says nothing as long as the others reckon well may be reckoned with for longer.
+// With dead reckoning an owner may be silent for longer, so its state is extrapolated for longer.
 const REACH_PREDICTED_MS: Millis = 2_500
 
 type NamesOf<F extends Fields, Kind extends FieldKind> = {
@@ -63,12 +63,12 @@ export interface MotionOptions<F extends Fields> {
    * correction at once, towards 1 they get slower and smoother; 0.85 if not given.
    */
   readonly warp?: number
-  /** A place in error beyond this distance is a teleport, shown at once; none if not given. */
+  /** An error beyond this distance is a teleport and shown at once; default: none. */
   readonly snap?: number
   /**
-   * As long as all followed places are within this of where the others think they are, in the unit
-   * of each (radians, where they turn), nothing is said (dead reckoning); 0, if not given: every
-   * change is said.
+   * Dead reckoning: no update is sent while all followed places are within this distance of where
+   * the others extrapolate them, in the unit of each (radians for turns); default: 0, every change
+   * is sent.
    */
   readonly within?: number
 }
@@ -77,7 +77,7 @@ export interface MotionOptions<F extends Fields> {
 interface Followed extends Track, Place {
   readonly position: string
   readonly velocity: string
-  /** Where both stand in a quantised state, and in what steps; an orientation has none. */
+  /** Where both are in a quantised state, and their scales; an orientation has none. */
   readonly from: Readonly<Record<'position' | 'velocity', FieldPlace>>
 }
 
@@ -95,11 +95,11 @@ export interface Course {
   readonly warp: number
   readonly snap: number
   readonly within: number
-  /** So far a sample is extrapolated. */
+  /** How long a sample is extrapolated. */
   readonly reach: Millis
   /** The columns of places and velocities, as a mask. */
   readonly mask: number
-  /** What both sides must agree on. */
+  /** The text on which both sides must agree. */
   readonly text: string
 }
 
@@ -185,7 +185,7 @@ const VELOCITIES: Readonly<Record<TrackKind, FieldKind>> = {
   turn: 'ranged',
 }
 
-/** Whether the others, who go on from what was said last, are near enough to this state now. */
+/** Whether the others' extrapolation of the last update is near enough to this state. */
 export function isPredicted(
   course: Course,
   { trail, came }: Motion,
@@ -197,7 +197,7 @@ export function isPredicted(
   const lately = now - trail.sampledAt < course.reach
   if (within === 0 || !lately || (mask & ~course.mask) !== 0) return false
   trails.aim(trail, now)
-  // It is filled anew before the next sample is taken.
+  // `came` is scratch here: it is filled again before the next sample.
   rowOf(course, 'position', fields, came.position)
   return followed.every(({ kind, at, end }) => {
     return distance(kind, came.position, trail.goal, at, end) <= within

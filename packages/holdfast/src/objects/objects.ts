@@ -1,4 +1,4 @@
-/** Objects as a game names them, and what they bring to a session. */
+/** Objects as a game defines them, and their part of a session. */
 
 import { badValue } from '../machine.ts'
 import { checkCount } from '../api/options.ts'
@@ -16,10 +16,10 @@ import {
   textOf,
 } from './types.ts'
 
-/** Most rounds of updates of objects a second. */
+/** Most send ticks of objects a second. */
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
-/** The kind of all that `object` makes. */
+/** The kind of all definitions that `object` makes. */
 export const objectsKind: Kind<'object'> = {
   word: 'object',
   channel: objects.OBJECTS_CHANNEL,
@@ -54,12 +54,12 @@ function rateOf(rate: unknown = RATE_MAX): number {
 }
 
 /**
- * A type of objects: its state field by field. Each object has one owner, who sets it; the
- * newest state reaches everybody, and nobody waits for it.
+ * Defines a type of objects by the fields of its state. Each object has one owner, who alone sets
+ * it; everybody receives the newest state, and nobody waits for it.
  *
  * @throws HoldfastError code `bad-value` for a name that is empty or too long, a motion whose
- *   fields do not fit, and a state that may take more than 1,024 bytes: it goes in one datagram.
- *   The sentence has the bytes of each field
+ *   fields do not fit, and a state that may exceed 1,024 bytes, as it is sent in one datagram.
+ *   The message lists the bytes of each field
  */
 export function object<F extends Fields>(
   name: string,

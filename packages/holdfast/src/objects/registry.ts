@@ -1,7 +1,4 @@
-/**
- * The objects of a session as its user sees them: handles and collections over the objects room,
- * and the promises of what was asked for.
- */
+/** The objects of a session for its user: handles, collections, and the promises of requests. */
 
 import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as objects from './protocol/objects.ts'
@@ -38,19 +35,19 @@ export class ObjectRegistry implements Face, HandleOwner {
   readonly #handles = new Map<number, Handle<Fields>>()
   readonly #collections: Collections<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
-  // Since the last word to the listeners.
+  // Handles that changed since listeners were notified.
   readonly #changed = new Set<Handle<Fields>>()
-  // Ours in a session that is lost, to be made anew in this one, where its number may be another's.
-  readonly #homeless = new Set<Handle<Fields>>()
+  // Objects of ours in a lost session, to be created again here, where their ids may be taken.
+  readonly #toRecreate = new Set<Handle<Fields>>()
   // The incarnation that we were at the last view, and its session.
   #me: PeerId = 0
   #session = ''
-  /** How the user sees what moves. */
+  /** The smoothing of moving objects, and their latency by stage. */
   readonly viewer = new Viewer()
-  /** How many our primary said will come; null if it did not. */
+  /** How many objects our primary announced; null if it did not. */
   total: number | null = null
-  // All objects that the primary has are here.
-  #isTold = false
+  // All objects of the primary that we may see are here.
+  #hasAll = false
 
   constructor(
     types: readonly ObjectType[],
@@ -65,13 +62,13 @@ export class ObjectRegistry implements Face, HandleOwner {
     this.#collections = new Collections(types, host.reports)
   }
 
-  /** All objects that the primary has are here, and what was our player's is ours. */
+  /** All objects that the primary has are here, and we own our player's. */
   get arrived(): boolean {
-    return this.#isTold && !this.#awaitsOwn()
+    return this.#hasAll && !this.#awaitsOwn()
   }
 
-  // Where our player was open in the primary's own process, that row stands beside ours until it
-  // has given its role away (S-5). What it owned is ours a moment later.
+  // A player whose earlier incarnation is the primary has two members until that one has handed
+  // its role over (S-5). We own its objects a moment later.
   #awaitsOwn(): boolean {
     const { me, here, departed, watching, replicas } = this.state
     const player = here.get(me)
@@ -86,11 +83,10 @@ export class ObjectRegistry implements Face, HandleOwner {
     })
   }
 
-  // A verb of the room, as part of a turn of the member.
-  run<Result>(verb: (context: objects.Context) => Result): Result | undefined {
+  run<Result>(operation: (context: objects.Context) => Result): Result | undefined {
     const { state, types } = this
     return this.host.do((now, out) =>
-      verb({ objects: state, types, now, out: out as objects.Context['out'] }),
+      operation({ objects: state, types, now, out: out as objects.Context['out'] }),
     )
   }
 
@@ -122,7 +118,7 @@ export class ObjectRegistry implements Face, HandleOwner {
   #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
     const { living, quota, me, here } = this.state
     const made = objects.madeBy(this.state, here.get(me) ?? 0)
-    // A member that was loaded anew forgets what it made before; the primary still knows.
+    // A page that was reloaded does not know how many it created before; the primary does.
     const count = made < quota ? `more than the ${made} that are known here` : made
     const limit =
       lack === 'full'
@@ -143,14 +139,14 @@ export class ObjectRegistry implements Face, HandleOwner {
     return collection.snapshot() as unknown as Collection<F>
   }
 
-  /** Something happened to an object. */
+  /** An event of the part. */
   onEvent(event: ObjectEvent): void {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
     }
     if (event.kind === 'objects-total') return void (this.total = event.total)
-    if (event.kind === 'objects-known') return void (this.#isTold = true)
-    if (event.kind === 'objects-settled') return this.#counted()
+    if (event.kind === 'objects-known') return void (this.#hasAll = true)
+    if (event.kind === 'objects-settled') return this.#onSettled()
     const replica = this.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
     if (event.kind === 'object-asked') return this.#asked(handle, event)
@@ -163,13 +159,13 @@ export class ObjectRegistry implements Face, HandleOwner {
     this.#touch(handle)
   }
 
-  // It is told as a change anyway.
+  // `changed` follows anyway.
   #owned(handle: Handle<Fields>, before: PeerId): void {
     handle.onOwner(before)
     handle.awayChanged()
   }
 
-  // Somebody else made the last one at the same moment. It was here, so its author is to know.
+  // Another member created the last one at the same moment; the author of ours must learn that.
   #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
     if (!handle) return
     handle.refused = true
@@ -204,7 +200,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
 
-  /** All events of a verb were told. */
+  /** All events of one call were delivered. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
@@ -212,7 +208,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     this.#collections.emit()
   }
 
-  /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
+  /** New view. In a new incarnation, our objects are to be given back; others will be sent. */
   viewed(): void {
     const before = this.#me
     const moved = this.#session !== this.host.session
@@ -220,13 +216,13 @@ export class ObjectRegistry implements Face, HandleOwner {
     this.#session = this.host.session
     for (const [key, handle] of this.#handles) {
       if (this.state.replicas.get(key) === handle.replica) continue
-      // What we only kept for somebody who is away was not ours.
+      // An object that we only kept for an absent player was not ours.
       const { owner, former } = handle.replica
       if ((owner === before && former === 0) || handle.isKept) handle.keep()
       else this.#went(key)
       if (!moved || !handle.isKept) continue
       this.#handles.delete(key)
-      this.#homeless.add(handle)
+      this.#toRecreate.add(handle)
     }
     this.reachabilityChanged()
   }
@@ -236,25 +232,25 @@ export class ObjectRegistry implements Face, HandleOwner {
     for (const handle of this.#handles.values()) if (handle.awayChanged()) this.#touch(handle)
   }
 
-  // All that the primary has was told. What was ours and nobody has kept we make anew; what ended
-  // meanwhile, or is not for our eyes any more, was told to nobody here, for nobody had seen it.
-  #counted(): void {
+  // The primary has sent all that it has. Objects of ours that nobody kept are created again. Those
+  // that were destroyed or hidden meanwhile caused no event here, as we had not received them.
+  #onSettled(): void {
     for (const [key, handle] of this.#handles) {
       if (!handle.isKept) continue
       const replica = this.state.replicas.get(key)
       if (replica && !objects.isSeen(replica)) this.#went(key)
       if (replica) continue
       this.#handles.delete(key)
-      this.#homeless.add(handle)
+      this.#toRecreate.add(handle)
     }
-    for (const handle of this.#homeless) {
+    for (const handle of this.#toRecreate) {
       if (handle.type.rules.onOwnerLeave === 'keep') this.#ended(handle)
-      else this.#remake(handle)
+      else this.#recreate(handle)
     }
-    this.#homeless.clear()
+    this.#toRecreate.clear()
   }
 
-  #remake(handle: Handle<Fields>): void {
+  #recreate(handle: Handle<Fields>): void {
     const { type } = handle
     const now = this.host.changing()
     const fields = quantise(type.schema, handle.state)
@@ -272,7 +268,7 @@ export class ObjectRegistry implements Face, HandleOwner {
       const { replica } = handle
       const asked = this.run((context) => {
         const { nextRequest } = context.objects
-        // Before it is asked: a primary answers itself at once.
+        // Set before the request: a primary answers itself at once.
         this.#waiting.set(nextRequest, { handle, resolve })
         return objects.request(context, replica, what, to)
       })
@@ -293,7 +289,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
-  // The first answer counts, also one that comes while the object is on its way to another.
+  // The first answer counts, even while the object is on its way to another member.
   #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
     const by = this.host.find(asked.by)
     if (!handle || !by) return
@@ -305,7 +301,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     if (!this.host.emit('asked', asking)) reply(false)
   }
 
-  /** Nothing more will come: what waits is told so. */
+  /** The session is over: pending requests resolve as `lost`. */
   end(_code: ErrorCode, why: string): void {
     for (const { handle, resolve } of this.#waiting.values()) {
       const what = `${handle.type.name} ${handle.id}`

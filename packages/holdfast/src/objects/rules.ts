@@ -1,6 +1,6 @@
 /**
- * What a type of objects says of itself besides its fields: who may take it, what becomes of it
- * when its owner goes, who sees it; checked, and in the form in which the objects room wants it.
+ * The options of a type of objects besides its fields (who may take an object, what happens when
+ * its owner leaves, who sees it), checked and compiled to the rules of the protocol.
  */
 
 import { badValue, type PeerId } from '../machine.ts'
@@ -19,18 +19,18 @@ import { type Report, guardRule } from '../api/reports.ts'
 import { type Keeper, keeper } from './protocol/keeper.ts'
 import type { MigrationOptions } from '../api/migrations.ts'
 
-/** What `withRoom` gives. */
+/** The result of `withRoom`. */
 export interface WithRoom {
-  /** What writes and reads them. */
+  /** Writes and reads the objects of a stored room. */
   readonly keeper: Keeper
-  /** As it was called. */
+  /** The options of the call. */
   readonly options: MigrationOptions<Fields>
 }
 
 /**
- * For the option `kept` of a type of objects: a room that outlives its members (`keepRoom`) has
- * them, at most 0.1 s old. Whoever opens the room owns them, and who comes back within a minute has
- * their own again.
+ * For the option `kept` of a type of objects: a room that outlives its members (`keepRoom`) stores
+ * them, at most 0.1 s old. The member that opens the room owns them all; players who return within
+ * a minute get their own back.
  *
  *     object('note', fields, { onOwnerLeave: 'keep', kept: withRoom() })
  *
@@ -41,7 +41,7 @@ export function withRoom<F extends Fields = Fields>(options: MigrationOptions<F>
   return { keeper, options: options as unknown as MigrationOptions<Fields> }
 }
 
-/** Whether it is made by `withRoom`. */
+/** Whether a value is a result of `withRoom`. */
 export function isWithRoom(given: unknown): given is WithRoom {
   return typeof given === 'object' && given !== null && 'keeper' in given && 'options' in given
 }
@@ -58,63 +58,63 @@ export const OWNING_OPTIONS = [
   'kept',
 ] as const
 
-/** Who looks at an object. */
+/** A member that might see an object. */
 export interface Onlooker {
   /** The number of the incarnation. */
   readonly inc: PeerId
-  /** The same for as long as the player takes part. */
+  /** The number of the player, the same over all their incarnations. */
   readonly player: number
 }
 
-/** Sees those that are within a radius of its eyes; made by `near`. */
+/** Members see an object within a radius of their eyes; made by `near`. */
 export interface Near {
-  /** The field of places, by which both are found. */
+  /** The vec2 field with the object's place. */
   readonly field: string
   /** In units of that field. */
   readonly radius: number
 }
 
-/** What `object` takes about ownership and sight. */
+/** Options of `object` about ownership and visibility. */
 export interface OwningOptions<F extends Fields> {
   /**
-   * Who may take it from its owner: anybody (`free`), whom the owner's `on('asked')` lets (`ask`),
-   * nobody (`fixed`, if not given). Its owner may always give it away.
+   * Who may take it from its owner: anybody (`free`), members that the owner's `on('asked')` lets
+   * (`ask`), nobody (`fixed`, the default). Its owner may always give it away.
    */
   readonly take?: TakePolicy
   /**
-   * What becomes of an ask that its owner leaves without an answer for 10 s, for its listener threw
-   * or never answered: it is refused (`refuse`, if not given), or who asked has it (`take`).
+   * The outcome of a request that its owner does not answer within 10 s: it is refused (`refuse`,
+   * the default), or granted (`take`).
    */
   readonly unanswered?: 'refuse' | 'take'
-  /** What becomes of it when its owner left, or did not come back within a minute: `destroy`. */
+  /** What happens when its owner left or did not return within a minute; default: `destroy`. */
   readonly onOwnerLeave?: 'destroy' | 'keep'
-  /** The server moves it from who owns many to who owns few, now and then. */
+  /** The server moves it from members that own many to members that own few, now and then. */
   readonly balance?: boolean
-  /** When not all that changed can leave at once: one of twice the weight waits half as long; 1. */
+  /** If not all changes fit a packet, twice the weight means half the wait; default: 1. */
   readonly weight?: number
   /**
-   * A room that outlives its members has them: `withRoom()`. Only with `onOwnerLeave: 'keep'`.
+   * A room that outlives its members stores it: `withRoom()`. Only with `onOwnerLeave: 'keep'`.
    */
   readonly kept?: WithRoom
-  /** A vec2 field from which its owner looks around: it sees what is `near` to that. */
+  /** A vec2 field with the eyes of its owner, who sees objects `near` to it. */
   readonly eyes?: Extract<keyof F, string>
   /**
-   * Who is told of it: `near('pos', 40)`, or a rule of the game; everybody, if not given. A rule is
-   * asked when the object changes, and once a second. Its owner and the server always know it.
+   * Who sees it: `near('pos', 40)`, or a rule of the game; default: everybody. A rule is called
+   * when the object changes, and once a second. Its owner and the server always see it.
    */
   readonly visibleTo?: Near | ((state: StateOf<F>, onlooker: Onlooker) => boolean)
 }
 
 /**
- * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes. It
- * is found by a grid: the radius is kept within an eighth, and what was seen is seen a little
- * further.
+ * An object is seen by members whose eyes are within the radius of that vec2 field, and by members
+ * without eyes. A grid decides, so the radius is exact within an eighth; an object that is seen
+ * already stays visible a little further away.
  */
 export function near(field: string, radius: number): Near {
   return { field, radius }
 }
 
-/** Checks and sorts them out. @throws HoldfastError code `bad-value` that names type and option */
+/** Checks and compiles the options. @throws HoldfastError `bad-value` with type and option */
 export function rulesOf(
   type: string,
   schema: Schema<Fields>,
@@ -189,7 +189,7 @@ function columnOf(type: string, schema: Schema<Fields>, what: string, name: stri
   )
 }
 
-/** What two builds must agree on besides fields and motion: who may take it, keep it, see it. */
+/** The rules on which two builds must agree, besides fields and motion, as text. */
 export function ruleText({
   schema,
   take,
@@ -197,7 +197,7 @@ export function ruleText({
   onOwnerLeave,
   balance,
   weight,
-  visibility: sight,
+  visibility,
   eyes,
   kept,
 }: TypeRules): string {
@@ -206,8 +206,9 @@ export function ruleText({
   if (balance) words.push('balance')
   if (weight !== 1) words.push(`weight ${weight}`)
   if (eyes >= 0) words.push(`eyes ${schema.names[eyes]}`)
-  if (sight?.kind === 'near') words.push(`near ${schema.names[sight.column]} ${sight.radius}`)
-  if (sight?.kind === 'rule') words.push('visibleTo')
+  if (visibility?.kind === 'near')
+    words.push(`near ${schema.names[visibility.column]} ${visibility.radius}`)
+  if (visibility?.kind === 'rule') words.push('visibleTo')
   if (kept) words.push('kept')
   return words.join(', ')
 }

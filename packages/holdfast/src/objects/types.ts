@@ -1,4 +1,4 @@
-/** A type of objects as a game names it: its fields, who may take it, how it moves. */
+/** A type of objects as a game defines it: fields, ownership, motion. */
 
 import { checkSize, type Fields, type Schema, type StateOf } from '../wire/fields/schema.ts'
 import { type Keeper, STATE_MAX, type TypeRules } from './protocol/objects.ts'
@@ -13,7 +13,7 @@ export const OBJECT_TYPES_MAX = 128
 
 /** A type of objects. */
 export interface ObjectType<F extends Fields = Fields> {
-  /** The kind of all that `object` makes. */
+  /** The kind of all definitions that `object` makes. */
   readonly kind: Kind<'object'>
   /** 1 to 32 characters, the same in every build. */
   readonly name: string
@@ -23,15 +23,15 @@ export interface ObjectType<F extends Fields = Fields> {
   readonly course: Course | null
   /** Who may see and own its objects. */
   readonly rules: TypeRules
-  /** What keeps its objects beyond the members of a room; null if nothing does. */
+  /** Stores its objects beyond the members of a room; null if they are not stored. */
   readonly keeper: Keeper | null
-  /** The same for one session, to which what a rule of the game throws is reported. */
+  /** The rules for one session, which reports what a rule of the game throws. */
   readonly rulesFor: (report: Report) => TypeRules
 }
 
-/** What `object` takes besides. */
+/** Options of `object`. */
 export interface ObjectOptions<F extends Fields> extends OwningOptions<F> {
-  /** Which fields go on by which velocities, so that `view` shows them between updates. */
+  /** Which fields follow which velocities, so that `view` extrapolates them between updates. */
   readonly motion?: MotionOptions<F>
 }
 
@@ -57,12 +57,12 @@ export function compileObject<F extends Fields>(
 
 const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
 
-/** What two builds must agree on: which rules a type has, not what they do. */
+/** The text on which two builds must agree: which rules a type has, not what they do. */
 export function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): string {
   return [name, text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
 }
 
-/** By what a kept room's objects of a type are read; '' if it keeps none. */
+/** The text by which a stored room's objects of a type are read; '' if it stores none. */
 export function keptTextOf({ name, schema: { text }, rules }: ObjectType<Fields>): string {
   return rules.kept ? `${name} ${text} ${rules.timed ? 'timed ' : ''}kept` : ''
 }

@@ -1,12 +1,12 @@
 /**
- * Objects that a room keeps beyond its members, of types that say so. They are in no log: the
- * primary has the newest state of each, and writes those that changed since it wrote last.
+ * Objects of types with `kept`, which a room stores beyond its members. They are in no log: the
+ * primary has the newest state of each, and writes those that changed since the last write.
  *
  *     whole    an entry for each object, in the form of TELL, types by their place among the kept
- *     changes  the same for those that changed; a tombstone for those that are gone
+ *     changes  the same for those that changed; a tombstone for those that were destroyed
  *
- * Whoever opens the room owns them all, and those of a player who comes back in time are given
- * back (unowned.ts).
+ * The member that opens the room owns them all; players who return in time get theirs back
+ * (unowned.ts).
  */
 
 import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
@@ -38,7 +38,7 @@ function keptTypes(types: Types): readonly KeptType[] {
   return types.filter((type): type is KeptType => (type.kept ?? null) !== null)
 }
 
-/** All objects that are kept. It changes nothing. */
+/** All stored objects. It changes nothing. */
 function wholeOf(objects: Objects, types: Types): Uint8Array {
   const writer = createWriter(1_024)
   const kept = keptTypes(types)
@@ -48,7 +48,7 @@ function wholeOf(objects: Objects, types: Types): Uint8Array {
   return finish(writer)
 }
 
-/** Those that changed since this was asked last, and those that are gone since. */
+/** The objects that changed or were destroyed since the last call. */
 function changesOf(objects: Objects, types: Types): Uint8Array[] {
   const { kept: state } = objects
   const runs: Uint8Array[] = []
@@ -81,7 +81,7 @@ function changesOf(objects: Objects, types: Types): Uint8Array[] {
 
 function* living({ replicas }: Objects, types: Types): Iterable<Replica> {
   for (const replica of replicas.values()) {
-    // Of what we may not see we have no state.
+    // We have no state of hidden objects.
     if (!replica.dead && !replica.hidden && types[replica.type]!.kept) yield replica
   }
 }
@@ -96,7 +96,7 @@ function entryOf(
   return { ...replica, type, former: playerOf(objects, replica) }
 }
 
-// Whose it is, over all members that the player was.
+// The player who owns the object, in whichever incarnation.
 function playerOf({ here }: Objects, { owner, former }: Replica): number {
   return former || (here.get(owner) ?? 0)
 }
@@ -107,7 +107,7 @@ function tombstone(key: number): SharedState {
   return { creator, count, dead: true, ...none }
 }
 
-/** What a room has of objects: the whole, and the changes behind it; null if it is malformed. */
+/** Reads stored objects: the whole, then the changes; null if they are malformed. */
 function read(kept: Types, all: readonly Uint8Array[]): Map<number, ObjectEntry> | null {
   const found = new Map<number, ObjectEntry>()
   for (const bytes of all) {
@@ -122,7 +122,7 @@ function read(kept: Types, all: readonly Uint8Array[]): Map<number, ObjectEntry>
   return found
 }
 
-/** The room is opened: as soon as we lead it its objects are there. */
+/** The room is opened: notes its objects, which are created once we lead. */
 function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void {
   const kept = keptTypes(types)
   const entries = read(kept, all) ?? new Map<number, ObjectEntry>()
@@ -131,7 +131,7 @@ function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void 
   })
 }
 
-/** We lead the room that we opened: what was found is ours, or its player's who is here. */
+/** We lead the room that we opened: we own its objects, or their players do who are here. */
 function restore(context: Context): void {
   const { objects } = context
   const { found } = objects.kept
@@ -149,7 +149,7 @@ function restore(context: Context): void {
   giveBack(context)
 }
 
-/** The same of another build, in our form; or why that cannot be. */
+/** Converts objects that another build stored; or says why that is not possible. */
 function reread(
   types: Types,
   lines: string,
@@ -193,7 +193,7 @@ const PLAIN = {
   eyes: -1,
 } as const
 
-/** What keeps objects; games without it do not carry it. */
+/** Stores objects; games that do not use it do not load it. */
 export const keeper = { wholeOf, changesOf, find, bringBack: restore, reread }
 
 /** See `keeper`. */
