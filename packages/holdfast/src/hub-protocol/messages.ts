@@ -41,9 +41,9 @@ export const TERMS_MAX = 256
 export const REASON_MAX = 200
 /** Longest cursor of a list, in bytes. */
 export const CURSOR_MAX = 24
-/** Largest piece of a sheet in one message, in bytes. */
+/** Largest piece of a segment (`sheet` on the wire) in one message, in bytes. */
 export const SHEET_PIECE_MAX: number = 32 * 1024
-/** Most pieces of one sheet. */
+/** Most pieces of one segment. */
 export const SHEET_PIECES_MAX = 32
 /** Longest ticket, in bytes. */
 export const TICKET_MAX = 2_048
@@ -192,7 +192,7 @@ export const toHub = message({
       /** Members alone that were admitted as hosts serve. */
       hosts: flag,
       ticket: text(TICKET_MAX),
-      /** The sender wants what is kept of the room laid aside, and the room founded anew. */
+      /** Replaces the stored room: it is stored under another name, and a new room founded. */
       fresh: flag,
     }),
   ],
@@ -219,9 +219,9 @@ export const toHub = message({
   /** Who shows the secret of that digest comes into the session that this stream speaks in. */
   invite: [13, record({ request, digest: hash, uses: varint, rights: u8 })],
   /**
-   * A piece of a sheet that the primary wants to be kept: the whole state, or entries of the log
-   * from `from` on. With the sheet the log has `index` entries. No member has the number `next` or
-   * a larger one. From now on the primary acknowledges so, or more strictly.
+   * A piece of a segment to store: a snapshot, or entries of the log from `from` on, which bring the
+   * log to `index` entries. No member has the number `next` or a larger one. From now on the
+   * primary acknowledges by `acks`, or more strictly.
    */
   keep: [
     14,
@@ -233,7 +233,7 @@ export const toHub = message({
   ],
   /**
    * The member of this stream is gone for good: it serves no more. `epoch`: that in which it led
-   * until now, or 0; then the sheets before this message hold its whole log of `index` entries.
+   * until now, or 0; the segments before this message then hold its whole log of `index` entries.
    */
   gone: [15, record({ session, epoch: varint, index: varint })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
@@ -243,8 +243,8 @@ export const toHub = message({
 export type ToHub = ValueOf<typeof toHub>
 
 /**
- * As whom its founder goes on, at what session time, how many sheets the room has, and whether
- * whoever runs the hub put them there.
+ * A stored room that is opened: the member number of its founder, the session time, the number of
+ * its segments, and whether the operator of the hub imported them.
  */
 const opened = record({ inc: varint, time: varint, sheets: varint, imported: flag })
 
@@ -258,7 +258,7 @@ export const fromHub = message({
   entry: [2, record({ request, entry })],
   /** `next` goes on with the list, and is empty at its end. */
   last: [3, record({ request, next: cursor })],
-  /** `opened`: a room that was kept is opened again, and `sheets` follow. */
+  /** `opened`: a stored room is opened, and its segments follow. */
   added: [4, record({ request, created: flag, entry, leader, admission, opened: maybe(opened) })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
   register: [5, record({ request, session, ok: flag, register, leader })],
@@ -275,14 +275,14 @@ export const fromHub = message({
   alive: [14, record({ request, session })],
   /** The answer to `invite`, once it is on disk; `why` not, or empty. */
   invited: [16, record({ request, why: text(REASON_MAX) })],
-  /** The disk has the sheet of that number, and so the log up to `index`; `why` not, or empty. */
+  /** The disk has the segment `number`, and so the log up to `index`; else the reason in `why`. */
   kept: [17, record({ session, number: varint, index: varint, acks, why: text(REASON_MAX) })],
   /**
-   * To who recovers a session, behind the register that names it: so many sheets follow. They are
-   * of the primary before; none if the disk has others, or none.
+   * To a member that recovers a session, after the register that names it: this many segments of
+   * the former primary follow; 0 if the disk has none of that primary.
    */
   stored: [19, record({ session, sheets: varint })],
-  /** A piece of a sheet, for who opens the room again, or recovers its session. */
+  /** A piece of a segment, to a member that opens a room or recovers its session. */
   sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
   /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],

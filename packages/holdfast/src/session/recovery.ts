@@ -164,8 +164,8 @@ function moderationOf({ cv, banned, votes }: ModerationView): Moderation {
 }
 
 /**
- * Who is put out: the newest that anybody heard who may serve. Whether that one is out itself is
- * for the others to say: whoever was put out would say that it was not.
+ * The newest moderation state of any survivor that may serve. Whether that survivor was expelled
+ * itself is decided by the reports of the others, because it could deny its own expulsion.
  */
 export function recalls(
   { hosts, server }: Session,
