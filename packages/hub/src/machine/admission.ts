@@ -1,8 +1,7 @@
 /**
- * Who comes into a session, and what they may do there. In rooms of an open game whoever asks may
- * play; what else somebody may, and whether they come into a closed room, a ticket says. The hub
- * signs what it has decided to the key of the player and to that of its links, and members believe
- * nothing else.
+ * Admission: which rights a player has in a session. In rooms of an open game everybody may play; a
+ * ticket gives other rights, and lets into a closed room. The hub signs its decision to the keys of
+ * the player and of its links, and members believe nothing else.
  */
 
 import { mayPlay, RIGHTS, termsSay } from '../../../holdfast/src/machine.ts'

@@ -1,15 +1,14 @@
 /**
  * What has been spent of the limits in limits.ts, and by whom.
  *
- * Each spender has token buckets: a stream, its address, the room that it is about, and the hub as a
- * whole. What is asked for is paid from all of them or from none.
+ * Each stream, its address, the room that it is about, and the hub as a whole have token buckets. A
+ * request is paid from all of them or from none.
  *
- * What a room or the hub has is shared. While there is enough, whoever comes is served. When there
- * is not, whoever spent less of late than others is served all the same, on credit, and all others
- * are refused: so the spenders go first, though each of them stays within its own limit, and a
- * thousand addresses that spend all there is keep nobody out who comes to play. What an address
- * spent is divided by its members, for a school that plays is no flood, and members are dearer
- * than addresses.
+ * What a room or the hub has is shared. While there is enough, everybody is served. When there is
+ * not, an address that recently spent less than others is served on credit, and all others are
+ * refused. So the spenders wait, though each stays within its own limit, and a thousand addresses
+ * that spend all there is do not keep out those who come to play. What an address spent is divided
+ * by its members: a school that plays is no flood, and members cost more than addresses.
  */
 
 import * as bucket from '../../../holdfast/src/bucket.ts'
@@ -31,7 +30,7 @@ const OVERFLOW = 'crowd'
 /** Token buckets by what is spent. */
 export type Buckets = Partial<Record<string, Bucket>>
 
-/** What an address spent of late of something that is shared: it fades. */
+/** What an address recently spent of something that is shared: it decays. */
 interface Recent {
   spent: number
   at: Millis
@@ -67,11 +66,11 @@ export interface Budgets {
   hub: Buckets
   /** By what is shared: whoever spent less of late is served on credit, and when that was found. */
   levels: Partial<Record<string, { level: number; at: Millis }>>
-  /** After so long without a word all buckets of an account are full again. */
+  /** After so long without a request all buckets of an account are full again. */
   readonly fullMs: Millis
   /** How often something was refused, by `codeOf`. */
   refused: Record<string, number>
-  /** What whoever met a limit hears, by `codeOf`: a flood is answered often. */
+  /** The reason for each limit, by `codeOf`: a flood is answered often. */
   readonly reasons: ReadonlyMap<string, string>
 }
 
@@ -267,7 +266,7 @@ export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
   return reasons.get(code)!
 }
 
-/** A room is there no more. */
+/** A room ended. */
 export function roomEnded(budgets: Budgets, session: string): void {
   budgets.rooms.delete(session)
 }
