@@ -2,7 +2,7 @@
 
 import { join } from 'holdfast'
 import { type Bot, botOf, type BotOptions } from '../bot.ts'
-import { SLOT_MS } from './burrow.ts'
+import { SLOT_MS } from './maze-client.ts'
 import { GAME, PLAYERS_MAX, TYPES } from './game.ts'
 import { botNameOf } from './names.ts'
 import { createMind, skillOf, think } from './rules/brain.ts'

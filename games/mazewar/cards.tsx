@@ -6,7 +6,7 @@ import { NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
-import type { Cockpit } from './cockpit.ts'
+import type { Controller } from './controller.ts'
 import type { Play } from './play.ts'
 import type { Practice } from './practice.ts'
 
@@ -16,7 +16,7 @@ export type At =
   | { kind: 'joining'; name: string; cancel: () => void }
   | { kind: 'failed'; name: string; error: unknown; watch: boolean }
   | { kind: 'in'; play: Play }
-  | { kind: 'practice'; practice: Practice; cockpit: Cockpit }
+  | { kind: 'practice'; practice: Practice; controller: Controller }
 
 /** What the cards can do. */
 export interface Acts extends Returns {

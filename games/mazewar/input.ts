@@ -1,7 +1,7 @@
 /** Keys of a keyboard, for a page. */
 
 import { isElsewhere } from '../keys.ts'
-import type { Cockpit } from './cockpit.ts'
+import type { Controller } from './controller.ts'
 import type { Held, Wish } from './rules/hands.ts'
 
 /** What each key is for; the first of each is the one that is told of. */
@@ -28,7 +28,7 @@ export function isHeld(wish: Wish): wish is NonNullable<Held> {
 /** What else keys do. */
 export interface Commands {
   /** The player sits here; null for nobody. */
-  cockpit(): Cockpit | null
+  controller(): Controller | null
   help(): void
   mute(): void
   close(): void
@@ -38,34 +38,34 @@ export interface Commands {
 export function listen(commands: Commands): void {
   window.addEventListener('keydown', (event) => {
     if (isElsewhere(event)) return
-    const cockpit = commands.cockpit()
-    if (cockpit && play(cockpit, event)) return event.preventDefault()
+    const controller = commands.controller()
+    if (controller && play(controller, event)) return event.preventDefault()
     if (event.repeat) return
     if (event.key === '?' || event.code === 'KeyH') commands.help()
     else if (event.code === 'KeyM') commands.mute()
     else if (event.code === 'Escape') commands.close()
   })
   window.addEventListener('keyup', ({ code }) => {
-    const cockpit = commands.cockpit()
+    const controller = commands.controller()
     const wish = WISHES[code]
-    if (wish && isHeld(wish)) cockpit?.release(wish)
-    if (cockpit && cockpit.stage.peeks === PEEKS[code]) cockpit.stage.peeks = null
+    if (wish && isHeld(wish)) controller?.release(wish)
+    if (controller && controller.stage.peeks === PEEKS[code]) controller.stage.peeks = null
   })
-  window.addEventListener('blur', () => commands.cockpit()?.letGo())
+  window.addEventListener('blur', () => commands.controller()?.letGo())
 }
 
-function play(cockpit: Cockpit, { code, repeat }: KeyboardEvent): boolean {
+function play(controller: Controller, { code, repeat }: KeyboardEvent): boolean {
   const wish = WISHES[code]
   const side = PEEKS[code]
-  if (!cockpit.rat) {
+  if (!controller.rat) {
     if (code !== 'Space' && code !== 'ArrowRight' && code !== 'ArrowLeft') return false
-    if (!repeat) cockpit.watch(code === 'ArrowLeft' ? -1 : 1)
+    if (!repeat) controller.watch(code === 'ArrowLeft' ? -1 : 1)
     return true
   }
-  if (side) cockpit.stage.peeks = side
+  if (side) controller.stage.peeks = side
   else if (wish && !repeat) {
-    cockpit.press(wish)
-    if (isHeld(wish)) cockpit.hold(wish, performance.now())
+    controller.press(wish)
+    if (isHeld(wish)) controller.hold(wish, performance.now())
   }
   return wish !== undefined || side !== undefined
 }

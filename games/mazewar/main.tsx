@@ -9,7 +9,7 @@
  * practice, killed, or that of the session), `error`, `me`, `members`, `bots` (of this page),
  * `epoch`, `rats` (each as id@cell/facing), `scores` (each as id:points), `sees` (ids before our
  * eye), `maps` (ids of rats on the map), `slots` (joining, live), `lines`; and `window.mazewar`
- * is the cockpit.
+ * is the controller.
  */
 
 import { HoldfastError, join } from 'holdfast'
@@ -21,7 +21,7 @@ import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { ticketIn } from '../ticket.ts'
 import { type Acts, type At, Card, Help } from './cards.tsx'
-import { Cockpit } from './cockpit.ts'
+import { Controller } from './controller.ts'
 import { listen } from './input.ts'
 import { GAME, PLAYERS_MAX, TYPES } from './game.ts'
 import { Header, Hud, Side } from './panel.tsx'
@@ -44,7 +44,7 @@ const BOTS = 3
 declare global {
   interface Window {
     /** For tests and the curious; undefined until one is in. */
-    mazewar?: Cockpit
+    mazewar?: Controller
   }
 }
 
@@ -89,21 +89,21 @@ function nameHere(): string {
   return at.kind === 'practice' ? at.practice.nameOf(at.practice.me) : at.name
 }
 
-function sitting(): Cockpit | null {
-  if (at.kind === 'practice') return at.cockpit
-  return at.kind === 'in' && at.play.isHere ? at.play.cockpit : null
+function sitting(): Controller | null {
+  if (at.kind === 'practice') return at.controller
+  return at.kind === 'in' && at.play.isHere ? at.play.controller : null
 }
 
 function go(next: At): void {
   at = next
-  const cockpit = sitting()
-  window.mazewar = cockpit ?? undefined
-  screen.cockpit = cockpit ?? demo.cockpit
-  if (cockpit) {
-    cockpit.stage.calm = little.matches
-    cockpit.stage.showsAll = showsAll && next.kind === 'practice'
+  const controller = sitting()
+  window.mazewar = controller ?? undefined
+  screen.controller = controller ?? demo.controller
+  if (controller) {
+    controller.stage.calm = little.matches
+    controller.stage.showsAll = showsAll && next.kind === 'practice'
   }
-  if (cockpit) cockpit.onCue = (cue) => sound.play(cue)
+  if (controller) controller.onCue = (cue) => sound.play(cue)
   show()
 }
 
@@ -144,15 +144,15 @@ function practise(name: string): void {
   const seed = Number(query.get('seed')) || Math.floor(Math.random() * 2 ** 31)
   remember('name', name)
   const practice = new Practice({ name, bots, seed, now: performance.now() })
-  go({ kind: 'practice', practice, cockpit: new Cockpit(practice) })
+  go({ kind: 'practice', practice, controller: new Controller(practice) })
 }
 
 // Behind the door one sees what a bot sees.
-function rehearse(): { practice: Practice; cockpit: Cockpit } {
+function rehearse(): { practice: Practice; controller: Controller } {
   const practice = new Practice({ name: '', bots: 24, seed: 7, now: performance.now() })
-  const cockpit = new Cockpit(practice)
-  cockpit.watch()
-  return { practice, cockpit }
+  const controller = new Controller(practice)
+  controller.watch()
+  return { practice, controller }
 }
 
 function mute(): void {
@@ -164,7 +164,7 @@ function Page(): ComponentChild {
   const play = at.kind === 'in' ? at.play : null
   // What a dead window last knew is no news of the others.
   const here = play?.isHere ? play : null
-  const cockpit = sitting()
+  const controller = sitting()
   return (
     <>
       <Header
@@ -175,24 +175,27 @@ function Page(): ComponentChild {
         mute={mute}
         help={() => acts.help(!help)}
       />
-      <main class={cockpit ? 'board' : 'board shut'}>
+      <main class={controller ? 'board' : 'board shut'}>
         <Eye />
-        {cockpit && (
-          <Hud cockpit={cockpit} enter={here && !here.seat.plays ? () => acts.enter() : null} />
+        {controller && (
+          <Hud
+            controller={controller}
+            enter={here && !here.seat.plays ? () => acts.enter() : null}
+          />
         )}
         <Banner player={play} />
         {help ? <Help acts={acts} /> : <Card at={at} room={room} links={links} acts={acts} />}
       </main>
-      {cockpit && (
+      {controller && (
         <Side
-          cockpit={cockpit}
+          controller={controller}
           play={here}
           map={screen.map}
           share={links.share}
           personal={here && personalLink(links.share, playerOf(here))}
         />
       )}
-      {cockpit?.rat && <Touch cockpit={cockpit} />}
+      {controller?.rat && <Touch controller={controller} />}
     </>
   )
 }
@@ -209,8 +212,8 @@ function show(): void {
 
 function mark(): void {
   const { error } = at.kind === 'failed' ? at : {}
-  const cockpit = sitting()
-  const world = cockpit?.burrow.state
+  const controller = sitting()
+  const world = controller?.maze.state
   Object.assign(document.body.dataset, {
     status: at.kind,
     error: error instanceof HoldfastError ? error.code : '',
@@ -218,7 +221,7 @@ function mark(): void {
     scores: world?.rats.map(({ id, score }) => `${id}:${score}`).join(' ') ?? '',
     sees: screen.seen.join(' '),
     maps: screen.mapped.join(' '),
-    lines: cockpit?.lines.map(({ text }) => text).join(' | ') ?? '',
+    lines: controller?.lines.map(({ text }) => text).join(' | ') ?? '',
   })
   if (at.kind !== 'in') return
   const { session, killed, seat } = at.play
@@ -255,7 +258,7 @@ function advance(): void {
 
 screen.beforeFrame = advance
 listen({
-  cockpit: () => (help ? null : sitting()),
+  controller: () => (help ? null : sitting()),
   help: () => acts.help(!help),
   mute,
   close: () => acts.help(false),

@@ -5,7 +5,7 @@ import { Head } from '../head.tsx'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
-import type { Cockpit } from './cockpit.ts'
+import type { Controller } from './controller.ts'
 import type { Play } from './play.ts'
 import { peek } from './rules/peek.ts'
 import { byScore, MISSILES_MAX, type Rat } from './rules/world.ts'
@@ -49,18 +49,22 @@ function Own({ play }: { play: Play }): ComponentChild {
   const { epoch } = play.session.debug.figures()
   return (
     <li class="figure" title="Slots of 200 ms that everybody computes alike; no server is asked">
-      epoch <b>{epoch}</b> slot <b>{play.cockpit.burrow.slot}</b>
+      epoch <b>{epoch}</b> slot <b>{play.controller.maze.slot}</b>
     </li>
   )
 }
 
 /** Over the view: points, missiles, cloak, and the last words. */
-export function Hud(props: { cockpit: Cockpit; enter: (() => void) | null }): ComponentChild {
-  const { cockpit, enter } = props
-  const { rat, lines, stage } = cockpit
+export function Hud(props: { controller: Controller; enter: (() => void) | null }): ComponentChild {
+  const { controller, enter } = props
+  const { rat, lines, stage } = controller
   return (
     <div class="hud">
-      {rat ? <State rat={rat} cockpit={cockpit} /> : <Watching cockpit={cockpit} enter={enter} />}
+      {rat ? (
+        <State rat={rat} controller={controller} />
+      ) : (
+        <Watching controller={controller} enter={enter} />
+      )}
       {stage.peeks && rat && (
         <p class="sign">
           {peek(rat.at, rat.facing, stage.peeks) ? 'peeking' : 'no corner to the'} {stage.peeks}
@@ -78,8 +82,8 @@ export function Hud(props: { cockpit: Cockpit; enter: (() => void) | null }): Co
   )
 }
 
-function State({ rat, cockpit }: { rat: Rat; cockpit: Cockpit }): ComponentChild {
-  const rats = byScore(cockpit.burrow.ahead)
+function State({ rat, controller }: { rat: Rat; controller: Controller }): ComponentChild {
+  const rats = byScore(controller.maze.ahead)
   const place = rats.findIndex(({ id }) => id === rat.id) + 1
   const left = MISSILES_MAX - rat.missiles.length
   return (
@@ -97,15 +101,15 @@ function State({ rat, cockpit }: { rat: Rat; cockpit: Cockpit }): ComponentChild
   )
 }
 
-function Watching(props: { cockpit: Cockpit; enter: (() => void) | null }): ComponentChild {
-  const { burrow, stage } = props.cockpit
-  const empty = burrow.state.rats.length === 0
-  const whose = stage.whose === null ? 'You watch.' : `The eyes of ${burrow.nameOf(stage.whose)}`
+function Watching(props: { controller: Controller; enter: (() => void) | null }): ComponentChild {
+  const { maze: maze, stage } = props.controller
+  const empty = maze.state.rats.length === 0
+  const whose = stage.whose === null ? 'You watch.' : `The eyes of ${maze.nameOf(stage.whose)}`
   return (
     <p class="state">
       {empty ? 'Nobody is in the maze.' : whose}
       {!empty && (
-        <button type="button" onClick={() => props.cockpit.watch(1)}>
+        <button type="button" onClick={() => props.controller.watch(1)}>
           Next
         </button>
       )}
@@ -119,24 +123,30 @@ function Watching(props: { cockpit: Cockpit; enter: (() => void) | null }): Comp
 }
 
 /** Everybody, by points. */
-export function Scores({ cockpit, play }: { cockpit: Cockpit; play: Play | null }): ComponentChild {
-  const { burrow, stage } = cockpit
-  const rats = byScore(burrow.ahead)
+export function Scores({
+  controller,
+  play,
+}: {
+  controller: Controller
+  play: Play | null
+}): ComponentChild {
+  const { maze: maze, stage } = controller
+  const rats = byScore(maze.ahead)
   return (
     <ol class="scores">
       {rats.map((rat) => (
-        <li key={rat.id} class={rat.id === burrow.me ? 'me' : ''}>
+        <li key={rat.id} class={rat.id === maze.me ? 'me' : ''}>
           <span class="dot" style={{ background: css(colourOf(rat.id)) }} aria-hidden="true" />
           <button
             type="button"
             class="name"
-            disabled={cockpit.rat !== undefined}
-            title={cockpit.rat ? undefined : 'Watch'}
+            disabled={controller.rat !== undefined}
+            title={controller.rat ? undefined : 'Watch'}
             onClick={() => (stage.whose = rat.id)}
           >
-            {burrow.nameOf(rat.id)}
+            {maze.nameOf(rat.id)}
           </button>
-          {play ? <Seat play={play} rat={rat} /> : rat.id === burrow.me && <You />}
+          {play ? <Seat play={play} rat={rat} /> : rat.id === maze.me && <You />}
           <b class="points">{rat.score}</b>
         </li>
       ))}
@@ -168,21 +178,21 @@ function Seat({ play, rat }: { play: Play; rat: Rat }): ComponentChild {
 
 /** Map, scores, what happened, and the button that kills whoever serves. */
 export function Side(props: {
-  cockpit: Cockpit
+  controller: Controller
   play: Play | null
   map: (canvas: HTMLCanvasElement | null) => void
   share: string
   personal: string | null
 }): ComponentChild {
-  const { cockpit, play, share, personal } = props
+  const { controller, play, share, personal } = props
   return (
     <aside class="side">
       <canvas class="map" ref={props.map} role="img" aria-label="The maze from above" />
       <div class="more">
         <h2>
-          In the maze <span class="count">{cockpit.burrow.ahead.rats.length}</span>
+          In the maze <span class="count">{controller.maze.ahead.rats.length}</span>
         </h2>
-        <Scores cockpit={cockpit} play={play} />
+        <Scores controller={controller} play={play} />
         {play && <Invite company={play.company} />}
         {play && <Killer player={play} />}
         {personal && <h2>Invite others</h2>}

@@ -7,13 +7,13 @@ import { type Deed, step } from './rules/step.ts'
 import { EMPTY, type World } from './rules/world.ts'
 import { type Chance, next } from '../chance.ts'
 import { botNameOf } from './names.ts'
-import { type Burrow, SLOT_MS } from './burrow.ts'
+import { type MazeClient, SLOT_MS } from './maze-client.ts'
 
 /** The player; bots come after. */
 const ME = 1
 
 /** See the head of this file. */
-export class Practice implements Burrow {
+export class Practice implements MazeClient {
   readonly me = ME
   readonly live = true
   state: World = EMPTY

@@ -1,13 +1,13 @@
 /** The canvases of a page: the view from the eye, and the map. They draw at every frame. */
 
-import type { Cockpit } from './cockpit.ts'
-import { paint } from './view/eye.ts'
+import type { Controller } from './controller.ts'
+import { paint } from './view/canvas.ts'
 import { paintMap } from './view/map.ts'
 
 /** See the head of this file. */
 export class Screen {
   /** Who sits here; null for the maze as nobody sees it. */
-  cockpit: Cockpit | null = null
+  controller: Controller | null = null
   /** Called before each frame. */
   beforeFrame: (now: number) => void = () => {}
   /** Rats that are seen in the last picture, nearest first. */
@@ -33,18 +33,18 @@ export class Screen {
   }
 
   #draw(now: number): void {
-    const { cockpit } = this
-    if (!cockpit) return
-    const scene = cockpit.scene(now)
-    const { burrow, stage } = cockpit
+    const { controller } = this
+    if (!controller) return
+    const scene = controller.scene(now)
+    const { maze: maze, stage } = controller
     this.mapped = scene.mapped.filter(({ kind }) => kind === 'rat').map(({ rat }) => rat)
     const eye = this.#eye && penOf(this.#eye)
     if (eye) {
-      const nameOf = (rat: number): string => burrow.nameOf(rat)
+      const nameOf = (rat: number): string => maze.nameOf(rat)
       this.seen = paint(eye.pen, eye.width, eye.height, scene, nameOf)
     }
     const map = this.#map && penOf(this.#map)
-    if (map) paintMap(map.pen, map.width, map.height, scene, stage.whose ?? burrow.me)
+    if (map) paintMap(map.pen, map.width, map.height, scene, stage.whose ?? maze.me)
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { HoldfastError } from 'holdfast'
 import type { Session, SlotsHandle } from 'holdfast'
-import type { Burrow } from './burrow.ts'
+import type { MazeClient } from './maze-client.ts'
 import { type Act, type ActRecord, encode } from './rules/acts.ts'
 import { CELLS, widest } from './rules/maze.ts'
 import { labelOf, MAP, note } from './game.ts'
@@ -16,7 +16,7 @@ const BIRTH_SLOTS = 15
 export const GONE_MAX = 64
 
 /** See the head of this file. */
-export class Seat implements Burrow {
+export class Seat implements MazeClient {
   /** Whether we are to have a rat. */
   plays = true
   /** Where it is to be born; null for anywhere. */

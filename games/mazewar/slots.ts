@@ -1,7 +1,7 @@
 /** The maze as a world of slots: what all members fold, and the acts as the wire has them. */
 
 import { type ActOf, slots, type SlotsTurn, type SlotsType } from 'holdfast'
-import { SLOT_MS } from './burrow.ts'
+import { SLOT_MS } from './maze-client.ts'
 import { type ActRecord, decode, fields } from './rules/acts.ts'
 import { step } from './rules/step.ts'
 import { EMPTY, type World } from './rules/world.ts'

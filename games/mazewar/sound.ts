@@ -1,7 +1,7 @@
 /** What one hears, made by the page: silent until somebody touched it, and when muted. */
 
 import { recall, remember } from '../recall.ts'
-import type { Cue } from './cockpit.ts'
+import type { Cue } from './controller.ts'
 
 interface Tone {
   readonly pitch: number

@@ -75,7 +75,7 @@ function practise(name: string, bots: number): Table {
   const seed = Math.floor(Math.random() * 2 ** 31)
   const practice = new Practice({ name, bots, seed, now: performance.now() })
   return {
-    burrow: practice,
+    maze: practice,
     beforeFrame: (now) => practice.advance(now),
     standing: () => ({ title: 'MAZEWAR  practice', words: `${bots} bots, no network` }),
     enter: () => {},

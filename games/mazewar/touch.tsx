@@ -1,7 +1,7 @@
 /** Buttons for thumbs; the style sheet shows them where there are thumbs. */
 
 import type { ComponentChild } from 'preact'
-import type { Cockpit } from './cockpit.ts'
+import type { Controller } from './controller.ts'
 import { isHeld } from './input.ts'
 import type { Wish } from './rules/hands.ts'
 
@@ -13,12 +13,12 @@ const ARROWS: readonly (readonly [wish: Wish, label: string, turn: number])[] = 
 ]
 
 /** All that one can do. */
-export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
+export function Touch({ controller }: { controller: Controller }): ComponentChild {
   return (
     <section class="touch" aria-label="Keys for thumbs">
       <div class="arrows">
         {ARROWS.map(([wish, label, turn]) => (
-          <Key key={wish} cockpit={cockpit} wish={wish} label={label}>
+          <Key key={wish} controller={controller} wish={wish} label={label}>
             <svg viewBox="0 0 24 24" style={{ transform: `rotate(${turn}deg)` }}>
               <path d="M12 5l8 10H4z" />
             </svg>
@@ -26,15 +26,15 @@ export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
         ))}
       </div>
       <div class="deeds">
-        <Peek cockpit={cockpit} side="left" />
-        <Peek cockpit={cockpit} side="right" />
-        <Key cockpit={cockpit} wish="round" label="Turn round">
+        <Peek controller={controller} side="left" />
+        <Peek controller={controller} side="right" />
+        <Key controller={controller} wish="round" label="Turn round">
           Turn
         </Key>
-        <Key cockpit={cockpit} wish="cloak" label="Cloak">
+        <Key controller={controller} wish="cloak" label="Cloak">
           Cloak
         </Key>
-        <Key cockpit={cockpit} wish="fire" label="Shoot">
+        <Key controller={controller} wish="fire" label="Shoot">
           Shoot
         </Key>
       </div>
@@ -43,19 +43,19 @@ export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
 }
 
 function Key(props: {
-  cockpit: Cockpit
+  controller: Controller
   wish: Wish
   label: string
   children: ComponentChild
 }): ComponentChild {
-  const { cockpit, wish, label } = props
+  const { controller, wish, label } = props
   const down = (event: PointerEvent): void => {
     event.preventDefault()
     ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
-    cockpit.press(wish)
-    if (isHeld(wish)) cockpit.hold(wish, performance.now())
+    controller.press(wish)
+    if (isHeld(wish)) controller.hold(wish, performance.now())
   }
-  const up = (): void => void (isHeld(wish) && cockpit.release(wish))
+  const up = (): void => void (isHeld(wish) && controller.release(wish))
   return (
     <button
       type="button"
@@ -70,13 +70,19 @@ function Key(props: {
   )
 }
 
-function Peek({ cockpit, side }: { cockpit: Cockpit; side: 'left' | 'right' }): ComponentChild {
+function Peek({
+  controller,
+  side,
+}: {
+  controller: Controller
+  side: 'left' | 'right'
+}): ComponentChild {
   const look = (event: PointerEvent): void => {
     event.preventDefault()
     ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
-    cockpit.stage.peeks = side
+    controller.stage.peeks = side
   }
-  const stop = (): void => void (cockpit.stage.peeks = null)
+  const stop = (): void => void (controller.stage.peeks = null)
   return (
     <button
       type="button"

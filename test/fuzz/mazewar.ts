@@ -153,7 +153,7 @@ function look({ name, peer }: lan.Player, { complaints }: Found): void {
   const most = OTHERS_MAX
   const claims: [string, boolean][] = [
     ['more others than may be', peer.others.size <= most],
-    ['more rats than players', peer.accounts.size <= most + 1],
+    ['more rats than players', peer.rats.size <= most + 1],
     ['acks of more than there are', peer.waiting.size <= most],
     ['more acks than may', [...peer.waiting.values()].every((all) => all.length <= WAITING_MAX)],
     ['more waits for a slot than may', peer.pending.length <= (most + 1) * PENDING_MAX],

@@ -31,7 +31,7 @@ function playing(names: string[], ids: number[] = []): [lan.Lan, ...lan.Player[]
 /** Puts a rat somewhere, at itself and at all others, as if it had been born there. */
 function put(net: lan.Lan, player: lan.Player, cell: number, facing: 0 | 1 | 2 | 3): void {
   for (const { peer } of net.players.values()) {
-    const account = peer.accounts.get(player.peer.id)!
+    const account = peer.rats.get(player.peer.id)!
     Object.assign(account, { cell, before: cell, facing })
     peer.cells.set(player.peer.id, cell)
   }

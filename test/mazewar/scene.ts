@@ -4,7 +4,7 @@
  * pictures are the same.
  */
 
-import { resolve, type Account } from '../../games/mazewar/classic/accounts.ts'
+import { resolve, type RatState } from '../../games/mazewar/classic/rat-state.ts'
 import type { Peer, Wish } from '../../games/mazewar/classic/peer.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import * as lan from './lan.ts'
@@ -158,7 +158,7 @@ function look(scene: Scene, at: number): void {
 
 // Where each rat is by what all rats said last, and what each said.
 function remember({ lan: net, said }: Scene): void {
-  const newest = new Map<number, Account>()
+  const newest = new Map<number, RatState>()
   for (const { peer } of lan.present(net)) if (peer.self) newest.set(peer.id, peer.self)
   const cells = resolve(newest)
   for (const [id, { cell, before }] of newest) {
@@ -188,7 +188,7 @@ function samePictures({ lan: net, found }: Scene): void {
 function newestOf(peer: Peer): string | null {
   const own = peer.pending.filter(({ source }) => source === peer.id).length
   const numbers: string[] = []
-  for (const id of [...peer.accounts.keys()].toSorted((a, b) => a - b)) {
+  for (const id of [...peer.rats.keys()].toSorted((a, b) => a - b)) {
     const last = id === peer.id ? peer.event - own : peer.others.get(id)?.last
     if (last === null || last === undefined) return null
     numbers.push(`${id}:${last}`)
@@ -198,8 +198,8 @@ function newestOf(peer: Peer): string | null {
 
 function pictureOf(peer: Peer, whole: boolean): string {
   const rats: string[] = []
-  for (const id of [...peer.accounts.keys()].toSorted((a, b) => a - b)) {
-    const { cell, facing, cloaked, score, missiles } = peer.accounts.get(id)!
+  for (const id of [...peer.rats.keys()].toSorted((a, b) => a - b)) {
+    const { cell, facing, cloaked, score, missiles } = peer.rats.get(id)!
     const more = whole ? `:${score}:${missiles.length}` : ''
     rats.push(`${id}:${peer.cells.get(id) ?? cell}:${facing}:${cloaked ? 1 : 0}${more}`)
   }

@@ -3,7 +3,7 @@
  * alarm. There is no server, and nobody is asked to join.
  */
 
-import type { Burrow } from '../burrow.ts'
+import type { MazeClient } from '../maze-client.ts'
 import { type Multicast, openMulticast } from './multicast.ts'
 import { nameOnLan } from '../names.ts'
 import type { Act } from '../rules/acts.ts'
@@ -32,7 +32,7 @@ export interface LanOptions {
 }
 
 /** See the head of this file. */
-export class LanPlayer implements Burrow {
+export class LanPlayer implements MazeClient {
   readonly peer: classic.Peer
   readonly #carrier: Multicast
   readonly #out: classic.Out

@@ -3,7 +3,7 @@
 import { following, HEARTBEAT_BITS } from './numbers.ts'
 import type { Packet } from './packets.ts'
 import { resend } from './retries.ts'
-import { sendAll, sendTo, wantOfAll } from './sending.ts'
+import { sendAll, sendTo, wantOfAll } from './send.ts'
 import {
   ASK_AGAIN_MS,
   BIRTH_MS,
@@ -83,7 +83,7 @@ export function begin(peer: Peer, now: Millis): void {
   peer.self = null
   peer.struck = false
   peer.announce = false
-  for (const map of [peer.accounts, peer.cells, peer.others, peer.waiting]) map.clear()
+  for (const map of [peer.rats, peer.cells, peer.others, peer.waiting]) map.clear()
   for (const list of [peer.hits, peer.pending, peer.lost]) list.length = 0
 }
 
@@ -125,7 +125,7 @@ function lose(peer: Peer, now: Millis, id: number, out: Out): void {
   peer.pending = peer.pending.filter((one) => one.source !== id)
   peer.others.delete(id)
   peer.cells.delete(id)
-  if (!peer.accounts.delete(id)) return
+  if (!peer.rats.delete(id)) return
   peer.lost.push(now)
   out.tell({ kind: 'gone', id })
 }

@@ -11,10 +11,10 @@
 import type { Act } from '../rules/acts.ts'
 import { back, beyond } from '../rules/maze.ts'
 import { MISSILES_MAX, type Rat, type World } from '../rules/world.ts'
-import { hear } from './hearing.ts'
-import type { Account } from './accounts.ts'
+import { receivePacket } from './receive.ts'
+import type { RatState } from './rat-state.ts'
 import { askAll, beat, begin, repeat } from './others.ts'
-import { absoluteOf, say } from './sending.ts'
+import { absoluteOf, say } from './send.ts'
 import { beBorn, slots } from './slots.ts'
 import {
   ACTS_MAX,
@@ -75,7 +75,7 @@ export function create(now: Millis, options: PeerOptions): Peer {
     stepped: -1,
     shot: -1,
     acts: 0,
-    accounts: new Map(),
+    rats: new Map(),
     cells: new Map(),
     hits: [],
     others: new Map(),
@@ -94,7 +94,7 @@ export function create(now: Millis, options: PeerOptions): Peer {
 /** Takes a datagram; whatever it is, this does not throw. @param from an address to answer to */
 export function receive(peer: Peer, now: Millis, from: string, bytes: Uint8Array, out: Out): void {
   slots(peer, now, out)
-  hear(peer, now, from, bytes, out)
+  receivePacket(peer, now, from, bytes, out)
 }
 
 /** Does what time has come for. */
@@ -177,7 +177,7 @@ function fire(peer: Peer, now: Millis, out: Out): boolean {
 export function put(
   peer: Peer,
   now: Millis,
-  { cell, facing, score }: Pick<Account, 'cell' | 'facing' | 'score'>,
+  { cell, facing, score }: Pick<RatState, 'cell' | 'facing' | 'score'>,
   out: Out,
 ): boolean {
   slots(peer, now, out)
@@ -192,7 +192,7 @@ export function put(
 export function strike(peer: Peer, now: Millis, owner: number, out: Out): boolean {
   slots(peer, now, out)
   if (!peer.self || peer.struck || peer.acts >= ACTS_MAX) return false
-  const missile = peer.accounts.get(owner)?.missiles[0]
+  const missile = peer.rats.get(owner)?.missiles[0]
   if (!missile) return false
   peer.acts += 1
   say(peer, now, { kind: 'hit', owner, missile }, out)
@@ -201,12 +201,12 @@ export function strike(peer: Peer, now: Millis, owner: number, out: Out): boolea
 
 /** What this player sees, as of the last slot. Every rat is its own owner. */
 export function world(peer: Peer): World {
-  const rats = [...peer.accounts.keys()].toSorted((one, other) => one - other)
+  const rats = [...peer.rats.keys()].toSorted((one, other) => one - other)
   return { slot: peer.slot, rats: rats.map((id) => ratOf(peer, id)), hits: [...peer.hits] }
 }
 
 function ratOf(peer: Peer, id: number): Rat {
-  const account = peer.accounts.get(id)!
+  const account = peer.rats.get(id)!
   const { facing, cloaked, score, nextMissile } = account
   const at = peer.cells.get(id) ?? account.cell
   const missiles = account.missiles.map((one) => {

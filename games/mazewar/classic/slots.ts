@@ -5,10 +5,10 @@
 
 import { CELLS, widest } from '../rules/maze.ts'
 import { HITS_SLOTS, LAWS } from '../rules/world.ts'
-import { end, fly, freeFrom, resolve, update, scoreOf } from './accounts.ts'
+import { end, fly, freeFrom, resolve, update, scoreOf } from './rat-state.ts'
 import { EVENT_BITS, isNewer } from './numbers.ts'
 import type { Missile } from './packets.ts'
-import { say, sayHow } from './sending.ts'
+import { say, sayHow } from './send.ts'
 import {
   type Millis,
   type Out,
@@ -42,7 +42,7 @@ function begin(peer: Peer, now: Millis, out: Out): void {
     peer.pending = peer.pending.filter((one) => one.slot > slot - SLOT_DELAY)
     for (const one of due.toSorted(inOrder)) work(peer, one, out)
   }
-  peer.cells = resolve(peer.accounts)
+  peer.cells = resolve(peer.rats)
   if (shot && !peer.struck) beStruck(peer, now, shot, out)
   goBack(peer)
   if (peer.announce && peer.self && !peer.struck) sayHow(peer, now, out)
@@ -59,7 +59,7 @@ type Shot = { owner: number; missile: Missile }
 function struckBy(peer: Peer): Shot | null {
   const here = peer.struck ? undefined : peer.cells.get(peer.id)
   let shot: Shot | null = null
-  for (const [owner, account] of peer.accounts) {
+  for (const [owner, account] of peer.rats) {
     const before = account.missiles
     fly(account, peer.slot)
     if (owner === peer.id || shot || peer.puppet) continue
@@ -82,17 +82,17 @@ function work(peer: Peer, one: Pending, out: Out): void {
     }
     other.last = event
   }
-  const known = peer.accounts.get(source)
+  const known = peer.rats.get(source)
   const account = update(known, one, peer.slot - one.slot, peer.slot)
   if (!account) return
-  peer.accounts.set(source, account)
+  peer.rats.set(source, account)
   if (!known && other) out.tell({ kind: 'came', id: source })
   if (action.kind === 'hit') hit(peer, source, action.owner, action.missile.id, out)
   if (source === peer.id && action.kind === 'born') peer.struck = false
 }
 
 function hit(peer: Peer, whom: number, by: number, missile: number, out: Out): void {
-  const owner = peer.accounts.get(by)
+  const owner = peer.rats.get(by)
   if (!owner || by === whom || !end(owner, missile, peer.slot)) return
   peer.hits.push({ slot: peer.slot, by, whom })
   out.tell({ kind: 'hit', by, whom })

@@ -4,7 +4,7 @@
  */
 
 import type { Hit } from '../rules/world.ts'
-import type { Account, Said } from './accounts.ts'
+import type { RatState, Said } from './rat-state.ts'
 import type { Packet } from './packets.ts'
 
 /** Milliseconds on the clock of this process. */
@@ -164,7 +164,7 @@ export interface Peer {
   /** The last slot that was begun. */
   slot: number
   /** Our rat with all that we did; null before its birth. */
-  self: Account | null
+  self: RatState | null
   /** It was hit, and is not born anew yet. */
   struck: boolean
   /** What we are must be told, though we do nothing. */
@@ -174,7 +174,7 @@ export interface Peer {
   shot: number
   acts: number
   /** All rats as of the last slot, our own among them. */
-  accounts: Map<number, Account>
+  rats: Map<number, RatState>
   /** Where they are: one rat a cell. */
   cells: Map<number, number>
   hits: Hit[]

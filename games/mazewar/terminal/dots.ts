@@ -4,9 +4,9 @@
  * brightest that was drawn there.
  */
 
-import { type Area, type Glass, put } from './glass.ts'
+import { type Area, type TerminalBuffer, put } from './buffer.ts'
 
-/** Dots of a part of a glass. */
+/** Dots of a part of a buffer. */
 export interface Dots {
   readonly area: Area
   readonly wide: number
@@ -82,13 +82,13 @@ function clip(
   return [x + from * right, y + from * down, (until - from) * right, (until - from) * down]
 }
 
-/** Puts the signs on the glass. @param inkOf  the colour of a light */
-export function show(dots: Dots, glass: Glass, inkOf: (light: number) => number): void {
+/** Puts the signs on the buffer. @param inkOf  the colour of a light */
+export function show(dots: Dots, buffer: TerminalBuffer, inkOf: (light: number) => number): void {
   const { left, top, columns } = dots.area
   for (let i = 0; i < dots.bits.length; i++) {
     const bits = dots.bits[i]!
     if (bits === 0) continue
     const sign = String.fromCodePoint(BRAILLE + bits)
-    put(glass, left + (i % columns), top + Math.floor(i / columns), sign, inkOf(dots.lights[i]!))
+    put(buffer, left + (i % columns), top + Math.floor(i / columns), sign, inkOf(dots.lights[i]!))
   }
 }

@@ -43,7 +43,7 @@ export async function joinFrom(wanted: Wanted): Promise<Table> {
     })
   })
   return {
-    burrow: seat,
+    maze: seat,
     beforeFrame: () => seat.look(),
     standing: () => ({
       title: `MAZEWAR  ${room}`,

@@ -1,11 +1,11 @@
 /** A whole screen of the game in a terminal: view, map, scores, words. */
 
-import type { Cockpit, Line } from '../cockpit.ts'
+import type { Controller, Line } from '../controller.ts'
 import { peek } from '../rules/peek.ts'
 import { byScore, MISSILES_MAX, type Rat } from '../rules/world.ts'
 import { blend, colourOf, GROUND, LINE, type Rgb } from '../view/colours.ts'
-import { paint, pack } from './eye.ts'
-import { createGlass, type Area, type Glass, write } from './glass.ts'
+import { paint, pack } from './view.ts'
+import { createBuffer, type Area, type TerminalBuffer, write } from './buffer.ts'
 import { paintMap, sizeOf } from './map.ts'
 
 /** The least that a screen of the game needs. */
@@ -51,27 +51,27 @@ export interface Standing {
 export function layOut(
   columns: number,
   lines: number,
-  cockpit: Cockpit,
+  controller: Controller,
   standing: Standing,
   now: number,
-): Glass {
-  const glass = createGlass(columns, lines, pack(GROUND))
-  if (columns < COLUMNS_MIN || lines < LINES_MIN) return tooSmall(glass)
+): TerminalBuffer {
+  const buffer = createBuffer(columns, lines, pack(GROUND))
+  if (columns < COLUMNS_MIN || lines < LINES_MIN) return tooSmall(buffer)
   const pitch = pitchFor(columns, lines)
   const wide = sizeOf(pitch).columns + 2
   const view: Area = { left: 0, top: 0, columns: columns - wide, lines: lines - 1 }
   const side: Area = { left: columns - wide, top: 0, columns: wide, lines: lines - 1 }
-  const scene = cockpit.scene(now)
-  paint(glass, view, scene, (rat) => cockpit.burrow.nameOf(rat))
-  paintSide(glass, side)
-  const { burrow, stage } = cockpit
+  const scene = controller.scene(now)
+  paint(buffer, view, scene, (rat) => controller.maze.nameOf(rat))
+  paintSide(buffer, side)
+  const { maze: maze, stage } = controller
   const inner = { ...side, left: side.left + 1 }
-  paintMap(glass, inner, pitch, scene, stage.whose ?? burrow.me)
-  paintScores(glass, { ...inner, top: sizeOf(pitch).lines + 1 }, cockpit, standing)
-  paintLines(glass, view, cockpit)
-  paintState(glass, cockpit)
-  if (standing.help) paintHelp(glass, view)
-  return glass
+  paintMap(buffer, inner, pitch, scene, stage.whose ?? maze.me)
+  paintScores(buffer, { ...inner, top: sizeOf(pitch).lines + 1 }, controller, standing)
+  paintLines(buffer, view, controller)
+  paintState(buffer, controller)
+  if (standing.help) paintHelp(buffer, view)
+  return buffer
 }
 
 // Dots of the map from wall to wall: the scores below need some lines too.
@@ -83,8 +83,8 @@ function pitchFor(columns: number, lines: number): number {
   return fits ?? 2
 }
 
-function tooSmall(glass: Glass): Glass {
-  const { columns, lines } = glass
+function tooSmall(buffer: TerminalBuffer): TerminalBuffer {
+  const { columns, lines } = buffer
   const size = `${COLUMNS_MIN}x${LINES_MIN}`
   const words = `The maze needs ${size}, this window has ${columns}x${lines}: make it larger.`
   const broken = breakUp(words, columns)
@@ -92,8 +92,8 @@ function tooSmall(glass: Glass): Glass {
   const text =
     broken.length > lines || broken.some((line) => line.length > columns) ? [size] : broken
   const top = Math.max(0, Math.floor((lines - text.length) / 2))
-  for (const [i, line] of text.entries()) write(glass, 0, top + i, line, pack(LINE))
-  return glass
+  for (const [i, line] of text.entries()) write(buffer, 0, top + i, line, pack(LINE))
+  return buffer
 }
 
 // Lines of whole words.
@@ -108,27 +108,32 @@ function breakUp(text: string, columns: number): string[] {
   return lines
 }
 
-function paintSide(glass: Glass, { left, top, columns, lines }: Area): void {
+function paintSide(buffer: TerminalBuffer, { left, top, columns, lines }: Area): void {
   for (let y = top; y < top + lines; y++) {
-    write(glass, left, y, ' '.repeat(columns), 0, { ground: pack(SIDE) })
+    write(buffer, left, y, ' '.repeat(columns), 0, { ground: pack(SIDE) })
   }
 }
 
-function paintScores(glass: Glass, area: Area, cockpit: Cockpit, standing: Standing): void {
+function paintScores(
+  buffer: TerminalBuffer,
+  area: Area,
+  controller: Controller,
+  standing: Standing,
+): void {
   const { left, top, columns } = area
-  const rats = byScore(cockpit.burrow.ahead)
-  const room = glass.lines - 1 - top - 3
+  const rats = byScore(controller.maze.ahead)
+  const room = buffer.lines - 1 - top - 3
   const width = columns - 2
-  write(glass, left, top, standing.title, pack(LINE), { width })
-  write(glass, left, top + 1, standing.words, pack(SOFT), { width })
-  for (const [i, rat] of within(rats, room, cockpit.burrow.me).entries()) {
+  write(buffer, left, top, standing.title, pack(LINE), { width })
+  write(buffer, left, top + 1, standing.words, pack(SOFT), { width })
+  for (const [i, rat] of within(rats, room, controller.maze.me).entries()) {
     const y = top + 3 + i
-    const mine = rat.id === cockpit.burrow.me
+    const mine = rat.id === controller.maze.me
     const points = String(rat.score)
-    const name = cockpit.burrow.nameOf(rat.id) + (mine ? ' (you)' : '')
-    write(glass, left, y, '●', pack(colourOf(rat.id)))
-    write(glass, left + 2, y, name, pack(mine ? [255, 255, 255] : TEXT), { width: width - 8 })
-    write(glass, left + width - points.length, y, points, pack(TEXT))
+    const name = controller.maze.nameOf(rat.id) + (mine ? ' (you)' : '')
+    write(buffer, left, y, '●', pack(colourOf(rat.id)))
+    write(buffer, left + 2, y, name, pack(mine ? [255, 255, 255] : TEXT), { width: width - 8 })
+    write(buffer, left + width - points.length, y, points, pack(TEXT))
   }
 }
 
@@ -140,21 +145,21 @@ function within(rats: readonly Rat[], room: number, me: number): readonly Rat[] 
   return [...rats.slice(0, most - 1), rats[own]!]
 }
 
-function paintLines(glass: Glass, view: Area, { lines }: Cockpit): void {
+function paintLines(buffer: TerminalBuffer, view: Area, { lines }: Controller): void {
   for (const [i, line] of lines.entries()) {
     const y = view.top + view.lines - lines.length + i - 1
-    write(glass, 2, y, line.text, pack(INKS[line.kind]), { width: view.columns - 4 })
+    write(buffer, 2, y, line.text, pack(INKS[line.kind]), { width: view.columns - 4 })
   }
 }
 
-function paintState(glass: Glass, cockpit: Cockpit): void {
-  const { rat, stage, burrow } = cockpit
-  const y = glass.lines - 1
+function paintState(buffer: TerminalBuffer, controller: Controller): void {
+  const { rat, stage, maze: maze } = controller
+  const y = buffer.lines - 1
   const ground = pack([20, 33, 30])
-  write(glass, 0, y, ' '.repeat(glass.columns), 0, { ground })
+  write(buffer, 0, y, ' '.repeat(buffer.columns), 0, { ground })
   let x = 1
   const say = (text: string, ink: Rgb): void => {
-    write(glass, x, y, text, pack(ink), { ground, width: glass.columns - x - 1 })
+    write(buffer, x, y, text, pack(ink), { ground, width: buffer.columns - x - 1 })
     x += Array.from(text).length + 2
   }
   if (rat) {
@@ -166,21 +171,21 @@ function paintState(glass: Glass, cockpit: Cockpit): void {
       const corner = peek(rat.at, rat.facing, stage.peeks)
       say(`${corner ? 'peeking' : 'no corner to the'} ${stage.peeks}`, LINE)
     }
-  } else if (burrow.state.rats.length === 0) say('Nobody is in the maze.', TEXT)
-  else if (stage.whose !== null) say(`The eyes of ${burrow.nameOf(stage.whose)}`, TEXT)
+  } else if (maze.state.rats.length === 0) say('Nobody is in the maze.', TEXT)
+  else if (stage.whose !== null) say(`The eyes of ${maze.nameOf(stage.whose)}`, TEXT)
   else say('You watch: tab to see through their eyes.', TEXT)
   say(KEYS, SOFT)
 }
 
-function paintHelp(glass: Glass, view: Area): void {
+function paintHelp(buffer: TerminalBuffer, view: Area): void {
   const width = Math.min(view.columns - 2, 54)
   const left = view.left + Math.floor((view.columns - width) / 2)
   const top = Math.max(0, Math.floor((view.lines - HELP.length - 2) / 2))
   const ground = pack(blend(GROUND, LINE, 0.12))
   for (let i = 0; i < HELP.length + 2; i++) {
-    write(glass, left, top + i, ' '.repeat(width), 0, { ground })
+    write(buffer, left, top + i, ' '.repeat(width), 0, { ground })
     const text = HELP[i - 1]
     const ink = pack(i === 1 ? LINE : TEXT)
-    if (text) write(glass, left + 2, top + i, text, ink, { ground, width: width - 3 })
+    if (text) write(buffer, left + 2, top + i, text, ink, { ground, width: width - 3 })
   }
 }

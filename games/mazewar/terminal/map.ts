@@ -4,8 +4,8 @@ import { FACINGS, HEIGHT, isOpen, WIDTH } from '../rules/maze.ts'
 import { blend, colourOf, GROUND, LINE } from '../view/colours.ts'
 import type { Body, Scene } from '../view/scene.ts'
 import { createDots, line, show } from './dots.ts'
-import { pack } from './eye.ts'
-import { type Area, type Glass, put } from './glass.ts'
+import { pack } from './view.ts'
+import { type Area, type TerminalBuffer, put } from './buffer.ts'
 
 const ARROWS = '▲▶▼◀'
 
@@ -19,7 +19,7 @@ export function sizeOf(pitch: number): { columns: number; lines: number } {
 
 /** Draws it. @param me  whose eyes the view has */
 export function paintMap(
-  glass: Glass,
+  buffer: TerminalBuffer,
   { left, top }: Area,
   pitch: number,
   scene: Scene,
@@ -35,9 +35,9 @@ export function paintMap(
       else line(dots, [x + (far ? pitch : 0), y], [x + (far ? pitch : 0), y + pitch], 0.6)
     }
   }
-  show(dots, glass, (light) => pack(blend(GROUND, LINE, light)))
+  show(dots, buffer, (light) => pack(blend(GROUND, LINE, light)))
   const order = scene.mapped.toSorted((one, other) => rank(one, me) - rank(other, me))
-  for (const body of order) paintOne(glass, left, top, pitch, body, body.rat === me)
+  for (const body of order) paintOne(buffer, left, top, pitch, body, body.rat === me)
 }
 
 // Ourselves last, above all others.
@@ -46,7 +46,7 @@ function rank({ kind, rat }: Body, me: number): number {
 }
 
 function paintOne(
-  glass: Glass,
+  buffer: TerminalBuffer,
   left: number,
   top: number,
   pitch: number,
@@ -58,5 +58,5 @@ function paintOne(
   const quarter = ((Math.round(body.angle / (Math.PI / 2)) % 4) + 4) % 4
   const sign = body.kind === 'missile' ? '•' : ARROWS[quarter]!
   const white = mine && body.kind === 'rat'
-  put(glass, x, y, sign, pack(white ? [255, 255, 255] : colourOf(body.rat)))
+  put(buffer, x, y, sign, pack(white ? [255, 255, 255] : colourOf(body.rat)))
 }

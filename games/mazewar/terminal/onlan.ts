@@ -33,7 +33,7 @@ export async function joinLan({ port, ...meeting }: Meeting): Promise<Table> {
     return [count() > 1 ? `${count()} here` : 'alone here', news].filter(Boolean).join(', ')
   }
   return {
-    burrow: player,
+    maze: player,
     beforeFrame: () => {},
     standing: () => ({ title: 'MAZEWAR  LAN', words: words() }),
     enter: () => {},

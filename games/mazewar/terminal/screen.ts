@@ -1,9 +1,9 @@
 /** A terminal that is played in: keys in, pictures out, and the screen as it was at the end. */
 
 import { writeSync } from 'node:fs'
-import type { Burrow } from '../burrow.ts'
-import { Cockpit } from '../cockpit.ts'
-import { ENTER, EXIT, type Glass, update } from './glass.ts'
+import type { MazeClient } from '../maze-client.ts'
+import { Controller } from '../controller.ts'
+import { ENTER, EXIT, type TerminalBuffer, update } from './buffer.ts'
 import { counts, type Key, read, type Repeats } from './keys.ts'
 import { layOut } from './layout.ts'
 
@@ -14,7 +14,7 @@ const PEEK_MS = 650
 
 /** What is played, and where. */
 export interface Table {
-  readonly burrow: Burrow
+  readonly maze: MazeClient
   /** What is to be done before each picture. */
   beforeFrame(now: number): void
   standing(): { title: string; words: string }
@@ -62,9 +62,9 @@ export async function playAt(table: Table): Promise<void> {
 
 class Screen {
   readonly #table: Table
-  readonly #cockpit: Cockpit
+  readonly #controller: Controller
   readonly #repeats: Repeats = new Map()
-  #shown: Glass | null = null
+  #shown: TerminalBuffer | null = null
   #peeksUntil = 0
   #help = false
   // Whether the terminal has not taken all of the last picture.
@@ -72,7 +72,7 @@ class Screen {
 
   constructor(table: Table) {
     this.#table = table
-    this.#cockpit = new Cockpit(table.burrow)
+    this.#controller = new Controller(table.maze)
   }
 
   /** The terminal shows something else now. */
@@ -85,18 +85,18 @@ class Screen {
   }
 
   #press(key: Key, now: number): void {
-    const cockpit = this.#cockpit
+    const controller = this.#controller
     if (this.#help) this.#help = false
     else if (key.kind === 'help') this.#help = true
     else if (key.kind === 'next') {
-      if (!cockpit.rat) cockpit.watch()
+      if (!controller.rat) controller.watch()
     } else if (key.kind === 'enter') this.#table.enter()
     else if (key.kind === 'peek') {
-      cockpit.stage.peeks = key.side
+      controller.stage.peeks = key.side
       this.#peeksUntil = now + PEEK_MS
     } else if (key.kind === 'wish' && counts(this.#repeats, key.wish, now)) {
       this.#peeksUntil = now
-      cockpit.wish(key.wish)
+      controller.wish(key.wish)
     }
   }
 
@@ -104,12 +104,12 @@ class Screen {
     const { stdout } = process
     const now = performance.now()
     this.#table.beforeFrame(now)
-    if (now >= this.#peeksUntil) this.#cockpit.stage.peeks = null
-    if (this.#cockpit.rat) this.#cockpit.stage.whose = null
-    this.#cockpit.tick(now)
+    if (now >= this.#peeksUntil) this.#controller.stage.peeks = null
+    if (this.#controller.rat) this.#controller.stage.whose = null
+    this.#controller.tick(now)
     if (this.#full) return
     const standing = { ...this.#table.standing(), help: this.#help }
-    const wanted = layOut(stdout.columns, stdout.rows, this.#cockpit, standing, now)
+    const wanted = layOut(stdout.columns, stdout.rows, this.#controller, standing, now)
     const words = update(this.#shown, wanted)
     this.#shown = wanted
     if (words === '') return

@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Cockpit } from '../cockpit.ts'
+import { Controller } from '../controller.ts'
 import { Practice } from '../practice.ts'
 import { createDots, dot, line, show } from './dots.ts'
-import { createGlass, type Glass, isPlain, put, update, write } from './glass.ts'
+import { createBuffer, type TerminalBuffer, isPlain, put, update, write } from './buffer.ts'
 import { counts, read, type Repeats } from './keys.ts'
 import { COLUMNS_MIN, layOut, LINES_MIN } from './layout.ts'
 
@@ -23,36 +23,36 @@ function playBack(shown: string[][], words: string): string[][] {
   return screen
 }
 
-function rowsOf({ columns, lines, signs }: Glass): string[][] {
+function rowsOf({ columns, lines, signs }: TerminalBuffer): string[][] {
   return Array.from({ length: lines }, (_, y) => signs.slice(y * columns, (y + 1) * columns))
 }
 
-describe('the glass', () => {
+describe('the buffer', () => {
   const cell = fc.tuple(fc.nat(19), fc.nat(5), fc.constantFrom('a', 'b', '●', ' '), fc.nat(3))
   test('what changed is written, and the screen is then as it should be', () => {
     fc.assert(
       fc.property(fc.array(cell), fc.array(cell), (first, then) => {
-        const one = createGlass(20, 6, 1)
-        const other = createGlass(20, 6, 1)
+        const one = createBuffer(20, 6, 1)
+        const other = createBuffer(20, 6, 1)
         for (const [x, y, sign, ink] of first) put(one, x, y, sign, ink)
         for (const [x, y, sign, ink] of then) put(other, x, y, sign, ink)
-        const screen = playBack(rowsOf(createGlass(20, 6, 0)), update(null, one))
+        const screen = playBack(rowsOf(createBuffer(20, 6, 0)), update(null, one))
         expect(screen).toEqual(rowsOf(one))
         expect(playBack(screen, update(one, other))).toEqual(rowsOf(other))
       }),
     )
   })
   test('nothing is written where nothing changed, and little where little did', () => {
-    const one = createGlass(80, 24, 1)
-    const other = createGlass(80, 24, 1)
+    const one = createBuffer(80, 24, 1)
+    const other = createBuffer(80, 24, 1)
     expect(update(one, other)).toBe('')
     put(other, 5, 5, 'x', 2)
     expect(update(one, other).length).toBeLessThan(80)
   })
   test('a name cannot speak to the terminal, nor shift what is beside it', () => {
-    const glass = createGlass(20, 1, 0)
-    write(glass, 0, 0, 'a\u001b[2Jb\u0007\u202e漢', 1)
-    expect(glass.signs.slice(0, 9).join('')).toBe('a?[2Jb???')
+    const buffer = createBuffer(20, 1, 0)
+    write(buffer, 0, 0, 'a\u001b[2Jb\u0007\u202e漢', 1)
+    expect(buffer.signs.slice(0, 9).join('')).toBe('a?[2Jb???')
     for (const sign of ['\u001b', '\u009b', '\u0000', '\u00ad', '\u0301', '漢', '🙂']) {
       expect(isPlain(sign)).toBe(false)
     }
@@ -65,17 +65,17 @@ describe('dots', () => {
   test('each of the eight dots of a cell has its own bit', () => {
     const dots = createDots(area)
     for (let x = 0; x < 2; x++) for (let y = 0; y < 4; y++) dot(dots, x, y, 1)
-    const glass = createGlass(4, 2, 0)
-    show(dots, glass, () => 7)
-    expect(glass.signs[0]).toBe('⣿')
+    const buffer = createBuffer(4, 2, 0)
+    show(dots, buffer, () => 7)
+    expect(buffer.signs[0]).toBe('⣿')
   })
   test('a line that ends far beside the area is drawn where it is inside', () => {
     const dots = createDots(area)
     line(dots, [-1e7, 1], [1e7, 1], 0.5)
     line(dots, [0, -50], [-50, 0], 1)
-    const glass = createGlass(4, 2, 0)
-    show(dots, glass, () => 7)
-    expect(glass.signs.join('')).toBe('⠒⠒⠒⠒    ')
+    const buffer = createBuffer(4, 2, 0)
+    show(dots, buffer, () => 7)
+    expect(buffer.signs.join('')).toBe('⠒⠒⠒⠒    ')
   })
 })
 
@@ -97,14 +97,14 @@ describe('keys', () => {
 })
 
 describe('the screen', () => {
-  const cockpit = new Cockpit(new Practice({ name: 'Ada', bots: 3, seed: 2, now: 0 }))
+  const controller = new Controller(new Practice({ name: 'Ada', bots: 3, seed: 2, now: 0 }))
   const standing = { title: 'MAZEWAR', words: 'three bots', help: false }
   test('at any size there is a picture, or the word that it is too small', () => {
     for (const columns of [1, 20, 59, 60, 80, 119, 120, 200, 400]) {
       for (const lines of [1, 10, 17, 18, 24, 60]) {
-        const glass = layOut(columns, lines, cockpit, standing, 0)
-        expect(glass.signs).toHaveLength(columns * lines)
-        const text = glass.signs.join('')
+        const buffer = layOut(columns, lines, controller, standing, 0)
+        expect(buffer.signs).toHaveLength(columns * lines)
+        const text = buffer.signs.join('')
         const large = columns >= COLUMNS_MIN && lines >= LINES_MIN
         expect(text.includes('0 points')).toBe(large)
         if (large) expect(text).toContain('Ada (you)')
@@ -118,7 +118,7 @@ describe('the screen', () => {
       [20, 10],
       [12, 12],
     ] as const) {
-      const { signs } = layOut(columns, lines, cockpit, standing, 0)
+      const { signs } = layOut(columns, lines, controller, standing, 0)
       const rows = Array.from({ length: lines }, (_, y) =>
         signs
           .slice(y * columns, (y + 1) * columns)
@@ -130,17 +130,17 @@ describe('the screen', () => {
         `The maze needs 60x18, this window has ${columns}x${lines}: make it larger.`,
       )
     }
-    expect(layOut(7, 2, cockpit, standing, 0).signs.join('')).toContain('60x18')
+    expect(layOut(7, 2, controller, standing, 0).signs.join('')).toContain('60x18')
   })
   test("one's own row is there, whatever one's place is (SL-8)", () => {
     const many = new Practice({ name: 'Ada', bots: 40, seed: 2, now: 0 })
-    const last = new Cockpit(many)
+    const last = new Controller(many)
     for (const lines of [18, 24, 40]) {
       expect(layOut(80, lines, last, standing, 0).signs.join('')).toContain('Ada (you)')
     }
   })
   test('help lies over the view', () => {
-    const glass = layOut(100, 30, cockpit, { ...standing, help: true }, 0)
-    expect(glass.signs.join('')).toContain('HOW IT IS PLAYED')
+    const buffer = layOut(100, 30, controller, { ...standing, help: true }, 0)
+    expect(buffer.signs.join('')).toContain('HOW IT IS PLAYED')
   })
 })

@@ -4,7 +4,7 @@
  * map is who is before the eye, or was heard to shoot a moment ago; a room may show all.
  */
 
-import type { Burrow } from '../burrow.ts'
+import type { MazeClient } from '../maze-client.ts'
 import { peek, type Side } from '../rules/peek.ts'
 import { type Rat, ratOf } from '../rules/world.ts'
 import { aim, type Glide, poseAt, stand } from './glide.ts'
@@ -49,9 +49,9 @@ export class Stage {
   #shots = new Set<string>()
 
   /** What is shown now. */
-  scene(burrow: Burrow, now: number): Scene {
-    const whose = this.whose ?? burrow.me
-    const world = burrow.ahead
+  scene(maze: MazeClient, now: number): Scene {
+    const whose = this.whose ?? maze.me
+    const world = maze.ahead
     const rat = ratOf(world, whose)
     const bodies: Body[] = []
     const seen = new Set<string>()

@@ -1,8 +1,8 @@
 // Goal: who is where is a function of what all rats said last, one rat a cell; numbers wrap.
-// Method: drawn accounts, in any order; by hand where a number decides.
+// Method: drawn rats, in any order; by hand where a number decides.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Account, accountOf, end, fly, resolve, update } from './accounts.ts'
+import { type RatState, stateAfter, end, fly, resolve, update } from './rat-state.ts'
 import { distance, EVENT_BITS, following, isNewer } from './numbers.ts'
 import type { Absolute, Action } from './packets.ts'
 
@@ -10,8 +10,8 @@ const still: Action = { kind: 'movement', facing: 3, step: 'none' }
 const absolute = (more: Partial<Absolute> = {}): Absolute => {
   return { score: 0, cell: 0, facing: 3, cloaked: false, missiles: [], ...more }
 }
-const at = (cell: number, before: number): Account => {
-  return { ...accountOf({ absolute: absolute({ cell }), action: still })!, before }
+const at = (cell: number, before: number): RatState => {
+  return { ...stateAfter({ absolute: absolute({ cell }), action: still })!, before }
 }
 // Few cells, so that they are often the same.
 const cell = fc.integer({ min: 0, max: 6 })
@@ -28,8 +28,8 @@ describe('scores', () => {
       { kind: 'hit', owner: 7, missile },
       { kind: 'projection', missile: { ...missile, cell: 0 } },
     ] as const) {
-      const account = accountOf({ absolute: absolute({ score: -(2 ** 31) }), action })
-      expect(account!.score).toBe(-(2 ** 31))
+      const rat = stateAfter({ absolute: absolute({ score: -(2 ** 31) }), action })
+      expect(rat!.score).toBe(-(2 ** 31))
     }
   })
 })
@@ -97,12 +97,12 @@ describe('missiles', () => {
 
   test('M43: a fourth missile, or two of one id, cannot be', () => {
     const three = [0, 1, 2].map((id) => ({ id, cell: id, heading: 3 as const }))
-    expect(accountOf({ absolute: absolute({ missiles: three }), action: shot(3, 0) })).toBe(null)
+    expect(stateAfter({ absolute: absolute({ missiles: three }), action: shot(3, 0) })).toBe(null)
     const twice = [three[0]!, three[0]!]
-    expect(accountOf({ absolute: absolute({ missiles: twice }), action: still })).toBe(null)
+    expect(stateAfter({ absolute: absolute({ missiles: twice }), action: still })).toBe(null)
     const two = three.slice(0, 2)
-    expect(accountOf({ absolute: absolute({ missiles: two }), action: shot(1, 0) })).toBe(null)
-    expect(accountOf({ absolute: absolute({ missiles: two }), action: shot(2, 0) })).not.toBe(null)
+    expect(stateAfter({ absolute: absolute({ missiles: two }), action: shot(1, 0) })).toBe(null)
+    expect(stateAfter({ absolute: absolute({ missiles: two }), action: shot(2, 0) })).not.toBe(null)
   })
 })
 

@@ -3,13 +3,13 @@
  * more than one may send is refused and counted.
  */
 
-import { type Account, accountOf, resolve, update } from './accounts.ts'
+import { type RatState, stateAfter, resolve, update } from './rat-state.ts'
 import { distance, EVENT_BITS, HEARTBEAT_BITS, isNewer } from './numbers.ts'
 import { ask, clash, meet } from './others.ts'
 import { shownName } from '../names.ts'
 import { decode, type Packet } from './packets.ts'
 import { acked, want, waits } from './retries.ts'
-import { absoluteThen, sendTo } from './sending.ts'
+import { absoluteThen, sendTo } from './send.ts'
 import {
   ANSWER_MS,
   draw,
@@ -29,7 +29,13 @@ import {
 type Kind<Name extends Packet['kind']> = Packet & { kind: Name }
 
 /** Takes a datagram. @param from an address to answer to */
-export function hear(peer: Peer, now: Millis, from: string, bytes: Uint8Array, out: Out): void {
+export function receivePacket(
+  peer: Peer,
+  now: Millis,
+  from: string,
+  bytes: Uint8Array,
+  out: Out,
+): void {
   const packet = decode(bytes, peer.id)
   if (!packet) return refuse(peer, 'malformed')
   if (packet.source === peer.id) return clash(peer, now, packet.kind, out)
@@ -105,14 +111,13 @@ function heartbeat(
   const ends = { source: peer.id, destination: other.id }
   sendTo(peer, other, { kind: 'heartbeat-ack', heartbeat: number, ...ends }, out)
   // Whoever beats plays: we missed how it is, or its answer.
-  const known =
-    peer.accounts.has(other.id) || peer.pending.some(({ source }) => source === other.id)
+  const known = peer.rats.has(other.id) || peer.pending.some(({ source }) => source === other.id)
   if (!known || other.asking) ask(peer, now, other, out)
 }
 
 function event(peer: Peer, now: Millis, other: Other, packet: Kind<'event'>, out: Out): void {
   const { event: number, absolute, action } = packet
-  if (!accountOf({ absolute, action })) return refuse(peer, 'impossible')
+  if (!stateAfter({ absolute, action })) return refuse(peer, 'impossible')
   const waiting = peer.pending.filter(({ source }) => source === other.id)
   const twice = waiting.some((one) => one.event === number)
   if (!twice && waiting.length >= PENDING_MAX) return refuse(peer, 'flooding')
@@ -122,7 +127,7 @@ function event(peer: Peer, now: Millis, other: Other, packet: Kind<'event'>, out
   if (birth) {
     other.renewed = false
     if (!waiting.some((one) => isNewer(one.event, number, EVENT_BITS))) other.last = null
-  } else if (other.last === null && waiting.length === 0 && !peer.accounts.has(other.id)) {
+  } else if (other.last === null && waiting.length === 0 && !peer.rats.has(other.id)) {
     // The first that we hear of it may be an old one, sent again: newer ones were acked before.
     ask(peer, now, other, out)
   }
@@ -165,18 +170,18 @@ function response(peer: Peer, now: Millis, other: Other, packet: Kind<'response'
   other.asking = false
   const newest = packet.uncommitted.at(-1)?.event ?? null
   if (isOlder(peer, other, newest)) return
-  const fresh = !peer.accounts.has(other.id)
-  peer.accounts.set(other.id, account)
+  const fresh = !peer.rats.has(other.id)
+  peer.rats.set(other.id, account)
   peer.pending = peer.pending.filter((one) => one.source !== other.id)
   other.last = newest ?? other.last
-  peer.cells = resolve(peer.accounts)
+  peer.cells = resolve(peer.rats)
   if (fresh) out.tell({ kind: 'came', id: other.id })
 }
 
 /** Whether an event has told us what is newer than an answer. */
 function isOlder(peer: Peer, other: Other, newest: number | null): boolean {
   // Who answers without a number tells how it is by an event besides: that one has its place.
-  if (newest === null) return other.told || peer.accounts.has(other.id)
+  if (newest === null) return other.told || peer.rats.has(other.id)
   if (other.last !== null && isNewer(other.last, newest, EVENT_BITS)) return true
   return peer.pending.some(
     ({ source, event: number }) => source === other.id && isNewer(number, newest, EVENT_BITS),
@@ -184,7 +189,7 @@ function isOlder(peer: Peer, other: Other, newest: number | null): boolean {
 }
 
 /** The account that a response makes: its state, and its actions in order (M6, M20). */
-function accountIn(packet: Kind<'response'>, slot: number): Account | null {
+function accountIn(packet: Kind<'response'>, slot: number): RatState | null {
   const { absolute, uncommitted } = packet
   const still = { kind: 'movement', facing: absolute.facing, step: 'none' } as const
   let account = update(undefined, { absolute, action: still }, 0, slot)

@@ -1,6 +1,6 @@
 /** Packets on their way out: to one, to all, and our own events. */
 
-import { type Account, accountOf } from './accounts.ts'
+import { type RatState, stateAfter } from './rat-state.ts'
 import { EVENT_BITS, following } from './numbers.ts'
 import { type Absolute, type Action, encode, type Missile, type Packet } from './packets.ts'
 import { want } from './retries.ts'
@@ -41,7 +41,7 @@ export function wantOfAll(
 /** Tells all what we do, and how we were before (M3, M47). It counts two slots later (M31). */
 export function say(peer: Peer, now: Millis, action: Action, out: Out): void {
   const absolute = absoluteOf(peer)
-  const after = absolute && accountOf({ absolute, action })
+  const after = absolute && stateAfter({ absolute, action })
   if (!after || !peer.self) return
   if (action.kind !== 'projection') after.nextMissile = peer.self.nextMissile
   peer.event = following(peer.event, EVENT_BITS)
@@ -66,21 +66,21 @@ export function absoluteOf(peer: Peer): Absolute | null {
 
 /** How we were before the first act that is not worked in yet (M6); null before our birth. */
 export function absoluteThen(peer: Peer): Absolute | null {
-  const account = peer.accounts.get(peer.id)
+  const account = peer.rats.get(peer.id)
   const cell = peer.cells.get(peer.id)
   if (!account || cell === undefined) return null
   const first = peer.pending.find(({ source }) => source === peer.id)
   return first?.absolute ?? absoluteBy({ ...account, cell }, account.missiles.slice())
 }
 
-function absoluteBy(account: Account, missiles: Missile[]): Absolute {
+function absoluteBy(account: RatState, missiles: Missile[]): Absolute {
   const { score, cell, facing, cloaked } = account
   return { score, cell, facing, cloaked, missiles }
 }
 
 /** Our missiles in flight. */
 function flying(peer: Peer): Missile[] {
-  return peer.accounts.get(peer.id)?.missiles ?? []
+  return peer.rats.get(peer.id)?.missiles ?? []
 }
 
 /** Our shots that are not worked in yet. */

@@ -3,7 +3,7 @@
  * told. It draws nothing and hears no key itself.
  */
 
-import type { Burrow } from './burrow.ts'
+import type { MazeClient } from './maze-client.ts'
 import * as hands from './rules/hands.ts'
 import { byScore, type Hit, type Rat, ratOf } from './rules/world.ts'
 import { type Scene, Stage } from './view/scene.ts'
@@ -27,8 +27,8 @@ export interface Line {
 export type Cue = 'step' | 'turn' | 'fire' | 'empty' | 'hit' | 'beHit' | 'cloak' | 'elsewhere'
 
 /** See the head of this file. */
-export class Cockpit {
-  readonly burrow: Burrow
+export class Controller {
+  readonly maze: MazeClient
   readonly stage = new Stage()
   /** Something is to be heard. */
   onCue: (cue: Cue) => void = () => {}
@@ -39,19 +39,19 @@ export class Cockpit {
   #since: number
   #count = 0
 
-  constructor(burrow: Burrow) {
-    this.burrow = burrow
-    this.#since = burrow.state.slot
+  constructor(maze: MazeClient) {
+    this.maze = maze
+    this.#since = maze.state.slot
   }
 
   /** Our own rat, as it is just now; undefined before it is born, and for who watches. */
   get rat(): Rat | undefined {
-    return ratOf(this.burrow.ahead, this.burrow.me)
+    return ratOf(this.maze.ahead, this.maze.me)
   }
 
   /** A key was struck. */
   press(wish: hands.Wish): void {
-    if (this.burrow.live && this.rat) hands.press(this.#hands, wish)
+    if (this.maze.live && this.rat) hands.press(this.#hands, wish)
   }
 
   /** The same from a key that may be one that is held: more of it than one does not wait. */
@@ -78,13 +78,13 @@ export class Cockpit {
 
   /** Does what is wished for, and hears what happened. Call it often. */
   tick(now: number): void {
-    const { burrow } = this
+    const { maze: maze } = this
     const last = this.#held.at(-1)
     const held = last && now - last.since >= HELD_MS ? last.key : null
-    for (let rat = this.rat; rat && burrow.live; rat = this.rat) {
-      const act = hands.next(this.#hands, burrow.slot, rat, held)
+    for (let rat = this.rat; rat && maze.live; rat = this.rat) {
+      const act = hands.next(this.#hands, maze.slot, rat, held)
       if (act === null) break
-      burrow.act(act)
+      maze.act(act)
       this.#sound(act.kind, rat)
     }
     this.#listen(now)
@@ -95,8 +95,8 @@ export class Cockpit {
 
   /** What there is to draw. */
   scene(now: number): Scene {
-    if (this.burrow.showsAll) this.stage.showsAll = true
-    return this.stage.scene(this.burrow, now)
+    if (this.maze.showsAll) this.stage.showsAll = true
+    return this.stage.scene(this.maze, now)
   }
 
   /** Says something. */
@@ -106,7 +106,7 @@ export class Cockpit {
 
   /** Looks through the eyes of the next, by points; for who has no rat. */
   watch(way: 1 | -1 = 1): void {
-    const rats = byScore(this.burrow.state)
+    const rats = byScore(this.maze.state)
     const now = rats.findIndex(({ id }) => id === this.stage.whose)
     const next = now < 0 ? 0 : (now + way + rats.length) % rats.length
     this.stage.whose = rats[next]?.id ?? null
@@ -122,7 +122,7 @@ export class Cockpit {
   }
 
   #listen(now: number): void {
-    const { state } = this.burrow
+    const { state } = this.maze
     const kept = new Set<string>()
     for (const hit of state.hits) {
       const key = `${hit.slot} ${hit.by} ${hit.whom}`
@@ -134,8 +134,8 @@ export class Cockpit {
   }
 
   #tell({ by, whom }: Hit, now: number): void {
-    const { me } = this.burrow
-    const [one, other] = [this.burrow.nameOf(by), this.burrow.nameOf(whom)]
+    const { me } = this.maze
+    const [one, other] = [this.maze.nameOf(by), this.maze.nameOf(whom)]
     if (by === me) {
       this.say(`You hit ${other}`, 'good', now)
       this.onCue('hit')

@@ -9,7 +9,7 @@ import type { World } from './rules/world.ts'
 export const SLOT_MS = 200
 
 /** See the head of this file. */
-export interface Burrow {
+export interface MazeClient {
   /** The id of our rat. */
   readonly me: number
   /** The world up to the last whole slot. */

@@ -2,8 +2,8 @@
  * What each rat said of itself last, and who is where by all of that.
  *
  * An event has the state before the action (M47), so state and action together are all that a rat
- * says of itself: an account needs the newest event alone, and what was lost or came too late is
- * made good by the next one. Who is where is a function of the accounts: two nodes that know the
+ * says of itself: a rat state needs the newest event alone, and what was lost or came too late is
+ * made good by the next one. Who is where is a function of the rats: two nodes that know the
  * same newest events have the same picture, in whatever slots these came (M38, M55).
  */
 
@@ -19,7 +19,7 @@ export interface Over {
 }
 
 /** A rat as it says that it is. */
-export interface Account {
+export interface RatState {
   score: number
   cell: number
   /** Where it was before its last action. */
@@ -34,7 +34,7 @@ export interface Account {
   nextMissile: number
 }
 
-/** An event as it is worked into an account. */
+/** An event as it is worked into a rat state. */
 export interface Said {
   absolute: Absolute
   action: Action
@@ -44,13 +44,13 @@ export interface Said {
 export const OVER_SLOTS = 10
 
 /** What an event says of its rat; null if there is no such thing in this maze. */
-export function accountOf({ absolute, action }: Said): Account | null {
+export function stateAfter({ absolute, action }: Said): RatState | null {
   const { score, cell, facing, cloaked, missiles } = absolute
   const twice = missiles.length > 1 && new Set(missiles.map(({ id }) => id)).size < missiles.length
   if (twice) return null
   const nextMissile = ((missiles.at(-1)?.id ?? -1) + 1) % MISSILE_IDS
   const flying = missiles.slice()
-  const account: Account = {
+  const rat: RatState = {
     score,
     cell,
     before: cell,
@@ -60,26 +60,26 @@ export function accountOf({ absolute, action }: Said): Account | null {
     over: [],
     nextMissile,
   }
-  return act(account, action) ? account : null
+  return act(rat, action) ? rat : null
 }
 
 // Does it, or says that it cannot be.
-function act(account: Account, action: Action): boolean {
+function act(rat: RatState, action: Action): boolean {
   switch (action.kind) {
     case 'born':
-      account.cell = action.cell
-      account.facing = action.facing
-      account.cloaked = false
+      rat.cell = action.cell
+      rat.facing = action.facing
+      rat.cloaked = false
       return true
     case 'movement':
-      return move(account, action)
+      return move(rat, action)
     case 'cloak':
-      account.cloaked = action.on
+      rat.cloaked = action.on
       return true
     case 'projection':
-      return shoot(account, action.missile)
+      return shoot(rat, action.missile)
     case 'hit':
-      account.score = scoreOf(account.score + LAWS.beHit)
+      rat.score = scoreOf(rat.score + LAWS.beHit)
       return true
     default:
       return action satisfies never
@@ -91,68 +91,68 @@ export function scoreOf(points: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, points))
 }
 
-function move(account: Account, action: Action & { kind: 'movement' }): boolean {
+function move(rat: RatState, action: Action & { kind: 'movement' }): boolean {
   if (action.step === 'none') {
-    account.facing = action.facing
+    rat.facing = action.facing
     return true
   }
   const way = action.step === 'forward' ? action.facing : back(action.facing)
-  const cell = beyond(account.cell, way)
-  if (cell === null || action.facing !== account.facing) return false
-  account.cell = cell
+  const cell = beyond(rat.cell, way)
+  if (cell === null || action.facing !== rat.facing) return false
+  rat.cell = cell
   return true
 }
 
-function shoot(account: Account, missile: Missile): boolean {
-  const { missiles } = account
+function shoot(rat: RatState, missile: Missile): boolean {
+  const { missiles } = rat
   if (missiles.length >= MISSILES_MAX || missiles.some(({ id }) => id === missile.id)) return false
   missiles.push(missile)
-  account.nextMissile = (missile.id + 1) % MISSILE_IDS
+  rat.nextMissile = (missile.id + 1) % MISSILE_IDS
   // Who shoots is seen.
-  account.cloaked = false
-  account.score = scoreOf(account.score + LAWS.shot)
+  rat.cloaked = false
+  rat.score = scoreOf(rat.score + LAWS.shot)
   return true
 }
 
 /**
- * The account after an event, from the one before it: a missile whose flight we follow flies on as
+ * The rat after an event, from the one before it: a missile whose flight we follow flies on as
  * we see it, one that we learn of now has flown since it was told.
  *
  * @param age slots since the event
  */
 export function update(
-  known: Account | undefined,
+  known: RatState | undefined,
   said: Said,
   age: number,
   slot: number,
-): Account | null {
-  const account = accountOf(said)
-  if (!account) return null
+): RatState | null {
+  const rat = stateAfter(said)
+  if (!rat) return null
   const shot = said.action.kind === 'projection' ? said.action.missile.id : null
-  account.over = (known?.over ?? []).filter((over) => over.id !== shot)
-  account.missiles = account.missiles.flatMap((missile) => {
+  rat.over = (known?.over ?? []).filter((over) => over.id !== shot)
+  rat.missiles = rat.missiles.flatMap((missile) => {
     if (missile.id === shot) return [missile]
-    if (account.over.some(({ id }) => id === missile.id)) return []
+    if (rat.over.some(({ id }) => id === missile.id)) return []
     const flying = known?.missiles.find(({ id }) => id === missile.id)
-    return flying ?? flown(account, missile, age, slot) ?? []
+    return flying ?? flown(rat, missile, age, slot) ?? []
   })
   // Its owner knows it no more.
   for (const { id } of known?.missiles ?? []) {
     if (id !== shot && !said.absolute.missiles.some((other) => other.id === id)) {
-      account.over.push({ id, slot, hit: false })
+      rat.over.push({ id, slot, hit: false })
     }
   }
-  if (known && account.missiles.length === 0) account.nextMissile = known.nextMissile
-  return account
+  if (known && rat.missiles.length === 0) rat.nextMissile = known.nextMissile
+  return rat
 }
 
 // Where it is after so many slots; null if a wall ended it (M54).
-function flown(account: Account, missile: Missile, slots: number, slot: number): Missile | null {
+function flown(rat: RatState, missile: Missile, slots: number, slot: number): Missile | null {
   let { cell } = missile
   for (let cells = 0; cells < slots * LAWS.missileCells; cells++) {
     const next = beyond(cell, missile.heading)
     if (next === null) {
-      account.over.push({ id: missile.id, slot, hit: false })
+      rat.over.push({ id: missile.id, slot, hit: false })
       return null
     }
     cell = next
@@ -161,23 +161,23 @@ function flown(account: Account, missile: Missile, slots: number, slot: number):
 }
 
 /** All missiles of a rat fly on for a slot, and what ended long ago is forgotten. */
-export function fly(account: Account, slot: number): void {
-  if (account.over.length > 0) {
-    account.over = account.over.filter((over) => slot - over.slot < OVER_SLOTS)
+export function fly(rat: RatState, slot: number): void {
+  if (rat.over.length > 0) {
+    rat.over = rat.over.filter((over) => slot - over.slot < OVER_SLOTS)
   }
-  if (account.missiles.length > 0) {
-    account.missiles = account.missiles.flatMap((one) => flown(account, one, 1, slot) ?? [])
+  if (rat.missiles.length > 0) {
+    rat.missiles = rat.missiles.flatMap((one) => flown(rat, one, 1, slot) ?? [])
   }
 }
 
 /** Ends a missile in somebody. @returns whether that is news */
-export function end(account: Account, id: number, slot: number): boolean {
-  const ended = account.over.find((over) => over.id === id)
+export function end(rat: RatState, id: number, slot: number): boolean {
+  const ended = rat.over.find((over) => over.id === id)
   if (ended?.hit === true) return false
   if (ended) ended.hit = true
-  else if (!account.missiles.some((missile) => missile.id === id)) return false
-  else account.over.push({ id, slot, hit: true })
-  account.missiles = account.missiles.filter((missile) => missile.id !== id)
+  else if (!rat.missiles.some((missile) => missile.id === id)) return false
+  else rat.over.push({ id, slot, hit: true })
+  rat.missiles = rat.missiles.filter((missile) => missile.id !== id)
   return true
 }
 
@@ -185,12 +185,12 @@ export function end(account: Account, id: number, slot: number): boolean {
  * Who is where, one rat a cell: the higher id has the cell that both say is theirs (M32), the
  * lower is where it was before, or in the next free cell by the scan of births.
  */
-export function resolve(accounts: ReadonlyMap<number, Account>): Map<number, number> {
+export function resolve(rats: ReadonlyMap<number, RatState>): Map<number, number> {
   const cells = new Map<number, number>()
   const taken = new Set<number>()
-  const ids = [...accounts.keys()].toSorted((one, other) => other - one)
+  const ids = [...rats.keys()].toSorted((one, other) => other - one)
   for (const id of ids) {
-    const { cell, before } = accounts.get(id)!
+    const { cell, before } = rats.get(id)!
     const at = [cell, before].find((place) => !taken.has(place)) ?? freeFrom(taken, cell)
     taken.add(at)
     cells.set(id, at)

@@ -4,7 +4,7 @@
  */
 
 /** A grid of cells, line by line. */
-export interface Glass {
+export interface TerminalBuffer {
   readonly columns: number
   readonly lines: number
   readonly signs: string[]
@@ -12,7 +12,7 @@ export interface Glass {
   readonly grounds: number[]
 }
 
-/** A part of a glass. */
+/** A part of a buffer. */
 export interface Area {
   readonly left: number
   readonly top: number
@@ -29,8 +29,8 @@ export const EXIT = '\u001b[0m\u001b[?25h\u001b[?1049l'
 const BEGIN = '\u001b[?2026h'
 const END = '\u001b[?2026l'
 
-/** An empty glass. */
-export function createGlass(columns: number, lines: number, ground: number): Glass {
+/** An empty buffer. */
+export function createBuffer(columns: number, lines: number, ground: number): TerminalBuffer {
   const size = columns * lines
   return {
     columns,
@@ -41,25 +41,25 @@ export function createGlass(columns: number, lines: number, ground: number): Gla
   }
 }
 
-/** A sign in a cell; what is beside the glass is not drawn. @param ground  null leaves what is */
+/** A sign in a cell; what is beside the buffer is not drawn. @param ground  null leaves what is */
 export function put(
-  glass: Glass,
+  buffer: TerminalBuffer,
   x: number,
   y: number,
   sign: string,
   ink: number,
   ground: number | null = null,
 ): void {
-  if (x < 0 || y < 0 || x >= glass.columns || y >= glass.lines) return
-  const i = y * glass.columns + x
-  glass.signs[i] = sign
-  glass.inks[i] = ink
-  if (ground !== null) glass.grounds[i] = ground
+  if (x < 0 || y < 0 || x >= buffer.columns || y >= buffer.lines) return
+  const i = y * buffer.columns + x
+  buffer.signs[i] = sign
+  buffer.inks[i] = ink
+  if (ground !== null) buffer.grounds[i] = ground
 }
 
 /** A line of text; what does not fit into that many cells is cut off. */
 export function write(
-  glass: Glass,
+  buffer: TerminalBuffer,
   x: number,
   y: number,
   text: string,
@@ -69,7 +69,7 @@ export function write(
   const signs = Array.from(text).slice(0, more.width)
   for (const [i, sign] of signs.entries()) {
     // What a player calls themselves must not speak to the terminal, nor be wider than a cell.
-    put(glass, x + i, y, isPlain(sign) ? sign : '?', ink, more.ground ?? null)
+    put(buffer, x + i, y, isPlain(sign) ? sign : '?', ink, more.ground ?? null)
   }
 }
 
@@ -88,7 +88,7 @@ export function isPlain(sign: string): boolean {
 }
 
 /** The words that make a terminal show this, which showed that; null for one that shows nothing. */
-export function update(shown: Glass | null, wanted: Glass): string {
+export function update(shown: TerminalBuffer | null, wanted: TerminalBuffer): string {
   const old = shown?.columns === wanted.columns && shown.lines === wanted.lines ? shown : null
   let words = ''
   let [ink, ground, at] = [-1, -1, -1]
@@ -110,12 +110,12 @@ export function update(shown: Glass | null, wanted: Glass): string {
   return words === '' ? '' : `${BEGIN}${words}${END}`
 }
 
-function isSame(old: Glass, wanted: Glass, i: number): boolean {
+function isSame(old: TerminalBuffer, wanted: TerminalBuffer, i: number): boolean {
   if (old.signs[i] !== wanted.signs[i] || old.grounds[i] !== wanted.grounds[i]) return false
   return wanted.signs[i] === ' ' || old.inks[i] === wanted.inks[i]
 }
 
-function placeOf({ columns }: Glass, i: number): string {
+function placeOf({ columns }: TerminalBuffer, i: number): string {
   return `\u001b[${Math.floor(i / columns) + 1};${(i % columns) + 1}H`
 }
 

@@ -1,11 +1,11 @@
 /** The view from the eye, in a terminal: lines of dots, shaded walls, eyeballs of half cells. */
 
 import { blend, colourOf, GROUND, LINE, type Rgb } from '../view/colours.ts'
-import { LOW } from '../view/eye.ts'
+import { LOW } from '../view/canvas.ts'
 import type { Body, Scene } from '../view/scene.ts'
 import { FOCUS, look, type Panel, type Seen, WALL } from '../view/sight.ts'
 import { createDots, type Dots, line, show } from './dots.ts'
-import { type Area, type Glass, put, write } from './glass.ts'
+import { type Area, type TerminalBuffer, put, write } from './buffer.ts'
 
 /** Radius of an eyeball, in cells of the maze, and how far below the middle it floats. */
 const BALL = 0.25
@@ -18,21 +18,21 @@ export function pack([red, green, blue]: Rgb): number {
   return (red << 16) | (green << 8) | blue
 }
 
-/** Draws a scene into a part of a glass. */
+/** Draws a scene into a part of a buffer. */
 export function paint(
-  glass: Glass,
+  buffer: TerminalBuffer,
   area: Area,
   scene: Scene,
   nameOf: (rat: number) => string,
 ): void {
   const dots = createDots(area)
   const { panels, seen } = look(scene.eye, dots.wide / dots.high, scene.bodies)
-  shade(glass, dots, panels)
+  shade(buffer, dots, panels)
   for (const panel of panels) outline(dots, panel)
-  show(dots, glass, (light) => pack(blend(GROUND, LINE, light)))
+  show(dots, buffer, (light) => pack(blend(GROUND, LINE, light)))
   for (const one of seen) {
-    if (one.thing.kind === 'missile') paintMissile(glass, dots, one)
-    else paintRat(glass, dots, one, nameOf)
+    if (one.thing.kind === 'missile') paintMissile(buffer, dots, one)
+    else paintRat(buffer, dots, one, nameOf)
   }
 }
 
@@ -47,7 +47,7 @@ function tall(near: number): number {
 }
 
 // What is behind the lines, cell by cell: a wall, the floor or the ceiling.
-function shade(glass: Glass, dots: Dots, panels: readonly Panel[]): void {
+function shade(buffer: TerminalBuffer, dots: Dots, panels: readonly Panel[]): void {
   const { left, top, columns, lines } = dots.area
   const sorted = panels.toSorted((one, other) => one.left - other.left)
   let next = 0
@@ -60,7 +60,7 @@ function shade(glass: Glass, dots: Dots, panels: readonly Panel[]): void {
     for (let row = 0; row < lines; row++) {
       const y = (4 * row + 2) / (dots.high / 2) - 1
       const open = y < 0 ? blend(GROUND, CEILING, -y) : blend(GROUND, FLOOR, y)
-      put(glass, left + column, top + row, ' ', 0, pack(Math.abs(y) < tall(near) ? wall : open))
+      put(buffer, left + column, top + row, ' ', 0, pack(Math.abs(y) < tall(near) ? wall : open))
     }
   }
 }
@@ -100,7 +100,7 @@ function across(dots: Dots, column: number): number {
   return (2 * column + 1 - dots.wide / 2) / (dots.high / 2)
 }
 
-function paintMissile(glass: Glass, dots: Dots, one: Seen<Body>): void {
+function paintMissile(buffer: TerminalBuffer, dots: Dots, one: Seen<Body>): void {
   const { left, top } = dots.area
   const [x, y] = toDots(dots, one.x, LOW * FOCUS * one.near)
   const [column, row] = [Math.round(x / 2 - 0.25), Math.round(y / 4 - 0.4)]
@@ -110,12 +110,12 @@ function paintMissile(glass: Glass, dots: Dots, one: Seen<Body>): void {
     const at = column + aside
     if (at < 0 || at >= dots.area.columns || !isSeen(one, across(dots, at))) continue
     const sign = aside === 0 ? (one.near > 0.3 ? '●' : '•') : '─'
-    put(glass, left + at, top + row, sign, colour)
+    put(buffer, left + at, top + row, sign, colour)
   }
 }
 
 function paintRat(
-  glass: Glass,
+  buffer: TerminalBuffer,
   dots: Dots,
   one: Seen<Body>,
   nameOf: (rat: number) => string,
@@ -131,7 +131,7 @@ function paintRat(
       if (4 * row > y + radius) break
       const upper = ballAt(one, (2 * column + 1 - x) / radius, (4 * row + 1 - y) / radius)
       const lower = ballAt(one, (2 * column + 1 - x) / radius, (4 * row + 3 - y) / radius)
-      half(glass, left + column, top + row, upper, lower)
+      half(buffer, left + column, top + row, upper, lower)
     }
   }
   if (1 / one.near > 7 || !isSeen(one, one.x)) return
@@ -140,14 +140,20 @@ function paintRat(
   const above = Math.floor((y - radius) / 4) - 1
   const room = Math.max(0, columns - Math.max(0, start))
   const ink = pack(colourOf(one.thing.rat))
-  if (above >= 0) write(glass, left + Math.max(0, start), top + above, name, ink, { width: room })
+  if (above >= 0) write(buffer, left + Math.max(0, start), top + above, name, ink, { width: room })
 }
 
 // An upper and a lower half of one cell.
-function half(glass: Glass, x: number, y: number, upper: Rgb | null, lower: Rgb | null): void {
-  if (upper && lower) put(glass, x, y, '▀', pack(upper), pack(lower))
-  else if (upper) put(glass, x, y, '▀', pack(upper))
-  else if (lower) put(glass, x, y, '▄', pack(lower))
+function half(
+  buffer: TerminalBuffer,
+  x: number,
+  y: number,
+  upper: Rgb | null,
+  lower: Rgb | null,
+): void {
+  if (upper && lower) put(buffer, x, y, '▀', pack(upper), pack(lower))
+  else if (upper) put(buffer, x, y, '▀', pack(upper))
+  else if (lower) put(buffer, x, y, '▄', pack(lower))
 }
 
 // The colour of an eyeball at a place of its disc; null beside it.
