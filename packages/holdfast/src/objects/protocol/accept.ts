@@ -289,7 +289,7 @@ export function install(context: Context, replica: Replica, entry: NewVersion): 
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })
   out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
-  // Who only keeps it may be the same, and not keep it for the same player any more.
+  // The same member may keep it for another player now.
   if (before !== owner || awaited !== former) {
     out.emit({ kind: 'object-owner', key, before, lost })
   }

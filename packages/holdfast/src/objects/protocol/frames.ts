@@ -152,7 +152,7 @@ export function enqueueChanged(objects: Objects, now: Millis): void {
   const indexes = [...objects.fresh]
   objects.fresh.clear()
   for (const subscriber of objects.subscribers.values()) {
-    // With its next link the peer is sent everything anew.
+    // The peer is sent everything again over its next link.
     if (!subscriber.linked) continue
     if (enqueueAll(subscriber, indexes, now)) objects.changesWaiting = true
     if (subscriber.todo.length > 0) objects.dirty.add(subscriber.peer)

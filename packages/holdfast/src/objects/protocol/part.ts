@@ -76,7 +76,7 @@ export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Ob
   const part: Part<Objects> = {
     channel: OBJECTS_CHANNEL,
     receive: (state, now, from, bytes, out) => receive(context(state, now, out), from, bytes),
-    // To be sent what there is, and what comes.
+    // A member that only watches must be able to follow the primary.
     acceptsFromWatcher: (bytes) => bytes[0] === KIND.follow,
     read: (state, now, from, bytes, out) => read(context(state, now, out), from, bytes),
     write: (state, now, to, seq, writer, budget) => {

@@ -302,7 +302,7 @@ export interface ObjectsRules {
   base(subscriber: Subscriber, index: number): number
   /** Whether the same frame may go to several peers. */
   shares(): boolean
-  /** Whether an ask goes again to a member that follows anew. */
+  /** Whether an ask is sent again to a member that follows us again. */
   asksAgain(ask: Ask, follower: PeerId): boolean
   /** Whether an owner declines though the object is not its own at that moment. */
   declines(mine: boolean): boolean

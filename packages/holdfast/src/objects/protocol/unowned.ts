@@ -159,7 +159,7 @@ export function endGrace(context: Context): Millis {
   const back = playing(objects)
   let next = Infinity
   for (const replica of [...objects.replicas.values()]) {
-    // Of whoever is back it is about to be.
+    // Players who are back are about to get theirs.
     if (replica.dead || replica.former === 0 || back.has(replica.former)) continue
     const until = waitsUntil(context, replica)
     if (now < until) {
@@ -173,7 +173,7 @@ export function endGrace(context: Context): Millis {
   return next
 }
 
-// What its type keeps stays anyway: whoever loads a page slowly has it again.
+// Objects that outlive their owner stay anyway, so a player whose page loads slowly gets them back.
 function waitsUntil({ objects, types }: Context, { former, since, type }: Replica): Millis {
   const endedAt = objects.ended.get(former)
   const ends = types[type]!.onOwnerLeave === 'destroy'

@@ -245,7 +245,7 @@ function missingFields(objects: Objects, subscriber: Subscriber, replica: Replic
   const { index, oseq, changedAt } = replica
   const { peer, barrier, acked, sent, owed } = subscriber
   if (barrier[index] !== BARRIER.open) return 0
-  // A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
+  // A peer so far behind that the low bits of oseq would mislead it is sent the whole state again.
   if (oseq - acked[index]! >= SEQUENCE_MODULUS / 2) {
     barrier[index] = BARRIER.owed
     owed.push(index)

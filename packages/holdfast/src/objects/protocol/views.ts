@@ -92,7 +92,7 @@ export function receiveView(context: Context, view: PartView): void {
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
 }
 
-// Another member leads than `before`, or the same anew.
+// Another member leads than `before`, or the same one in a new term.
 function beginTerm(context: Context, before: PeerId): void {
   const { objects } = context
   const { early, mesh, primary, epoch } = objects
@@ -156,7 +156,7 @@ function subscriberOf(objects: Objects, peer: PeerId): Subscriber {
 }
 
 /**
- * Our primary is another: it shall send us all, and we send it all of ours and our open requests.
+ * Another member became our primary: we follow it, and send it our objects and open requests.
  */
 export function follow(context: Context): void {
   const { objects } = context
@@ -225,7 +225,7 @@ export function receiveFollow(context: Context, from: PeerId, epoch: number): vo
   subscriber.resyncDue = true
   objects.owing.add(from)
   if (!objects.mesh) objects.rules.oweAll(context, subscriber)
-  // Whoever shows how far a join is wants to know how much is to come; less is there at once.
+  // For progress displays of a join; fewer objects arrive at once.
   const total = countVisible(context, subscriber)
   if (total >= TOTAL_MIN) context.out.send(from, plain(KIND.total, total))
   resendGrants(context, from)
