@@ -219,8 +219,8 @@ export const toHub = message({
   /** Who shows the secret of that digest comes into the session that this stream speaks in. */
   invite: [13, record({ request, digest: hash, uses: varint, rights: u8 })],
   /**
-   * A piece of a segment to store: a snapshot, or entries of the log from `from` on, which bring the
-   * log to `index` entries. No member has the number `next` or a larger one. From now on the
+   * A piece of a segment to store: a snapshot, or entries of the log from `from` on, which bring
+   * the log to `index` entries. No member has the number `next` or a larger one. From now on the
    * primary acknowledges by `acks`, or more strictly.
    */
   keep: [
