@@ -435,9 +435,9 @@ function onRefused(run: Runtime, why: string): void {
   if (member.phase !== 'in' || member.hub !== 'open') return
   // A hub that has just started lacks the primary's list. While the primary is reachable without
   // the hub we are still a member, and attach again.
-  const { client, detectors: watches, me } = member.session
+  const { client, detectors, me } = member.session
   const { primary } = client.view
-  const heardAt = primary === me ? -Infinity : (watches.get(primary)?.lastReceivedAt ?? -Infinity)
+  const heardAt = primary === me ? -Infinity : (detectors.get(primary)?.lastReceivedAt ?? -Infinity)
   if (run.now - heardAt > HEARD_MS) rejoin(run)
 }
 
