@@ -1,4 +1,4 @@
-/** What is known of a seeded run while it goes on, and what is written down of it. */
+/** The state of a seeded run and its trace. */
 
 import type { Millis, PeerId } from '../packages/holdfast/src/machine.ts'
 import type { Role } from '../packages/holdfast/src/session/role-table.ts'
@@ -7,7 +7,7 @@ import type { Drawing } from './seeds.ts'
 import type { SessionBug } from './mutants.ts'
 import type { SessionWorld } from '../packages/sim/src/session-world.ts'
 
-/** What is written down during a run. */
+/** What the checks of a run have observed. */
 export interface Observations {
   wrong: Set<string>
   reached: Record<string, number>

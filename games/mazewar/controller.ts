@@ -1,6 +1,6 @@
 /**
- * Where a player sits, in a page or in a terminal: keys go in, acts go out, and what happened is
- * told. It draws nothing and hears no key itself.
+ * The controller of a player, in a page or a terminal: keys go in; acts, lines of text and sounds
+ * come out. It neither draws nor listens for keys.
  */
 
 import type { MazeClient } from './maze-client.ts'

@@ -1,4 +1,4 @@
-/** The files of the codebase that the rules look at. */
+/** The files of the codebase that the rules check. */
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
