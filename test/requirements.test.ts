@@ -47,10 +47,11 @@ describe('the lists', () => {
   })
 })
 
-test('every finding that was answered has its test (docs/findings.md)', () => {
+test('every finding that was answered has its test (docs/records/findings.md)', () => {
   const tests = sources(root).filter(({ path }) => /\.test\.tsx?$/.test(path))
   const titles = tests.map(({ text }) => text).join('\n')
-  const rows = [...read(root, 'docs/findings.md').matchAll(/^\| ([A-Z]{2}-\d+) \|.*\| (.*) \|$/gm)]
+  const page = read(root, 'docs/records/findings.md')
+  const rows = [...page.matchAll(/^\| ([A-Z]{2}-\d+) \|.*\| (.*) \|$/gm)]
   expect(rows.length).toBeGreaterThan(30)
   const bare = rows.filter(([, number, answer]) => {
     return !answer!.startsWith('As ') && !titles.includes(`(${number!})`)

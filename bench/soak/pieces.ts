@@ -18,7 +18,7 @@ export async function run({ seed }: { seed: number }): Promise<BenchReport> {
   const lost = [sum((one) => one.lost.taken), sum((one) => one.lost.away)]
   const row = [
     ...acted,
-    sum(({ draws: draws }) => draws),
+    sum(({ draws }) => draws),
     ...lost,
     sum((one) => one.lost.gone),
     sum(({ back }) => back),

@@ -78,7 +78,7 @@ export class Controller {
 
   /** Does what is wished for, and hears what happened. Call it often. */
   tick(now: number): void {
-    const { maze: maze } = this
+    const { maze } = this
     const last = this.#held.at(-1)
     const held = last && now - last.since >= HELD_MS ? last.key : null
     for (let rat = this.rat; rat && maze.live; rat = this.rat) {

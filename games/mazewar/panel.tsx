@@ -102,7 +102,7 @@ function State({ rat, controller }: { rat: Rat; controller: Controller }): Compo
 }
 
 function Watching(props: { controller: Controller; enter: (() => void) | null }): ComponentChild {
-  const { maze: maze, stage } = props.controller
+  const { maze, stage } = props.controller
   const empty = maze.state.rats.length === 0
   const whose = stage.whose === null ? 'You watch.' : `The eyes of ${maze.nameOf(stage.whose)}`
   return (
@@ -130,7 +130,7 @@ export function Scores({
   controller: Controller
   play: Play | null
 }): ComponentChild {
-  const { maze: maze, stage } = controller
+  const { maze, stage } = controller
   const rats = byScore(maze.ahead)
   return (
     <ol class="scores">

@@ -36,7 +36,7 @@ export class Screen {
     const { controller } = this
     if (!controller) return
     const scene = controller.scene(now)
-    const { maze: maze, stage } = controller
+    const { maze, stage } = controller
     this.mapped = scene.mapped.filter(({ kind }) => kind === 'rat').map(({ rat }) => rat)
     const eye = this.#eye && penOf(this.#eye)
     if (eye) {

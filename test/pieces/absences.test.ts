@@ -18,7 +18,7 @@ describe('a table of cards among people who stay away', () => {
   })
 
   test.each([...WERE_UNTOLD, ...WAS_BOGUS])('O18, O33: seed %i (PI-1, PI-4)', async (seed) => {
-    const { faults, lost, draws: draws } = await runTabletop(seed)
+    const { faults, lost, draws } = await runTabletop(seed)
     expect(faults).toEqual([])
     expect(lost.taken).toBeGreaterThan(0)
     expect(draws).toBeGreaterThan(0)

@@ -137,7 +137,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent(
     'seal/seal.ts wake',
-    'link.again && peer.link && !peer.asking',
+    'link.again && peer.link && !peer.initiator',
     'link.again && peer.link',
     'Who is asking already does not ask once more.',
   ),
@@ -278,13 +278,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent('link/link.ts digest', 'start < 0', 'start <= 0', 'A header has four bytes at least.'),
   equivalent('link/link.ts receiveWhole', 'frames.bytes = NO_BYTES', ';', MEMORY),
   equivalent(
-    'link/link.ts probe',
+    'link/link.ts probeLoss',
     'id < outgoing.unsent && room > 0',
     'id < outgoing.unsent',
     'The loop goes on, and sends nothing again.',
   ),
   equivalent(
-    'link/link.ts probe',
+    'link/link.ts probeLoss',
     'room > 0',
     'room >= 0',
     'The loop goes on, and sends nothing again.',
@@ -412,5 +412,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('member/dispatch.ts sinkOf', '!sink', 'true', FASTER),
   equivalent('member/dispatch.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
-  equivalent('member/dispatch.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),
+  equivalent(
+    'member/dispatch.ts noteDeadline',
+    'due < run.member.dueAt',
+    'due <= run.member.dueAt',
+    SAME,
+  ),
 ].flat()

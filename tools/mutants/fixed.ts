@@ -89,7 +89,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('R4', 'hub/machine/register.ts receiveYes', ' || register.epoch !== answer.epoch', ''),
   fixed('R7', 'hub/machine/register.ts mayRecover', 'row.present.has(inc) && ', ''),
   fixed('R8', 'hub/machine/register.ts isDead', 'backup === 0 && ', ''),
-  fixed('H2', 'hub/machine/sessions.ts compareAndSet', "message.why === 'recover'", 'false'),
+  fixed('H2', 'hub/machine/sessions.ts compareAndSet', '!speaks', 'false'),
   fixed('H5', 'hub/machine/hub.ts receive', 'isLong ? 1 + bytes.length / 1024 : 1', '1'),
   fixed('H6', 'hub/machine/listing.ts page', ', from + LIST_MAX', ''),
   fixed('H7', 'hub/machine/attachment.ts detach', 'members?.get(inc) !== connection', '!members'),

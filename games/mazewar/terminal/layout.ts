@@ -64,7 +64,7 @@ export function layOut(
   const scene = controller.scene(now)
   paint(buffer, view, scene, (rat) => controller.maze.nameOf(rat))
   paintSide(buffer, side)
-  const { maze: maze, stage } = controller
+  const { maze, stage } = controller
   const inner = { ...side, left: side.left + 1 }
   paintMap(buffer, inner, pitch, scene, stage.whose ?? maze.me)
   paintScores(buffer, { ...inner, top: sizeOf(pitch).lines + 1 }, controller, standing)
@@ -153,7 +153,7 @@ function paintLines(buffer: TerminalBuffer, view: Area, { lines }: Controller): 
 }
 
 function paintState(buffer: TerminalBuffer, controller: Controller): void {
-  const { rat, stage, maze: maze } = controller
+  const { rat, stage, maze } = controller
   const y = buffer.lines - 1
   const ground = pack([20, 33, 30])
   write(buffer, 0, y, ' '.repeat(buffer.columns), 0, { ground })

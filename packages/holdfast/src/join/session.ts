@@ -237,9 +237,9 @@ export interface Session extends Emitter<SessionEvents> {
 
   /**
    * The current room as bytes for a file: its players, table, timers and pieces. `from` of `join`
-   * begins a room with them, at any hub. A member without the whole room gets it from the server. In
-   * a room with secrets only the server can export; the room then needs a key (`keepRoom.key`), and
-   * the file is sealed with it.
+   * begins a room with them, at any hub. A member without the whole room gets it from the server.
+   * In a room with secrets only the server can export; the room then needs a key (`keepRoom.key`),
+   * and the file is sealed with it.
    *
    * It rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` for more than 4 MB,
    * `timeout` if no server answers for half a minute, `store` if what it sends is no room.
