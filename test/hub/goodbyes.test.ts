@@ -129,6 +129,19 @@ describe('goodbyes', () => {
     expect(desk.say(founder, add)[0]).toMatchObject({ kind: 'register', ok: true })
   })
 
+  test('a stream that was replaced attaches no more, so its late requests count for nothing (N-1)', () => {
+    const { room } = two()
+    const { desk, id: session, founder: older } = room
+    const attach = { kind: 'attach', request: 1, session, inc: 1, proof: proof(1) } as const
+    const newer = desk.open()
+    expect(desk.say(newer, attach)[0]).toMatchObject({ kind: 'attached' })
+    expect(desk.say(older, attach)).toMatchObject([{ kind: 'refused' }])
+    const change = { session, inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+    const add = { kind: 'change', request: 2, ...change, why: 'add' } as ToHub
+    expect(desk.say(older, add)).toMatchObject([{ kind: 'register', ok: false }])
+    expect(desk.say(newer, add)[0]).toMatchObject({ kind: 'register', ok: true })
+  })
+
   test('come from the member itself: others are not heard (N-1)', () => {
     const { room } = two()
     const stranger = room.desk.open()

@@ -155,8 +155,8 @@ export function suspect(turn: Turn, peer: PeerId): void {
   else if (server.role === 'backup' && peer === server.primary) takeOver(turn, server)
 }
 
-/** A member that did not keep up, or that the hub refused, is not asked again for this long. */
-export const PASS_OVER_MS: Millis = 10_000
+/** A candidate that the hub refused as backup is not asked again for this long. */
+const REFUSED_MS: Millis = 2_000
 
 /** Asks a member to be the backup. It is registered once its log is as long as ours. */
 export function offer(turn: Turn, candidate: PeerId): void {
@@ -262,8 +262,8 @@ export function adopt(turn: Turn, register: Register): void {
   const { server } = session
   if (server.role === 'idle' || register.epoch <= server.epoch) return
   if (register.primary === session.me) return onNamedPrimary(turn, register)
-  const onStepDown = server.role === 'handing' && register.primary === server.backup
-  if (onStepDown && register.epoch === server.epoch + 1) return stepDown(turn, register)
+  const isHandedOver = server.role === 'handing' && register.primary === server.backup
+  if (isHandedOver && register.epoch === server.epoch + 1) return stepDown(turn, register)
   if (register.backup !== session.me || !is(session, 'standsBy')) return depose(turn)
   server.epoch = register.epoch
   if (server.role === 'sync' || server.role === 'taking') onNamedBackup(turn, server)
@@ -336,7 +336,7 @@ export function onRefused(turn: Turn, request: number, { epoch: known }: Registe
   if (known !== server.epoch) return
   if (server.role === 'adding') {
     const { lead: own, backup, removeAfterDrop: why } = server
-    own.passedOver.set(backup, now + PASS_OVER_MS)
+    own.passedOver.set(backup, now + REFUSED_MS)
     server.log.unackedSince = Infinity
     become(turn, 'declined', nobodyBeside(own, now))
     if (why && session.server.durable.members.has(backup)) dismiss(turn, backup, why)

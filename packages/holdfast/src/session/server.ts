@@ -34,6 +34,8 @@ export const REMOVE_MS: Millis = 10_000
 export const REMOVE_GONE_MS: Millis = 2_500
 /** A candidate that does not catch up within this is passed over for a while (T37). */
 export const CANDIDATE_MS: Millis = 2_000
+/** A candidate that was silent, or a backup that was slow, is passed over for this long. */
+const PASS_OVER_MS: Millis = 10_000
 /** A player without a member may return within this (S-5). */
 export const GRACE_MS: Millis = 60_000
 /** A member with a larger send backlog is not asked to be backup yet. */
@@ -189,7 +191,7 @@ function seekBackup(turn: Turn, server: ServerAs<'alone'>): void {
   if (server.candidate !== 0) {
     if (now - server.candidateSince < CANDIDATE_MS) return
     const silent = server.candidate
-    passedOver.set(silent, now + roles.PASS_OVER_MS)
+    passedOver.set(silent, now + PASS_OVER_MS)
     server.candidate = 0
     // If there is nobody else, the same member is asked again soon.
     if (nextCandidate(session, now) === 0) passedOver.set(silent, now + CANDIDATE_MS)
@@ -241,7 +243,7 @@ function replaceSlow(turn: Turn, server: ServerAs<'backedup'>): void {
     out.emit({ kind: 'slow', slow })
   }
   if (!slow || nextCandidate(session, now) === 0) return
-  lead.passedOver.set(server.backup, now + roles.PASS_OVER_MS)
+  lead.passedOver.set(server.backup, now + PASS_OVER_MS)
   roles.dropBackup(turn)
 }
 

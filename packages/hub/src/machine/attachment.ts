@@ -60,6 +60,10 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
+  // Its late requests would count again, after newer ones of the same member were refused.
+  if (from.isReplaced) {
+    return refuse(connection, request, `another stream speaks for member ${inc}`, out)
+  }
   // The answer lists every attached member, and the newcomer pays for each.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
@@ -82,10 +86,13 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
 
 // A stream speaks for one member, and a member has one stream: the newest.
 function replaceStream(call: Call, session: string, inc: PeerId): void {
-  const { hub, from } = call
+  const { hub, connection, from } = call
   if (from.session !== session || from.inc !== inc) detach(call)
   const older = hub.attached.get(session)?.get(inc)
-  if (older !== undefined) setMember(call, hub.connections.get(older)!, '', 0)
+  if (older === undefined || older === connection) return
+  const replaced = hub.connections.get(older)!
+  replaced.isReplaced = true
+  setMember(call, replaced, '', 0)
 }
 
 /** Detaches a stream from its member, and notifies the other members of its session. */

@@ -51,6 +51,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
     greeted: false,
     session: '',
     inc: 0,
+    isReplaced: false,
     foundSession: '',
     pendingAdd: null,
     pendingConsult: null,

@@ -50,6 +50,8 @@ export interface Connection {
   session: string
   /** The member for which the stream speaks, or 0. */
   inc: PeerId
+  /** A newer stream speaks for its member, so it attaches as nobody any more. */
+  isReplaced: boolean
   /** The session that the process found last: its primary and the process exchange KNOCKs. */
   foundSession: string
   /** Its request whose ticket is being read; null for none. */
