@@ -526,7 +526,7 @@ function settle(run: Runtime): void {
     for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.scheduleWrite(run, peer)
   }
   for (const { part, state } of member.mounts) {
-    if (part.hasChanges?.(state)) session.stir(member.session, run.now)
+    if (part.hasChanges?.(state)) session.markUnlogged(member.session, run.now)
   }
   session.flush(run.turn)
   dispatch.flush(run)

@@ -39,7 +39,7 @@ export const REFRESH_MS: Millis = 1_000
 export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
-export { markUnlogged as stir } from './persistence.ts'
+export { markUnlogged } from './persistence.ts'
 export { handOver } from './roles.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
@@ -361,7 +361,7 @@ export function hasLeft(session: Session): boolean {
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
 
-/** The rules of every real session; tests replace them (proof/mutants.ts). */
+/** The rules of every real session; tests replace them. */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
   keptLength: persistence.limitOf,
