@@ -1,8 +1,8 @@
 /**
  * What must be true of a session after trouble and peace, whatever the trouble was.
  *
- * A session goes on, whoever died, as long as one of its members clients: all that was acknowledged
- * to one who clients is there exactly once, and all agree. One that lost both its primary and its
+ * A session goes on, whoever died, as long as one of its members lives: all that was acknowledged
+ * to one that lives is there exactly once, and all agree. One that lost both its primary and its
  * backup, or a primary that had no backup yet, is recovered by those who are left.
  */
 
@@ -24,7 +24,7 @@ interface Group {
   id: string
   register: Register | null
   clients: Inside[]
-  /** Neither its primary nor its backup clients. */
+  /** Neither its primary nor its backup lives. */
   lost: boolean
 }
 

@@ -2,8 +2,8 @@
  * Roles at every instant: who serves in which epoch, and what became of whom.
  *
  * This is looked at after each event of the world, and most events change no role. So a client in
- * which nothing differs from what was looked at last is passed over: looking again would add to
- * the observed what is there already.
+ * which nothing differs from what was looked at last is passed over: looking again would add
+ * what is there already.
  */
 
 import { type Observations, count, trace, type Trial } from './trace.ts'

@@ -18,7 +18,14 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const PACKAGE = 'packages/holdfast'
 const DIST = `${PACKAGE}/dist`
-const PAPERS = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs/deploy.md', 'docs/deploy']
+const PAPERS = [
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'docs/commands.md',
+  'docs/deploy.md',
+  'docs/deploy',
+]
 const BEFORE = 'build/dist-before-packing'
 const PROJECT = 'build/tsconfig.package.json'
 

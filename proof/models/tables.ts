@@ -1,6 +1,6 @@
 /**
  * The shipped table in a small world: a primary, a backup that may lag, players who set timers,
- * take them back and draw draws, time that passes, failovers, and recoveries from what was told.
+ * take them back and draw, time that passes, failovers, and recoveries from what was told.
  * The verbs are the shipped ones (actions/, the draws of pieces/); around them stands what the
  * session does: an outcome is kept with its changes, waits for the backup, and is asked for again.
  */
@@ -28,7 +28,7 @@ import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as interned from './interned.ts'
 
-/** What a player does. `gamble` draws a draw and then throws, telling it. */
+/** What a player does. `gamble` draws and then throws, telling it. */
 export type Doing = 'later' | 'cancel' | 'roll' | 'gamble'
 
 /** How much may happen in one model; what is not given does not happen. */

@@ -1,6 +1,6 @@
 /**
  * Objects that members of a simulated run ask one another for, and some that not all may see:
- * owners answer at once, later, or never, their listeners and rules throw, requests are given away
+ * owners answer at once, later, or never, their listeners and rules throw, objects are given away
  * and end meanwhile. Each request must end, and no object may live with one member alone.
  */
 

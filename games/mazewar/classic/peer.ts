@@ -3,9 +3,9 @@
  * one. A machine: time and packets come in, packets and news go out, and `deadline` is when it
  * wants to be woken. What it knows is in `state.ts`.
  *
- * The way of an event: `act` tells it to all with the state before it (`sending.ts`), each acks it
- * (`hearing.ts`), and it is sent again to whoever did not (`retries.ts`); two slots later everybody
- * works it in, its own rat as well (`slots.ts`, `accounts.ts`).
+ * The way of an event: `act` tells it to all with the state before it (`send.ts`), each acks it
+ * (`receive.ts`), and it is sent again to whoever did not (`retries.ts`); two slots later everybody
+ * works it in, its own rat as well (`slots.ts`, `rat-state.ts`).
  */
 
 import type { Act } from '../rules/acts.ts'

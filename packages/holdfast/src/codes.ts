@@ -36,7 +36,7 @@ export const ERRORS = {
     todo: 'show that, and close this one',
   },
   exists: {
-    when: '`from` names a room that somebody is in, or that is kept',
+    when: '`from` was given for a room that somebody is in, or that is kept',
     happened: 'no',
     todo: 'choose another room name, or drop what is kept',
   },
@@ -168,7 +168,7 @@ export const OUTCOMES = {
   failed: {
     of: '`act`, `call`, operations of parts',
     when: 'the function threw where it cannot refuse, or its answer does not fit',
-    happened: 'a call perhaps in part, or all but its answer; else no',
+    happened: 'a call perhaps in part; yes, if only the answer does not fit; else no',
     todo: 'fix the function; the sentence says what it threw',
   },
   fixed: {

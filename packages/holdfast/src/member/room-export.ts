@@ -1,6 +1,6 @@
 /**
  * A room as a file. The primary and the backup hold the whole room; other members ask the primary.
- * Secrets are with the primary alone, which does not send them.
+ * Only the primary exports a room with secrets: a backup lacks objects that are hidden from it.
  */
 
 import { REASON_MAX } from '../hub-protocol/messages.ts'

@@ -153,9 +153,8 @@ function isPending({ sent, entries, unlogged }: Persistence): boolean {
 
 // The next segment is a snapshot.
 function startOver(persistence: Persistence): void {
-  Object.assign(persistence, {
-    ...{ sent: -1, entries: [], bytes: 0, unlogged: false, inFlight: false },
-  })
+  const fresh = { sent: -1, entries: [], bytes: 0, unlogged: false, inFlight: false }
+  Object.assign(persistence, fresh)
 }
 
 // Guests and watchers never hold any of the state.

@@ -109,9 +109,9 @@ export function addUpdate(
   const { index, serial, oseq, changedAt } = replica
   const base = subscriber.acked[index]!
   let [low, high] = [0, oseq]
-  for (const markChanged of changedAt) {
-    if (markChanged <= base) low = Math.max(low, markChanged)
-    else high = Math.min(high, markChanged)
+  for (const oseqOfField of changedAt) {
+    if (oseqOfField <= base) low = Math.max(low, oseqOfField)
+    else high = Math.min(high, oseqOfField)
   }
   frame.places.set(index, frame.updates.length)
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
