@@ -1,5 +1,5 @@
 /**
- * The entry point for a hub in one's own server.
+ * The entry point for a hub in your own server.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** Asks the application of a hub's own server about everybody who may come in. */
+/** Asks the hub's application about each player who may join. */
 
 import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import { badValue, type Millis, RIGHTS } from '../../holdfast/src/machine.ts'
@@ -8,36 +8,36 @@ import { checkFunction } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { plain } from '../../holdfast/src/wire/text/plain.ts'
 
-/** Who wants to come in. */
+/** A player who wants to join. */
 export interface JoinRequest {
-  /** The game that they name. */
+  /** The game they ask for. */
   readonly game: string
-  /** The room of it. */
+  /** The room of that game. */
   readonly room: string
-  /** The public key of the player, in hexadecimal digits: the same each time they come. */
+  /** The player's public key, in hexadecimal: the same each time they join. */
   readonly key: string
-  /** What they may do by their ticket, or in an open room. */
+  /** What they may do, by their ticket or in an open room. */
   readonly rights: readonly ('play' | 'watch' | 'host')[]
-  /** The id (`jti`) of the ticket by which they come; empty for none. */
+  /** The id (`jti`) of their ticket; empty for none. */
   readonly ticket: string
-  /** Where the stream comes from: an IPv4 address, or the first half of one of IPv6. */
+  /** The address of their stream: IPv4, or the first half of IPv6. */
   readonly address: string
-  /** Whether they would open the room. */
+  /** Whether they would found the room. */
   readonly founding: boolean
 }
 
-/** Nothing, or true: they come in. A text is shown to them instead; false is one without reason. */
+/** Nothing or true admits the player. A string refuses with that reason, false without one. */
 export type JoinVerdict = string | boolean | undefined | void
 
 /** See `onJoin` of HubOptions. */
 export type OnJoin = (request: JoinRequest) => JoinVerdict | Promise<JoinVerdict>
 
-/** So long an answer is waited for. */
+/** How long the hub waits for an answer. */
 export const VERDICT_MS: Millis = 5_000
 
 /**
- * How the hub asks; null where nobody is to be asked. An answer that is none, a throw, and silence
- * reject: then nobody comes in. @throws HoldfastError code `bad-value` for what is no function
+ * How the hub asks; null without `onJoin`. An invalid answer, a throw, and silence reject, and the
+ * player is refused. @throws HoldfastError code `bad-value` if it is no function
  */
 export function consultWith(onJoin: OnJoin | undefined, loop: Loop): Consult | null {
   if (onJoin === undefined) return null
@@ -69,7 +69,7 @@ function verdictOf(verdict: unknown): string | null {
   return bounded(plain(verdict))
 }
 
-// A reason on the wire has so many bytes, with what stands before it.
+// A reason on the wire is bounded, including its prefix.
 function bounded(text: string): string {
   const most = REASON_MAX - NOT_ADMITTED.length
   let short = text

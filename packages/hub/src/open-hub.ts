@@ -1,4 +1,4 @@
-/** How a hub is opened on a web server that is already there. */
+/** Opens a hub on an existing web server. */
 
 import { ASYNC_DISPOSE, type Emitter, Listeners } from '../../holdfast/src/api/emitter.ts'
 import * as options from '../../holdfast/src/api/options.ts'
@@ -25,140 +25,140 @@ import * as figures from './server/hub-figures.ts'
 import { type HubHealth, HubServer, type Report, type Weather } from './server/hub-server.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
 
-/** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
+/** Options of `hub()`. */
 export interface HubOptions {
   /**
-   * The server, of Node's `http` or `https`, that your pages come from: Express, Fastify, Hono and
-   * Vite have one. Requests and upgrades at other paths stay what they are.
+   * The `http` or `https` server of Node that serves your pages; Express, Fastify, Hono and Vite
+   * have one. Requests and upgrades at other paths are left alone.
    */
   server: sockets.WebServer
-  /** Where members connect, which is what `join({ server })` names. Default `/hub`. */
+  /** The path where members connect, as in `join({ server })`. Default `/hub`. */
   path?: string
-  /** The only games that there may be sessions of. Default: any. */
+  /** The only games that sessions may have. Default: any. */
   games?: readonly string[]
   /**
-   * The file of the register, which survives the hub; its folder must be there. Null: memory, for
-   * development; when the hub is opened anew, each room that was there begins anew, empty.
+   * The file of the register, which survives the hub; its folder must exist. Null: memory, for
+   * development; after a restart of the hub each room starts over, empty.
    */
   store: string | null
   /**
-   * Pages of which origins may connect, such as `https://play.example.com`, beside those that come
-   * from this server itself; `*` for all. A proxy in front makes another origin of it: name that.
+   * Origins whose pages may connect, such as `https://play.example.com`, besides this server's own;
+   * `*` for all. Behind a proxy pages have another origin: list it here.
    */
   origins?: readonly string[]
   /**
-   * What an address, a stream, a room and the hub may cost, where that is other than the defaults,
-   * as `{ address: { streams: 64 } }`; docs/deploy.md has the table.
+   * Limits for an address, a stream, a room and the hub that differ from the defaults, as `{
+   * address: { streams: 64 } }`; docs/deploy.md has the table.
    */
   limits?: HubLimits
   /**
-   * Behind proxies: how many there are, or their addresses and ranges, such as `['10.0.0.0/8']`.
-   * The address of a stream is then what they say in `X-Forwarded-For`. Default 0: nobody's word
-   * counts.
+   * The trusted proxies in front: their number, or their addresses and ranges, such as
+   * `['10.0.0.0/8']`. The address of a stream is then taken from their `X-Forwarded-For`. Default
+   * 0: the header is ignored.
    */
   trustProxy?: number | readonly string[]
   /**
-   * Whose tickets count, and for which games: their rooms are closed then to who has none. Several
-   * keys at once, so that one can take the place of another. Default: nobody needs a ticket.
+   * The keys whose tickets the hub accepts, and for which games; rooms of these games then require
+   * a ticket. Several keys at once allow key rotation. Default: no tickets.
    */
   tickets?: readonly TicketKey[]
   /**
-   * Decides beside tickets who comes in: called for everybody who may by them, each time a process
-   * of theirs comes. A text refuses them, and is what `join` rejects with (`forbidden`). Whoever
-   * cannot be decided about within 5 s, or because it threw, does not come in; `report` hears of
-   * it. Default: everybody comes in who may.
+   * Decides, after tickets, who may join; called each time a process of an admitted player joins. A
+   * string refuses, and is the reason with which `join` rejects (`forbidden`). If it throws or
+   * takes longer than 5 s, the player is refused and `report` gets the error. Default: everyone may
+   * join whom the tickets admit.
    */
   onJoin?: OnJoin
-  /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
+  /** Called with an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
 
-/** A hub that is open. */
+/** An open hub. */
 export interface HubHandle extends Emitter<rooms.HubEvents> {
-  /** Where members connect. */
+  /** The path where members connect. */
   readonly path: string
-  /** How it does; for a check of health. */
+  /** Its health, for health checks. */
   health(): HubHealth & { upMs: Millis }
-  /** Sessions, streams and members at this moment, and counts since the hub was opened. */
+  /** Current sessions, streams and members, and counts since the hub was opened. */
   figures(): figures.HubFigures
   /** The same in Prometheus' text format, version 0.0.4. */
   metrics(): string
-  /** The sessions of one game or of all, as a lobby lists them. */
+  /** The sessions of one game or of all games, as a lobby lists them. */
   sessions(game?: string): figures.ListedSession[]
-  /** One room, listed or not; null if nobody is in it. @throws HoldfastError `bad-value` */
+  /** One room, listed or not; null if it is empty. @throws HoldfastError `bad-value` */
   room(game: string, room: string): rooms.RoomView | null
   /**
-   * Ends the session of a room. Its members are out within seconds, with `why` (`forbidden`), and
-   * nobody comes in or opens it anew for a while. Forgotten when the hub starts again.
+   * Ends the session of a room. Its members are removed within seconds, with `why` (`forbidden`),
+   * and for a while the room cannot be joined or founded. A restart of the hub forgets this.
    *
    * @returns whether there was a session
    * @throws HoldfastError `bad-value`
    */
   closeRoom(game: string, room: string, options: rooms.CloseOptions): boolean
-  /** What is kept of rooms, also of those that somebody is in. */
+  /** The stored rooms, including those in use. */
   kept(): rooms.KeptRoom[]
   /**
-   * Drops what is kept of a room; one that somebody is in is kept anew as it is.
+   * Drops a stored room; one in use is stored again as it is.
    *
-   * @returns whether anything was
+   * @returns whether it was stored
    * @throws HoldfastError `bad-value`
    */
   dropRoom(game: string, room: string): boolean
   /**
-   * What is kept of a room, as bytes for a file: see `importRoom`, and `from` of `join`. Of a room
-   * that somebody is in it lacks the last 0.1 s.
+   * Exports a stored room as bytes for a file: see `importRoom`, and `from` of `join`. The export
+   * of a room in use lacks the last 0.1 s.
    *
-   * @returns null if nothing is
+   * @returns null if the room is not stored
    * @throws HoldfastError `bad-value`
    */
   exportRoom(game: string, room: string): Uint8Array | null
   /**
-   * Keeps a room that `exportRoom` or `session.export` gave, as if its players had just left it.
-   * Resolves once the disk has it. It rejects with a HoldfastError: `bad-value` for what is no such
-   * file, `no-such-game`, `exists` where the room is, `full`, `store`.
+   * Stores a room from `exportRoom` or `session.export`, as if its players had just left it.
+   * Resolves once it is persisted. Rejects with a HoldfastError: `bad-value` for an invalid file,
+   * `no-such-game`, `exists` if the room does, `full`, `store`.
    */
   importRoom(file: Uint8Array, options?: rooms.ImportOptions): Promise<rooms.KeptRoom>
   /**
-   * Before a restart: takes no new stream from now on, and `health` is not ok, so that a proxy
-   * sends members to another hub. Who is here plays on. Resolves once the disk has all that was
-   * asked; `close` then closes the streams, and members dial again, each address that they have.
+   * Prepares a restart: refuses new streams, and `health` is not ok, so that a proxy sends members
+   * to another hub. Members here play on. Resolves once all requested writes are done; `close` then
+   * closes the streams, and members redial each address that they have.
    */
   drain(): Promise<Drained>
   /**
-   * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
-   * come back by themselves to the next hub with the same file. The server is yours to close, and
-   * closes this too; but it waits for streams, so close the hub before. A second call is the first.
+   * Closes all streams, waits for requested writes, and releases the file. Members reconnect to the
+   * next hub with the same file. Closing the server closes the hub too, but the server waits for
+   * streams, so close the hub first. A second call returns the promise of the first.
    */
   close(): Promise<void>
-  /** The same, at the end of a block of `await using`. */
+  /** Closes the hub at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What a hub that is drained has left. */
+/** What remains on a drained hub. */
 export interface Drained {
-  /** Streams that are open: members, and who is on the way in. */
+  /** Open streams, of members and joining processes. */
   readonly streams: number
-  /** Sessions that go on. */
+  /** Sessions that continue. */
   readonly sessions: number
 }
 
-/** What the program of this package wants besides. */
+/** Further options for this package's own program. */
 export interface InnerOptions {
-  /** More paths than `path`. */
+  /** Paths besides `path`. */
   paths?: readonly string[]
   weather?: Weather | undefined
-  /** What is spent already, and by what limits. */
+  /** Existing spending and its limits. */
   budgets?: Budgets
-  /** Whose word of an address counts. */
+  /** The trusted proxies. */
   trust?: Trust
-  /** How many TCP connections may wait; a server of somebody else sees to that itself. */
+  /** How many TCP connections may wait; a server that is not ours limits that itself. */
   waitingMax?: sockets.StreamServerOptions['waitingMax']
 }
 
 /**
- * Opens a hub on a server, whether that listens already or not.
+ * Opens a hub on a server, listening or not.
  *
- * @throws HoldfastError `bad-value` or `store`, with what to do
+ * @throws HoldfastError `bad-value` or `store`, with a remedy
  */
 export function hub(given: HubOptions): HubHandle {
   options.checkOptions('hub', given, [
@@ -168,13 +168,13 @@ export function hub(given: HubOptions): HubHandle {
   return openHub(given, { waitingMax: 0 })
 }
 
-/** A hub as our own program has it. */
+/** The hub of this package's own program. */
 export interface InnerHub extends HubHandle {
-  /** A part of the list of rooms, at most a second old; see listing.ts. */
+  /** A page of the list of rooms, at most a second old (listing.ts). */
   page(game: string, after: string): Page
 }
 
-/** Opens one. @throws HoldfastError `bad-value` or `store` */
+/** Opens a hub. @throws HoldfastError `bad-value` or `store` */
 export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   const { server, path = '/hub', origins = [], report: tell = report } = given
   options.checkServer('server', server)
@@ -204,14 +204,14 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
       path: paths,
       origins: options.checkTexts('origins', origins),
       ...(inner.waitingMax !== undefined && { waitingMax: inner.waitingMax }),
-      // The hub itself knows which stream goes when there are too many.
+      // The hub chooses which stream to close when there are too many.
       connectionsMax: Infinity,
       trust,
       untrusted: once(() => tell(new Error(UNTRUSTED), 'a proxy')),
       accept: (stream, opening) => hubServer.accept(stream, opening),
       beacon: (body, opening) => hubServer.beacon(body, opening),
     })
-    // A proxy that is trusted has the TLS.
+    // A trusted proxy terminates TLS.
     if (trust === NOBODY) whenBare(server, (address) => warn(BARE(address)))
     return handleOf(path, loop, { server, hubServer, streams, store, events })
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The rooms of a hub, as its owner sees them, hears of them, and closes them. */
+/** The operator's view of a hub's rooms: their state, events, files and closing. */
 
 import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import * as archive from './machine/archive.ts'
@@ -19,76 +19,76 @@ import { checkNameOf } from '../../holdfast/src/api/options.ts'
 export interface RoomPlayer {
   /** The number of the player in its session. */
   readonly player: number
-  /** Its public key, in hexadecimal digits. */
+  /** Its public key, in hexadecimal. */
   readonly key: string
 }
 
-/** Something happened to a room. */
+/** A change of a room. */
 export interface RoomEvent extends RoomPlayer {
   /** The game. */
   readonly game: string
-  /** The room of it. */
+  /** The room of that game. */
   readonly room: string
-  /** The session that runs in it. */
+  /** The session in the room. */
   readonly session: string
 }
 
-/** What a hub tells of its rooms: of `joined` and `left` the player, else who serves. */
+/** Events of a hub's rooms, with the player for `joined` and `left`, else the primary. */
 export interface HubEvents {
   /** A session began. */
   founded: RoomEvent
-  /** A player came in. */
+  /** A player joined. */
   joined: RoomEvent
-  /** A player went. */
+  /** A player left. */
   left: RoomEvent
-  /** Another member serves. */
+  /** Another member became primary. */
   moved: RoomEvent
-  /** The session is over: nobody is in the room. */
+  /** The session ended: the room is empty. */
   ended: RoomEvent
 }
 
 /** The names of HubEvents. */
 export const HUB_EVENTS = ['founded', 'joined', 'left', 'moved', 'ended'] as const
 
-/** One room, as it is now. */
+/** The current state of a room. */
 export interface RoomView {
-  /** The session that runs in it. */
+  /** The session in the room. */
   readonly session: string
-  /** Who is in it. */
+  /** Its players. */
   readonly players: readonly RoomPlayer[]
-  /** Who serves; null while the hub does not know them. */
+  /** The primary; null while the hub does not know it. */
   readonly primary: RoomPlayer | null
-  /** Whether it has room, is full, or whoever serves does not answer. */
+  /** Whether it is open or full, or its primary does not answer. */
   readonly standing: 'open' | 'full' | 'unreachable'
 }
 
 /** How a room is closed. */
 export interface CloseOptions {
-  /** What its players are shown. */
+  /** The reason shown to its players. */
   why: string
-  /** How long nobody may open it anew, in seconds: 0 to 86,400. Default 60. */
+  /** How long it cannot be founded again, in seconds: 0 to 86,400. Default 60. */
   seconds?: number
 }
 
 const SECONDS_MAX = 86_400
 
-/** What a hub keeps of a room. */
+/** A stored room. */
 export interface KeptRoom {
   /** The game. */
   readonly game: string
-  /** The room of it. */
+  /** The room of that game. */
   readonly room: string
-  /** The session that it is, over all who open it. */
+  /** Its session, the same each time it is reopened. */
   readonly session: string
   /** Bytes on disk. */
   readonly bytes: number
-  /** When something was kept last, in milliseconds since 1970. */
+  /** When it was last written, in milliseconds since 1970. */
   readonly at: number
-  /** Until when it is kept; null while somebody is in it. */
+  /** When it expires, in milliseconds since 1970; null while it is in use. */
   readonly until: number | null
 }
 
-/** All that a hub keeps of rooms. */
+/** All stored rooms. */
 export function keptRooms({ hub }: HubServer): KeptRoom[] {
   const rooms = Array.from(hub.archive.rooms.values(), (room) => archive.latestOf(room))
   return rooms
@@ -99,26 +99,26 @@ export function keptRooms({ hub }: HubServer): KeptRoom[] {
     })
 }
 
-/** Drops what is kept of a room. @returns whether anything was @throws HoldfastError `bad-value` */
+/** Drops a stored room. @returns whether it was stored @throws HoldfastError `bad-value` */
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
   const kept = archive.find(server.hub.archive, placeOf(game, room))
   return kept !== null && drop(server.turn, kept.session.entry.session)
 }
 
-/** What is kept of a room, as a file; null for nothing. @throws HoldfastError `bad-value` */
+/** Exports a stored room; null if it is not stored. @throws HoldfastError `bad-value` */
 export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
   const saved = exportRoom(server.turn, placeOf(game, room))
   return saved && writeSaved(saved)
 }
 
-/** Where a saved room is kept from now on. By default where it was. */
+/** Where to store an imported room. Default: its former name. */
 export interface ImportOptions {
-  /** The room of its game. */
+  /** The name of the room, in the same game. */
   room?: string
 }
 
 /**
- * Keeps a saved room. @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
+ * Stores a saved room. @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
  */
 export async function importKept(
   server: HubServer,
@@ -152,12 +152,12 @@ function notTaken(
   return new HoldfastError('exists', `${place} (session ${session}) is here already: ${why}`)
 }
 
-/** The event of a room, for its listener. */
+/** The public event of a change. */
 export function eventOf({ game, room, session, player, key }: RoomChange): RoomEvent {
   return { game, room, session, player, key: toHex(key) }
 }
 
-/** A room; null if nobody is in it. @throws HoldfastError `bad-value` */
+/** A room; null if it is empty. @throws HoldfastError `bad-value` */
 export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
   const place = placeOf(game, room)
   const [row] = register.inRoom(hub.registers, place).filter(({ pending }) => !pending?.isNew)

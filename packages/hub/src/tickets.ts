@@ -1,11 +1,11 @@
 /**
- * Tickets: what lets a player into a closed room, or a host serve. A ticket is a JWT in the compact
- * form, signed with EdDSA (RFC 7519, RFC 8037) by a key of the application's own backend:
+ * Tickets admit players to closed rooms, and let hosts serve. A ticket is a compact JWT, signed
+ * with EdDSA (RFC 7519, RFC 8037) by a key of the application's backend:
  *
  *     { aud: "holdfast", game, room?, rights: ["play", "host"], key?, uses?, exp, jti }
  *
- * `room` is left out for all rooms of the game, `key` for whoever has the ticket; `uses` is how
- * many players then come in by it, one where it is left out.
+ * Without `room` it is for all rooms of the game, without `key` for any player that has it. `uses`
+ * is how many players it then admits, by default one.
  */
 
 import { type Claims, TICKET_ID_MAX, withKey } from '../../holdfast/src/hub-protocol/tickets.ts'
@@ -19,51 +19,48 @@ import { checkOptions } from '../../holdfast/src/api/options.ts'
 import type { TicketReader } from './server/hub-server.ts'
 import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
-/** Most keys whose tickets a hub takes. */
+/** Most keys whose tickets a hub accepts. */
 export const KEYS_MAX = 64
-/** Most players that come in by one ticket. */
+/** Most players that one ticket admits. */
 export const USES_MAX = 1_000
 const AUDIENCE = 'holdfast'
 
-/** What a key may sign for. */
+/** A key whose tickets the hub accepts, and for what. */
 export interface TicketKey {
   /** The public key (Ed25519), in 64 hexadecimal digits. */
   key: string
-  /** The games whose rooms its tickets open; left out for all. */
+  /** The games whose rooms its tickets open. Default: all. */
   games?: readonly string[]
-  /**
-   * Whether players come into rooms of these games without a ticket, which only hosts then need.
-   * Default false.
-   */
+  /** Whether only hosts need a ticket in rooms of these games, not players. Default false. */
   open?: boolean
 }
 
-/** What a ticket is to say. */
+/** The contents of a ticket. */
 export interface TicketOptions {
-  /** Whose rooms it opens. */
+  /** The game whose rooms it opens. */
   game: string
-  /** Left out: all rooms of the game. */
+  /** The room it opens. Default: all rooms of the game. */
   room?: string
-  /** Default `['play']`. Who may host may play; `watch` stands alone. */
+  /** Default `['play']`. `host` includes `play`; `watch` cannot be combined. */
   rights?: readonly ('play' | 'host' | 'watch')[]
-  /** The only player that it lets in, by its public key in hexadecimal digits. */
+  /** The public key, in hexadecimal, of the only player that it admits. */
   key?: string
-  /** How many players come in by it, 1 to 1,000. Default 1; where a key is given it is one. */
+  /** How many players it admits, 1 to 1,000. Default 1; with `key` always one. */
   uses?: number
-  /** How long one may come in by it, in seconds; who came in stays. Default 3,600. */
+  /** How long it admits players, in seconds; an admitted player stays. Default 3,600. */
   seconds?: number
   /**
-   * The key of the room, where it is kept sealed: see `keepRoom` of `join`. It travels behind the
-   * ticket and stays with whoever joins by that; the hub does not get it.
+   * The key of a room that is stored encrypted: see `keepRoom` of `join`. It travels behind the
+   * ticket and stays with the joining player; the hub does not get it.
    */
   roomKey?: string
 }
 
-/** The two halves of a key that signs tickets, in hexadecimal digits. */
+/** A key pair that signs tickets, in hexadecimal. */
 export interface TicketKeys {
-  /** What signs; for your backend alone. */
+  /** The secret half, for your backend only. */
   secret: string
-  /** What a hub is given. */
+  /** The public half, for the hub. */
   key: string
 }
 
@@ -71,7 +68,7 @@ const OPTIONS = ['game', 'room', 'rights', 'key', 'uses', 'seconds', 'roomKey'] 
 /** Longest time of a ticket: ten years. */
 const SECONDS_MAX = 315_360_000
 
-/** A new key that signs tickets. */
+/** Generates a key pair that signs tickets. */
 export async function newTicketKey(): Promise<TicketKeys> {
   const { secret, key } = await jose.generate()
   return { secret: toHex(secret), key: toHex(key) }
@@ -96,13 +93,13 @@ export async function mintTicket(secret: string, options: TicketOptions): Promis
   throw badValue(`a ticket has ${TICKET_MAX} characters at most: ${ticket.length}`)
 }
 
-// Who only watches opens no room.
+// A spectator never opens a room.
 function checkRoomKey(roomKey: string, rights: readonly string[]): void {
   bytesOf('roomKey', roomKey)
   if (rights.includes('watch')) throw badValue('a ticket to watch takes no roomKey')
 }
 
-/** Takes tickets of these keys. @throws HoldfastError `bad-value` @returns null for no keys */
+/** Reads tickets of these keys. @throws HoldfastError `bad-value` @returns null for no keys */
 export function ticketReader(what: string, keys: readonly TicketKey[]): TicketReader | null {
   const rows = checkKeys(what, keys)
   if (rows.length === 0) return null
@@ -174,7 +171,7 @@ function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | nu
   }
 }
 
-// Bytes count: what is longer than its place in a record could not be written.
+// The limit is in bytes: a longer text would not fit its record.
 function isText(text: unknown, bytesMax: number): boolean {
   if (typeof text !== 'string' || text === '') return false
   return new TextEncoder().encode(text).length <= bytesMax
@@ -199,7 +196,7 @@ function checkCount(what: string, count: number, max: number): void {
 function bytesOf(what: string, text: unknown, bytes = KEY_BYTES): Uint8Array {
   const read = fromHex(text, bytes)
   if (read) return read
-  // What is wrong may be most of a secret.
+  // The invalid text may be most of a secret, so the error gives only its length.
   const found = typeof text === 'string' ? `${text.length}` : shown(text)
   throw badValue(`${what} has ${2 * bytes} hexadecimal digits: ${found}`)
 }

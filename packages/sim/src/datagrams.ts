@@ -1,6 +1,6 @@
 /**
- * Sockets for datagrams in a simulated network. Addresses are `sim:name`, and `sim:name:2` and
- * so on for further sockets of the same process.
+ * Datagram sockets in a simulated network. Addresses are `sim:name`, then `sim:name:2` and so on
+ * for further sockets of the same process.
  */
 
 import type { Millis } from '../../holdfast/src/machine.ts'
@@ -21,17 +21,17 @@ interface Socket {
 }
 
 const SCHEME = 'sim:'
-/** Written over a datagram when its receiver has returned: one that kept it is found out. */
+/** Overwrites a datagram when its receiver has returned, to expose one that retained it. */
 const SCRIBBLE = 0xdd
 
-/** No socket is open. */
+/** Sockets of a new simulation. */
 export function create(ground: Ground, network: Paths, machines: ReadonlyMap<string, Machine>) {
   return {
     ground,
     paths: network,
     machines,
     open: new Map<string, Socket>(),
-    /** The machine of each address that was sent to; machines stay. */
+    /** Cache of the machine of each target address; machines are never removed. */
     targets: new Map<string, Machine>(),
   }
 }
@@ -39,7 +39,7 @@ export function create(ground: Ground, network: Paths, machines: ReadonlyMap<str
 /** All sockets of one simulation. */
 export type Sockets = ReturnType<typeof create>
 
-/** Opens a socket for the process that runs now. */
+/** Opens a socket for the current process. */
 export function open(
   sockets: Sockets,
   machine: Machine,
@@ -58,14 +58,14 @@ export function open(
   }
 }
 
-/** Closes all sockets of a machine, as its system does when the process dies. */
+/** Closes all sockets of a machine, as its operating system does when the process dies. */
 export function closeAll(sockets: Sockets, machine: Machine): void {
   for (const [address, socket] of sockets.open) {
     if (socket.machine === machine) sockets.open.delete(address)
   }
 }
 
-/** Reports to a process that nobody listens at an address, whether that is so or not. */
+/** Reports to a process that nobody listens at an address, whether true or forged. */
 export function refuse({ ground, open }: Sockets, machine: Machine, address: string): void {
   note(ground, machine.name, `is told that nobody listens at ${address}, out of nothing`)
   for (const socket of open.values()) {
@@ -156,7 +156,7 @@ function arriveAt(
   bytes.fill(SCRIBBLE)
 }
 
-/** The system of the target answers that nobody listens there; that may be lost as well. */
+/** The target's operating system reports that nobody listens there; that may be lost too. */
 function bounce(sockets: Sockets, from: Socket, to: string, target: Machine): void {
   const { ground } = sockets
   const { machine, life, address } = from

@@ -1,10 +1,11 @@
 /**
- * One object that changes hands, enacted by the shipped part of a few members in a mesh: who does
- * what and when is given, and when each message arrives; what it leads to is not (B31-B48).
+ * Enacts the migration of one object with the shipped part of a few members in a mesh. The play
+ * sets who does what and when, and when each message arrives; the outcome follows from the code
+ * (B31-B48).
  *
- * A link keeps its order and nothing else does (B12). `firstForm` is how the source first did it:
- * the host tells everybody of the new owner, a MIGRATE creates nothing, nothing has a counter, and
- * nothing is remembered of what is gone.
+ * Only the order within a link is guaranteed (B12). `firstForm` is the source's first version of
+ * the rules: the host tells everybody of the new owner, a MIGRATE creates nothing, there are no
+ * counters and no tombstones.
  */
 
 import { HoldfastError, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
@@ -18,81 +19,81 @@ import { compare, FIRST, readVersion } from '../../holdfast/src/objects/protocol
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
 import { quantise, schema, u8 } from '../../holdfast/src/wire/fields/schema.ts'
 
-/** What somebody does. The host alone grants. */
+/** An action of a member. Only the host grants. */
 export type Deed = {
   /** When, in ms of the play. */
   at: Millis
-  /** By name. */
+  /** The member's name. */
   who: string
 } & ({ does: 'create' | 'destroy' } | { does: 'grant'; to: string })
 
-/** What is enacted. */
+/** A play to enact. */
 export interface Play {
-  /** The host first. */
+  /** Names, the host first. */
   members: readonly string[]
-  /** Whether the first form of the rules is played, which had a fault. */
+  /** Whether to use the first form of the rules, which had a fault. */
   firstForm: boolean
   /** In order of time. */
   deeds: readonly Deed[]
-  /** When a message should arrive: it does, if it was sent by then and keeps the link's order. */
+  /** When a message should arrive: never before it was sent, nor out of its link's order. */
   arrival(message: Telling): Millis
 }
 
-/** One message of an object, on its way. */
+/** One message about an object. */
 export interface Telling {
   /** In the order of sending, from 0. */
   id: number
-  /** Who sent it, by name. */
+  /** Sender's name. */
   from: string
-  /** To whom, by name. */
+  /** Receiver's name. */
   to: string
-  /** Which message of the protocol it is. */
+  /** The protocol's message. */
   word: 'CREATE' | 'MIGRATE' | 'DESTROY' | 'GRANT'
-  /** How often the object had changed hands. */
+  /** How often the object's owner had changed. */
   count: number
-  /** Who owns it by that; of one that is gone, who says so. Of a GRANT, its new owner. */
+  /** The owner it names; for a DESTROY the member that reports it, for a GRANT the new owner. */
   owner: string
   /** When, in ms of the play. */
   sentAt: Millis
 }
 
-/** A message that came, and what came of it. */
+/** A message that arrived, and its effect. */
 export interface Arrival {
-  /** What came. */
+  /** The message. */
   message: Telling
-  /** When it came, in ms of the play. */
+  /** When it arrived, in ms of the play. */
   at: Millis
-  /** What its receiver held true before and after. */
+  /** The receiver's knowledge before and after. */
   before: Standing
   /** See `before`. */
   after: Standing
 }
 
-/** How an object stands with somebody: never heard of, gone, or owned. */
+/** What a member knows of an object: nothing, that it was destroyed, or its owner. */
 export type Standing =
   | { kind: 'unknown' }
   | { kind: 'gone'; count: number }
   | { kind: 'owned'; owner: string; count: number }
 
-/** Somebody holds something else true from then on. */
+/** A change of what a member knows. */
 export interface Change {
-  /** By name. */
+  /** The member's name. */
   who: string
-  /** From when on, in ms of the play. */
+  /** When, in ms of the play. */
   at: Millis
-  /** What they hold true. */
+  /** What it knows from then on. */
   standing: Standing
 }
 
-/** What became of it. */
+/** The outcome of a play. */
 export interface Enacted {
-  /** In the order of arrival. */
+  /** In order of arrival. */
   arrivals: Arrival[]
-  /** In the order of time. */
+  /** In order of time. */
   changes: Change[]
-  /** By name, when all has arrived. */
+  /** By name, after the last arrival. */
   ends: Record<string, Standing>
-  /** Nobody's end differs from another's; who never heard of it agrees with who saw it go. */
+  /** Whether all members end in agreement; unknown and destroyed count as the same. */
   agree: boolean
 }
 
@@ -101,11 +102,11 @@ interface Stage {
   readonly states: readonly Objects[]
   readonly arrivals: Arrival[]
   readonly changes: Change[]
-  /** Under way, in no order. */
+  /** Messages in flight, in no order. */
   under: { message: Telling; bytes: Uint8Array; at: Millis }[]
-  /** By link: when its newest message arrives. */
+  /** By link: the arrival time of its newest message. */
   readonly lastAt: Map<string, Millis>
-  /** How many messages were said, and how many of these are told of. */
+  /** Messages sent in all, and those of them that are reported. */
   said: number
   sent: number
 }
@@ -126,9 +127,9 @@ const TYPES: readonly TypeRules[] = [
 ]
 const PART = objects.objectsPart(TYPES)
 
-/** The source's first form: the host tells of every change of owner, its creator of the object. */
+/** The source's first form: the host announces changes of owner, the creator the object. */
 export const FIRST_FORM: Partial<ObjectsRules> = {
-  // Without a counter a member can go only by whether it has the object.
+  // Without a counter a member can only tell whether it has the object.
   order: (said, known) => {
     if (said.dead) return 0
     return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
@@ -146,9 +147,10 @@ export const FIRST_FORM: Partial<ObjectsRules> = {
 }
 
 /**
- * Enacts it to the end. The same play ends the same each time.
+ * Enacts a play to the end, deterministically.
  *
- * @throws HoldfastError `bad-value` for a deed of nobody, or of who could not do it then
+ * @throws HoldfastError `bad-value` for an action of an unknown member, or one that it cannot do
+ * then
  */
 export function enact(play: Play): Enacted {
   const stage = begin(play)
@@ -165,7 +167,7 @@ export function enact(play: Play): Enacted {
   return { arrivals, changes, ends: Object.fromEntries(all), agree: agree(all) }
 }
 
-// All have their view and their links, and there is no object.
+// All members have their view and links, and there is no object.
 function begin(play: Play): Stage {
   const { members, firstForm } = play
   const rules = firstForm ? rulesOf({ ...objects.RULES, ...FIRST_FORM }) : objects.RULES
@@ -221,7 +223,7 @@ function thingOf({ states }: Stage, inc: PeerId): objects.Replica | null {
   return [...states[inc - 1]!.replicas.values()][0] ?? null
 }
 
-// A member does or hears something, and what it says to that is under way.
+// A member acts or receives, and its messages are then in flight.
 function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Context) => void): void {
   const state = stage.states[inc - 1]!
   const before = standing(stage, inc)
@@ -243,22 +245,22 @@ function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Context
   for (const { to, bytes, number } of said) {
     const heard = hear(bytes, TYPES)
     if (heard) send(stage, inc, to, heard, bytes, now)
-    // Nothing is written here, so it does not matter when the sender hears that it has come.
+    // No fields are written here, so the time of delivery does not matter to the sender.
     turn(stage, inc, now, () => PART.delivered!(state, to, number))
   }
 }
 
-/** What a message says of an object. */
+/** What a message says about an object. */
 export interface Heard {
-  /** CREATE of one that never changed hands, MIGRATE of one that did, DESTROY of one gone. */
+  /** CREATE before the first change of owner, MIGRATE after it, DESTROY once it is gone. */
   word: Telling['word']
-  /** Of a GRANT, the version that the grantee is to tell of. */
+  /** For a GRANT, the version that the grantee announces. */
   version: Version
-  /** Who owns it; of one that is gone, who says so. Of a GRANT, who owned it so far. */
+  /** The owner; for a DESTROY the member that reports it, for a GRANT the former owner. */
   owner: PeerId
 }
 
-/** Reads a message in the source's words; null for one that has none. */
+/** Reads a message in the source's terms; null for one without a counterpart. */
 export function hear(bytes: Uint8Array, types: readonly TypeRules[]): Heard | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)
@@ -295,7 +297,7 @@ function send(
   stage.under.push({ message, bytes, at })
 }
 
-// What was sent first arrives first, of what arrives at once.
+// Of simultaneous arrivals the one sent first comes first.
 function nextOf({ under }: Stage): Stage['under'][number] | null {
   return under.toSorted((a, b) => a.at - b.at || a.message.id - b.message.id)[0] ?? null
 }

@@ -1,15 +1,15 @@
 /**
  * Faults over time, as plain data: which fault hits which node, when and for how long.
  *
- * Each step has its own end, so a step can be taken out and the rest still makes sense; that is how
- * a failing schedule is made small.
+ * Each step carries its own end, so removing a step leaves a valid schedule; that is how failing
+ * schedules are shrunk.
  */
 
 import * as conditions from '../../holdfast/src/faults/conditions.ts'
 import type { Conditions } from '../../holdfast/src/faults/conditions.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 
-/** Worse conditions over the whole network, on top of its usual ones. */
+/** Worse conditions on the whole network, on top of its usual ones. */
 export interface NetworkFault {
   kind: 'loss' | 'duplication' | 'jitter' | 'reordering'
   conditions: Partial<Conditions>
@@ -23,15 +23,15 @@ export type Fault =
   | { kind: 'partition'; groups: string[][]; ms: Millis }
   /** Messages from `from` do not reach `to`; the other direction works. */
   | { kind: 'deafness'; from: string; to: string; ms: Millis }
-  /** The process dies; with `silent` the machine dies, and nobody is notified. */
+  /** The process dies; with `silent` the whole machine, and no peer is notified. */
   | { kind: 'crash'; node: string; silent: boolean }
-  /** The process starts again with the content of its store. Nothing happens if it runs. */
+  /** The process restarts with the content of its store; ignored if it runs. */
   | { kind: 'restart'; node: string }
-  /** The node's loop runs nothing, then everything late. */
+  /** The node's loop pauses, then runs everything late. */
   | { kind: 'stall'; node: string; ms: Millis }
-  /** The node's clock runs at this factor, below 1 for slow. */
+  /** The node's clock runs at this factor; below 1 is slow. */
   | { kind: 'slow-clock'; node: string; factor: number; ms: Millis }
-  /** The hub's process dies and is started again after so long. */
+  /** The hub's process dies and restarts after `ms`. */
   | { kind: 'outage'; node: string; ms: Millis }
 
 /** The names of all faults. */
@@ -52,13 +52,13 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'outage',
 ]
 
-/** One fault and when it begins, in milliseconds from the start of the schedule. */
+/** One fault and when it begins, in ms from the start of the schedule. */
 export interface Step {
   at: Millis
   fault: Fault
 }
 
-/** Steps in the order of time. */
+/** Steps in order of time. */
 export type Schedule = Step[]
 
 /** One fault in words, such as `partition a b | c for 800 ms`. */

@@ -1,7 +1,6 @@
 /**
- * The state that a whole simulation shares: its time, its random draws, its counters and its
- * transcript. The modules of the simulation (machines, paths, datagrams, streams) share it and know
- * nothing else of each other.
+ * The state shared by a simulation: time, random draws, counters and transcript. Its modules
+ * (machines, paths, datagrams, streams) share this and know nothing else of each other.
  */
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
@@ -19,39 +18,39 @@ export interface Note {
 function noCounts() {
   const faults = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0]))
   return {
-    /** Events that ran: alarms, arrivals, and those of the simulation itself. */
+    /** Events that ran: alarms, arrivals, and the simulation's own. */
     events: 0,
-    /** Datagrams that were given to `send` and fit. */
+    /** Datagrams given to `send` that fit. */
     sent: 0,
     /** Copies of datagrams that reached a receiver. */
     received: 0,
-    /** Datagrams that vanished by chance. */
+    /** Datagrams lost at random. */
     lost: 0,
-    /** Second copies by chance. */
+    /** Datagrams duplicated at random. */
     duplicated: 0,
     /** Datagrams stopped by a partition, by deafness or at a dead machine. */
     blocked: 0,
-    /** Datagrams at whose target nobody listened; the sender may be notified. */
+    /** Datagrams to an address where nobody listened; the sender may be notified. */
     refused: 0,
     /** Datagrams above DATAGRAM_MAX: dropped. */
     oversize: 0,
-    /** Datagrams dropped because DATAGRAMS_HELD_MAX waited at a stalled node. */
+    /** Datagrams dropped because a stalled node already held DATAGRAMS_HELD_MAX. */
     overflowed: 0,
     /** Messages that a stream delivered. */
     messages: 0,
-    /** Streams that ended otherwise than by `close`. */
+    /** Streams that ended other than by `close`. */
     broken: 0,
-    /** A fingerprint of all bytes that were sent, in their order. */
+    /** A fingerprint of all bytes sent, in order. */
     print: 0,
     /** Faults carried out, by kind. */
     faults: faults as Record<FaultKind, number>,
   }
 }
 
-/** Counts of a simulation so far. */
+/** Counts of a simulation. */
 export type Counters = ReturnType<typeof noCounts>
 
-/** A state in which nothing has happened. @param notesMax  lines of the transcript that are kept */
+/** The state of a new simulation. @param notesMax  lines of the transcript to keep */
 export function create(
   seed: number | string,
   notesMax: number,
@@ -60,7 +59,7 @@ export function create(
   return {
     timeline: timeline.create(),
     seed,
-    /** Draws of the network alone: nodes have generators of their own. */
+    /** Random draws of the network only: nodes have their own generators. */
     chance: prng.fork(prng.create(seed), 'network'),
     counters: noCounts(),
     notes: [] as Note[],
@@ -74,20 +73,20 @@ export function create(
 /** The shared state of one simulation. */
 export type Ground = ReturnType<typeof create>
 
-/** Bytes leave: they go into the fingerprint of all, which is FNV-1a of 32 bits. */
+/** Adds sent bytes to the fingerprint, a 32-bit FNV-1a. */
 export function sent({ counters }: Ground, bytes: Uint8Array): void {
   let { print } = counters
   for (let at = 0; at < bytes.length; at++) print = Math.imul(print ^ bytes[at]!, 0x01000193)
   counters.print = (print + bytes.length) | 0
 }
 
-/** Adds a line to the transcript; a function is called for its text only if lines are kept. */
+/** Adds a line to the transcript; a function is called for its text only if it is shown. */
 export function note(ground: Ground, who: string, what: string | (() => string)): void {
   const { notes, notesMax } = ground
   if (notesMax === 0) return
   notes.push({ at: ground.timeline.now, who, what })
   if (notes.length < notesMax * 2) return
-  // Lines are removed many at a time, or each new line would move all the others.
+  // Lines are removed in batches, or each new line would move all others.
   notes.splice(0, notesMax)
   ground.notesDropped += notesMax
 }

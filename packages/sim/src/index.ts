@@ -1,5 +1,5 @@
 /**
- * The entry point to the simulator and the model checker.
+ * The entry point for the simulator and the model checker.
  *
  * @module
  */

@@ -1,12 +1,12 @@
 /**
- * Machines and the processes on them: a loop, alarms, a clock of its own, a store.
+ * Machines and the processes on them: event loop, alarms, clock and store.
  *
- * A process has a life. A crash ends it: events that were planned for that life do not happen, and
- * code of it that is still held somewhere (behind a promise, say) finds loops, sockets and stores
- * that do nothing. The store belongs to the machine and survives the process.
+ * A process has a life. A crash ends it: events planned for that life do not happen, and its code
+ * that is still referenced somewhere (behind a promise, say) finds loops, sockets and stores that
+ * do nothing. The store belongs to the machine and survives the process.
  *
- * Clocks of two lives never agree: each starts at some instant of its own, as a real
- * monotonic clock does, so that a protocol that compares two of them is found out.
+ * Clocks of two lives never agree: each starts at a random instant, as a real monotonic clock does,
+ * which exposes a protocol that compares two of them.
  */
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
@@ -18,11 +18,11 @@ import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
-/** Datagrams that a stalled node's system keeps for it. */
+/** Datagrams that the operating system buffers for a stalled node. */
 export const DATAGRAMS_HELD_MAX = 256
-/** A clock starts somewhere from 0 to this. */
+/** A clock starts at a random value up to this. */
 const CLOCK_START_MAX: Millis = 1_000_000
-/** After a stall alarms come before arrivals: timers first, then input, is the worse order. */
+/** After a stall alarms run before arrivals: timers first, then input, is the worse order. */
 const AHEAD = 2 ** 50
 
 /** A machine that is off. @param address  its IP address, as streams show it */
@@ -32,17 +32,17 @@ export function create(ground: Ground, name: string, address: string) {
     address,
     /** Rises with each crash. */
     life: 0,
-    /** Its process lives. */
+    /** Whether its process runs. */
     running: false,
-    /** The machine's system answers: it refuses datagrams and resets streams. */
+    /** Whether its operating system answers: it refuses datagrams and resets streams. */
     powered: false,
-    /** Simulated time until which the machine's loop stalls. */
+    /** Simulated time until which its loop stalls. */
     stalledUntil: 0,
-    /** Datagrams that came during the stall. */
+    /** Datagrams that arrived during the stall. */
     held: 0,
     /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
     clock: { shown: 0, since: 0, factor: 1 },
-    /** Alarms that are set. */
+    /** Armed alarms. */
     alarms: new Set<Clockwork>(),
     chance: prng.fork(prng.create(ground.seed), name),
     records: new Map<string, Uint8Array>(),
@@ -91,13 +91,13 @@ export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean 
   return true
 }
 
-/** Changes the speed of the clock from now on. */
+/** Changes the speed of the clock. */
 export function setClock(ground: Ground, machine: Machine, factor: number): void {
   machine.clock = { shown: showing(ground, machine), since: ground.timeline.now, factor }
   for (const work of machine.alarms) set(work, work.due)
 }
 
-/** The loop of the present life. @param slackMs  alarms fire up to so much late */
+/** The loop of the current life. @param slackMs  alarms fire up to this much late */
 export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop {
   const { life } = machine
   return {
@@ -112,12 +112,12 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
   }
 }
 
-/** Most time that the disk of a machine takes to get a write, and to report it. */
+/** Longest time of the disk to perform a write, and to report it. */
 const DISK_MS: Millis = 4
 
 /**
- * The store of the machine, for the present life: later nothing is written any more. A process that
- * is killed while it writes has written all of it or nothing.
+ * The machine's store, for the current life; later writes are ignored. Writes are atomic, even if
+ * the process is killed during one.
  */
 export function storeOf(ground: Ground, machine: Machine): Store {
   const { life, records } = machine
@@ -150,7 +150,7 @@ export function storeOf(ground: Ground, machine: Machine): Store {
   }
 }
 
-/** What the machine's clock shows. */
+/** The current reading of the machine's clock. */
 function showing(ground: Ground, { clock }: Machine): Millis {
   return clock.shown + (ground.timeline.now - clock.since) * clock.factor
 }
@@ -164,7 +164,7 @@ export interface Clockwork {
   readonly slackMs: Millis
   /** When the alarm is due, by the machine's clock; Infinity while it is not set. */
   due: Millis
-  /** The valid entry of this alarm, kept over a cancel; its others in the timeline are stale. */
+  /** The alarm's valid entry, retained over a cancel; all others in the timeline are stale. */
   entry: Entry | null
 }
 
@@ -187,7 +187,7 @@ function set(work: Clockwork, at: Millis): void {
   work.due = at
   machine.alarms.add(work)
   const instant = instantOf(work)
-  // An entry that comes too early puts itself back: moving a deadline later costs nothing.
+  // An early entry puts itself back, so moving a deadline later costs nothing.
   if (!work.entry || work.entry.at > instant) plan(work, instant)
 }
 
@@ -200,7 +200,7 @@ function cancel(work: Clockwork): void {
 function instantOf({ ground, machine, due }: Clockwork): Millis {
   const { shown, since, factor } = machine.clock
   let instant = since + (due - shown) / factor
-  // Rounding may leave the clock a hair short, and the owner would set it again for ever.
+  // Rounding may leave the clock just short, and the owner would set the alarm again forever.
   while (shown + (instant - since) * factor < due) {
     instant += 1e-9 + instant * 2 * Number.EPSILON
   }

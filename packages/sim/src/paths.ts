@@ -1,8 +1,8 @@
 /**
- * The network between machines: the conditions from one to another, and the cuts.
+ * The network between machines: conditions by direction, and cuts.
  *
- * The conditions last set for a pair apply; added network-wide conditions come on top, the worse of
- * each value. Cuts are listed one by one and each can be mended by itself, so faults may overlap.
+ * The last conditions set for a pair apply, combined with network-wide overlays by the worse of
+ * each value. Each cut is undone separately, so faults may overlap.
  */
 
 import * as conditions from '../../holdfast/src/faults/conditions.ts'
@@ -15,7 +15,7 @@ export interface Paths {
   readonly rules: Rule[]
   readonly overlays: Conditions[]
   readonly cuts: Set<Cut>
-  /** From one to the other: the present conditions, and the memory of losses. */
+  /** By sender and receiver: the effective conditions, and the memory of losses. */
   readonly pairs: Map<string, Map<string, Pair>>
 }
 
@@ -30,16 +30,16 @@ interface Pair {
   path: Path
 }
 
-/** A cut that lets nothing pass: between sides, or one way. */
+/** A cut that stops all traffic: between sides, or in one direction. */
 export type Cut =
   | { kind: 'partition'; sides: ReadonlyMap<string, number> }
   | { kind: 'deafness'; from: string; to: string }
 
-/** In a rule this means every machine. */
+/** Matches every machine in a rule. */
 export const ANYONE = '*'
-/** A lost segment of a stream is sent again after so long, or a round trip if that is more. */
+/** A lost segment of a stream is resent after this, or after a round trip if that is longer. */
 const RESEND_MS: Millis = 200
-/** Most times in a row that a segment is lost by chance. */
+/** Most consecutive random losses of a segment. */
 const RESENDS_MAX = 6
 
 /** Paths that all have these conditions. */
@@ -56,7 +56,7 @@ export function setConditions(paths: Paths, from: string, to: string, wire: Cond
   forget(paths)
 }
 
-/** Adds conditions over all paths. @returns removes them again */
+/** Adds conditions on all paths. @returns removes them again */
 export function addOverlay(paths: Paths, wire: Conditions): () => void {
   paths.overlays.push(wire)
   forget(paths)
@@ -67,7 +67,7 @@ export function addOverlay(paths: Paths, wire: Conditions): () => void {
   }
 }
 
-/** Whether nothing passes from one to the other at present. A machine always reaches itself. */
+/** Whether traffic from one to the other is cut now. A machine always reaches itself. */
 export function isCut(paths: Paths, from: string, to: string): boolean {
   if (from === to || paths.cuts.size === 0) return false
   for (const cut of paths.cuts) {
@@ -78,7 +78,7 @@ export function isCut(paths: Paths, from: string, to: string): boolean {
   return false
 }
 
-/** The delays of the copies of a datagram that is sent now; empty if it is lost by chance. */
+/** The delays of the copies of a datagram sent now; empty if it is lost at random. */
 export function fateOf(ground: Ground, paths: Paths, from: string, to: string): Millis[] {
   if (from === to) return [0]
   const pair = pairOf(paths, from, to)
@@ -86,7 +86,7 @@ export function fateOf(ground: Ground, paths: Paths, from: string, to: string): 
   return conditions.fate(pair.conditions, ground.chance, pair.path).copies
 }
 
-/** The delay of a segment of a stream, which is sent again until it arrives. */
+/** The delay of a segment of a stream, which is resent until it arrives. */
 export function delayOf(ground: Ground, paths: Paths, from: string, to: string): Millis {
   let waited = 0
   for (let tries = 0; tries < RESENDS_MAX; tries++) {

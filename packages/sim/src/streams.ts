@@ -1,12 +1,11 @@
 /**
  * Streams in a simulated network: whole messages, ordered and reliable, as over TCP.
  *
- * Each end has a queue of what it sent, and only the head of the queue moves. A loss by chance
- * makes its way longer, as TCP sends again, and the rest of the queue waits as well. A cut, in
- * either direction since nothing could be acknowledged, blocks the queue; after BREAK_MS of that
- * the sender's end breaks. Its other end learns nothing of it until it sends something itself and
- * is answered with a reset: half-open, as in real life. The same holds when a machine dies. When
- * only the process dies, its system resets the other ends at once.
+ * Each end has a queue of sent items, of which only the head moves. A random loss delays the head,
+ * as when TCP resends, and with it the rest. A cut in either direction blocks the queue, since
+ * nothing could be acknowledged; after BREAK_MS the sender's end breaks. The other end learns of it
+ * only when it sends and gets a reset: half-open, as in reality. The same holds when a machine
+ * dies. When only the process dies, its operating system resets the other ends at once.
  */
 
 import { HoldfastError } from '../../holdfast/src/machine.ts'
@@ -20,25 +19,25 @@ import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'
 import * as timeline from './timeline.ts'
 
-/** An end whose queue is blocked for so long breaks. */
+/** An end breaks when its queue was blocked for this long. */
 export const BREAK_MS: Millis = 10_000
-/** A blocked queue is tried again so often. */
+/** Interval at which a blocked queue is retried. */
 const RETRY_MS: Millis = 200
-/** The systems on both sides hold so many bytes before `backlog` shows any. */
+/** Bytes that both operating systems buffer before `backlog` shows any. */
 const SYSTEM_BUFFER: number = 64 * 1024
 
 /** All streams of one simulation. */
 export interface Streams {
   readonly ground: Ground
   readonly paths: Paths
-  /** Listeners by URL; one that stopped listening stays, since its machine is still there. */
+  /** Listeners by URL; a stopped one remains, because its machine does. */
   readonly offers: Map<string, Offer>
   readonly ends: Set<End>
 }
 
 interface Offer {
   readonly machine: Machine
-  /** Null: nobody listens any more. */
+  /** Null: stopped. */
   accept: Accept | null
 }
 
@@ -52,11 +51,11 @@ interface End {
   readonly line: Item[]
   /** Bytes in the queue. */
   bytes: number
-  /** When the last of the queue will arrive. */
+  /** Arrival time of the last item. */
   lastAt: Millis
-  /** The head of the queue is in the timeline. */
+  /** Whether the head of the queue is in the timeline. */
   moving: boolean
-  /** Since when the queue is blocked, or -1. */
+  /** Since when the queue has been blocked, or -1. */
   stuckSince: Millis
 }
 
@@ -68,7 +67,7 @@ interface Item {
 
 const EMPTY = new Uint8Array(0)
 
-/** No stream, no offer. */
+/** Streams of a new simulation. */
 export function create(ground: Ground, network: Paths): Streams {
   return { ground, paths: network, offers: new Map(), ends: new Set() }
 }
@@ -90,7 +89,7 @@ export function listen(
   return () => void (offer.accept = null)
 }
 
-/** Begins to open a stream from the process that runs now. */
+/** Begins to open a stream from the current process. */
 export function connect(
   streams: Streams,
   machine: Machine,
@@ -109,7 +108,7 @@ export function connect(
   return streamOf(streams, end)
 }
 
-/** The effects of the death of a machine's process, and with `silent` of its system, on streams. */
+/** Ends the streams of a process that died; with `silent` its operating system died too. */
 export function closeAll(streams: Streams, machine: Machine, silent: boolean): void {
   for (const offer of streams.offers.values()) if (offer.machine === machine) offer.accept = null
   for (const end of streams.ends) {
@@ -168,7 +167,7 @@ function streamOf(streams: Streams, end: End): Stream {
   }
 }
 
-/** Asks for a stream; an answer that cannot come is waited for. */
+/** Requests a stream; retries while the answer is blocked. */
 function knock(streams: Streams, end: End, since: Millis): void {
   const { ground } = streams
   if (end.state === 'closed') return
@@ -195,7 +194,7 @@ function knock(streams: Streams, end: End, since: Millis): void {
   note(ground, machine.name, `<- ${end.machine.name}  a stream opens at ${end.url}`)
   push(streams, far, 'open', EMPTY)
   far.events = accept(streamOf(streams, far), { remote: end.machine.address })
-  // Messages that `accept` itself sent, or its close, are in the queue behind the opening.
+  // Messages that `accept` sent, or its close, are queued behind the opening.
   if ((far as { state: End['state'] }).state === 'open') far.events.opened()
 }
 
@@ -212,7 +211,7 @@ function move(streams: Streams, end: End, delay: Millis): void {
   after(streams, delay, () => arrive(streams, end))
 }
 
-/** The head of the queue arrives now, if it can. */
+/** Delivers the head of the queue, if possible. */
 function arrive(streams: Streams, end: End): void {
   const { ground } = streams
   const { now } = ground.timeline
@@ -266,7 +265,7 @@ function hand(streams: Streams, end: End, item: Item): void {
   }
 }
 
-/** The end breaks, otherwise than by `close`. */
+/** Breaks an end, other than by `close`. */
 function breakEnd(streams: Streams, end: End, why: string, met?: Met): void {
   const { ground } = streams
   const { machine } = end

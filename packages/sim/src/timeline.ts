@@ -1,8 +1,8 @@
 /**
- * The timeline: future events in the order of virtual time, in a binary heap.
+ * The timeline: future events in order of virtual time, in a binary heap.
  *
- * Two entries of one instant run in the order in which they were added, so a run depends on nothing
- * but its seed and its calls.
+ * Simultaneous entries run in the order in which they were added, so a run depends only on its seed
+ * and its calls.
  */
 
 import type { Millis } from '../../holdfast/src/machine.ts'
@@ -13,21 +13,21 @@ export interface Entry {
   order: number
   /** The machine whose loop runs the entry; null for the simulation itself. */
   readonly owner: Owner | null
-  /** The entry runs only in this life of the owner; ANY_LIFE where the system acts. */
+  /** The owner's life in which the entry runs; ANY_LIFE where the operating system acts. */
   readonly life: number
   readonly kind: 'alarm' | 'datagram' | 'other'
   readonly run: (entry: Entry) => void
-  /** The entry was due while its owner's loop stalled. */
+  /** Whether it was due while its owner's loop stalled. */
   late: boolean
 }
 
-/** What the timeline needs to know of a machine. */
+/** The part of a machine that the timeline reads. */
 export interface Owner {
   /** Rises with each crash. */
   life: number
 }
 
-/** An entry of this life happens in every life. */
+/** The life of an entry that runs in every life. */
 export const ANY_LIFE = -1
 
 /** All future events. */
@@ -42,7 +42,7 @@ export function create(): Timeline {
   return { now: 0, heap: [], lastOrder: 0 }
 }
 
-/** Adds a new entry. @param at  not before now */
+/** Adds a new entry. @param at  an earlier time means now */
 export function add(
   timeline: Timeline,
   at: Millis,
@@ -71,7 +71,7 @@ export function insert(timeline: Timeline, entry: Entry): void {
   heap[place] = entry
 }
 
-/** Takes out the first entry, if it is due by then, and moves the clock to it. */
+/** Takes out the first entry, if it is due by `until`, and moves the clock to it. */
 export function take(timeline: Timeline, until: Millis): Entry | null {
   const { heap } = timeline
   const first = heap[0]

@@ -1,8 +1,8 @@
 /**
- * Ciphers and curves for the simulator and the checker: deterministic, cheap, and NOT SECURE.
- * Anybody could break them with a pencil. What they keep of real ones is that two ends agree, that
- * what was altered does not open, nor under another key, nonce or data, and that two texts hardly
- * ever have one hash. They have the sizes of real ones.
+ * Ciphers and curves for the simulator and the checker: deterministic, cheap, and NOT SECURE:
+ * anybody could break them with a pencil. Like real ones, two ends agree, altered text does not
+ * open, nor under another key, nonce or data, and two texts hardly ever have the same hash. Sizes
+ * are real.
  */
 
 import {
@@ -15,8 +15,8 @@ import {
   type SigningCurves,
 } from '../../holdfast/src/ports.ts'
 
-// Two lanes of 32 bits over all bytes of some parts, and where one ends. They stand here, since a
-// function returns one number cheaply, not two: what runs over them neither waits nor calls out.
+// Two 32-bit lanes over all bytes of some parts, including where each ends. They are globals
+// because returning two numbers would cost more; the code between is synchronous.
 let low = 0
 let high = 0
 
@@ -43,7 +43,7 @@ function spread(into: Uint8Array, from: number, to: number): void {
   }
 }
 
-// Whether these bytes are what `spread` would write there.
+// Whether `spread` would write these bytes there.
 function isSpread(bytes: Uint8Array, from: number): boolean {
   let word = low
   for (let at = from; at < bytes.length; at++) {
@@ -71,7 +71,7 @@ function digest(...parts: readonly Uint8Array[]): Uint8Array {
 
 const INNER = Uint8Array.of(1)
 
-// By lanes that ran over key and nonce.
+// Masks text with lanes computed from key and nonce.
 function mask(
   [one, two]: readonly [number, number],
   from: Uint8Array,
@@ -107,7 +107,7 @@ export const toyCiphers: Ciphers = {
     const lanes = [low, high] as const
     absorb(data)
     absorb(sealed, length)
-    // As it was written: behind the text.
+    // The tag follows the text.
     if (!isSpread(sealed, length)) return false
     mask(lanes, sealed, into, length)
     return true
@@ -116,7 +116,7 @@ export const toyCiphers: Ciphers = {
   hmac: (key, bytes) => digest(INNER, key, bytes),
 }
 
-/** Toys, not curves: a point times a secret is their product. Whoever can divide wins. */
+/** Toys, not curves: a secret times a point is their product. Division breaks them. */
 export const toyCurves = {
   name: 'toy',
   agree: (secret, point) => {
@@ -125,7 +125,7 @@ export const toyCurves = {
       (bytes) => new DataView(bytes.buffer, bytes.byteOffset, KEY_BYTES),
     )
     for (let at = 0; at < KEY_BYTES; at += 4) {
-      // Odd, so that no secret makes nothing of a point that is something.
+      // Odd, so that no secret maps a nonzero point to zero.
       const odd = left!.getUint32(at) | 1
       out!.setUint32(at, Math.imul(odd, wordOf(right!, point, at)))
     }
@@ -140,7 +140,7 @@ export const toyCurves = {
   },
 } satisfies Curves & SigningCurves
 
-// The point that public keys are made from has one byte, and a product needs all words.
+// The base point has one nonzero byte, but a product needs all words.
 function wordOf(view: DataView, point: Uint8Array, at: number): number {
   const isBase = BASE_POINT.every((byte, place) => byte === point[place])
   return isBase ? 0x09090909 : view.getUint32(at)

@@ -1,16 +1,16 @@
 /**
- * A simulation in virtual time: machines, a network between them, and the faults of both.
+ * A simulation in virtual time: machines, the network between them, and faults of both.
  *
  *     const world = createWorld({ seed: 7, conditions: 'rtt=40,loss=5%' })
  *     world.node('a', (node) => startMember(node))     // runs now and at each restart
  *     world.at(1_000, () => world.crash('a'))
  *     await world.run(5_000)
  *
- * The nodes get the same ports that drivers offer (ports.ts), so the code in them is the code that
- * is shipped. The same seed and the same calls give the same run, to the last line of the
- * transcript; nothing here reads a clock or draws random numbers from elsewhere.
+ * Nodes get the ports that drivers offer (ports.ts), so the shipped code runs in them. The same
+ * seed and calls give the same run, to the last line of the transcript; nothing here reads a real
+ * clock or draws other random numbers.
  *
- * Code with promises needs `run`, which after each event lets pending promises go on before time
+ * Code with promises needs `run`, which lets pending promises continue after each event before time
  * moves; code without may use `runSync`, which is faster.
  */
 
@@ -32,16 +32,16 @@ import type { Entry } from './timeline.ts'
 
 /** The options of a simulation. */
 export interface WorldOptions {
-  /** A safe integer or a text. */
+  /** A safe integer or a string. */
   seed: number | string
-  /** Conditions of all paths; by default nothing is lost and nothing takes time. */
+  /** Conditions of all paths; by default no loss and no delay. */
   conditions?: Partial<Conditions> | string
-  /** Alarms fire up to so much late, evenly drawn; by default 0. */
+  /** Alarms fire up to this much late, uniformly distributed; default 0. */
   slackMs?: Millis
-  /** Lines of the transcript that are kept; by default LINES_MAX, 0 for none. */
+  /** Lines of the transcript to keep; default LINES_MAX, 0 for none. */
   linesMax?: number
   /**
-   * The IP address of a node, as those see it who accept its streams: nodes with the same one are
+   * The IP address of a node, as acceptors of its streams see it: nodes with the same one are
    * behind one router. By default each has its own.
    */
   addressOf?: (name: string) => string
@@ -51,21 +51,21 @@ export interface WorldOptions {
 
 /** The ports of one life of a node. After a crash they do nothing. */
 export interface SimNode {
-  /** As the world knows it. */
+  /** Its name in the world. */
   readonly name: string
   /** The address of its first socket: `sim:` and its name. */
   readonly address: string
-  /** Its timers, chance and clock. */
+  /** Its timers, random numbers and clock. */
   readonly loop: Loop
   /** Opens a socket of the simulated network. */
   readonly openDatagrams: OpenDatagrams
-  /** Opens a stream to a URL that some node listens at. */
+  /** Opens a stream to a URL at which a node listens. */
   readonly connect: Connect
   /** Accepts streams at a URL. @returns stops accepting @throws HoldfastError 'port-taken' */
   listen(url: string, accept: Accept): () => void
   /** The node's store; written records survive every crash. */
   readonly store: Store
-  /** Whether this life has not ended. */
+  /** Whether this life still runs. */
   alive(): boolean
   /** Writes a line into the transcript. */
   note(what: string): void
@@ -73,69 +73,65 @@ export interface SimNode {
 
 /** How a node crashes. */
 export interface CrashOptions {
-  /** The machine dies and not only the process: nobody is notified, nothing answers. */
+  /** The whole machine dies: no peer is notified, nothing answers. */
   silent?: boolean
 }
 
-/** A simulation. Every name of a node must be known to it, or it throws 'not-found'. */
+/** A simulation. Unknown node names throw 'not-found'. */
 export interface World {
   /** Virtual time, in ms from 0. */
   now(): Millis
-  /** What the network did, in datagrams. */
+  /** Counts of events, traffic and faults. */
   readonly counters: Readonly<Counters>
-  /** The node of that name in its present life; a new one is created and booted. */
+  /** The node of that name in its current life; a new one is created and booted. */
   node(name: string, boot?: (node: SimNode) => void): SimNode
-  /** Names of all nodes, in the order they were made. */
+  /** Names of all nodes, in order of creation. */
   names(): string[]
   /** Whether that node is up. */
   isRunning(name: string): boolean
-  /** Lets so much time pass, and promises go on after each event. */
+  /** Lets that much time pass; promises continue after each event. */
   run(ms: Millis): Promise<void>
-  /** As `run`, until the claim holds. @returns whether it did within that time */
+  /** Like `run`, until the claim holds. @returns whether it did within that time */
   runUntil(holds: () => boolean, maxMs: Millis): Promise<boolean>
-  /** As `run`, for code without promises. */
+  /** Like `run`, for code without promises. */
   runSync(ms: Millis): void
-  /** As `runUntil`, for code without promises. */
+  /** Like `runUntil`, for code without promises. */
   runUntilSync(holds: () => boolean, maxMs: Millis): boolean
   /** Calls `act` at an instant of simulated time. */
   at(instant: Millis, act: () => void): void
-  /** Ends the life of a node at once; nothing happens if it is down. */
+  /** Ends a node's life at once; ignored if it is down. */
   crash(name: string, options?: CrashOptions): void
-  /** Boots the node again; nothing happens if it runs. */
+  /** Boots the node again; ignored if it runs. */
   restart(name: string): SimNode
-  /**
-   * Lets nothing pass between the groups; nodes in no group form one more.
-   *
-   * @returns mends it
-   */
+  /** Cuts the groups from each other; nodes in no group form one more. @returns heals it */
   partition(groups: readonly (readonly string[])[]): () => void
-  /** Drops messages from `from` to `to`. @returns mends it */
+  /** Drops messages from `from` to `to`. @returns heals it */
   deafen(from: string, to: string): () => void
-  /** Mends all partitions and all deafness. */
+  /** Heals all partitions and deafness. */
   heal(): void
-  /** Stalls the node's loop for so long; then everything runs late, alarms first. */
+  /** Stalls the node's loop; afterwards everything runs late, alarms first. */
   stall(name: string, ms: Millis): void
-  /** The node's system says that nobody listens at an address, as anybody on the path may forge. */
+  /** Reports to the node that nobody listens at an address, as anyone on the path may forge. */
   refuse(name: string, address: string): void
-  /** The node's clock runs at this factor from now on; 1 is normal. */
+  /** Sets the speed of the node's clock; 1 is normal. */
   slowClock(name: string, factor: number): void
   /** Sets the conditions from one node to the other; `*` is any. The newest for a pair apply. */
   conditions(from: string, to: string, conditions: Partial<Conditions> | string): void
-  /** Worsens the conditions of all paths. @returns ends that */
+  /** Worsens the conditions of all paths. @returns undoes that */
   weather(conditions: Partial<Conditions>): () => void
-  /** Carries out a schedule, which starts now. */
+  /** Runs a schedule, starting now. */
   follow(steps: Readonly<Schedule>): void
   /** The last lines of the transcript: time, who, what. */
   transcript(): readonly string[]
 }
 
-/** Lines of a transcript that are kept by default. */
+/** Default length of a transcript, in lines. */
 export const LINES_MAX = 20_000
-/** Most that alarms may be late, in milliseconds. */
+/** Maximum `slackMs`. */
 export const SLACK_MAX: Millis = 10_000
-/** Most events at one instant; more mean that code sets alarms for the past again and again. */
+/** Most events at one instant; more mean that code keeps setting alarms for the past. */
 const AT_ONCE_MAX = 1_000_000
-/** Turns of the promise queue after each event; a longer chain goes on after the next. */
+/** Turns of the promise queue after each event; a longer chain continues after the next event. */
 const TURNS = 11
 
 /** Creates a simulation without nodes, at time 0. @throws HoldfastError 'bad-value' */
@@ -158,11 +154,11 @@ function begun(options: WorldOptions, base: ground.Ground, slackMs: Millis) {
     sockets: datagrams.create(base, network, nodes),
     streams: streams.create(base, network),
     boots: new Map<string, (node: SimNode) => void>(),
-    /** The ports of the present or last life of each node. */
+    /** The ports of each node's current or last life. */
     present: new Map<string, SimNode>(),
     slackMs,
     addressOf: options.addressOf ?? null,
-    /** Events at the present instant. */
+    /** Events at the current instant. */
     atOnce: 0,
     lastAt: -1,
   }
@@ -284,7 +280,7 @@ function faultsOf(scene: Scene): Faults {
   return faults
 }
 
-/** Runs the next event until `end`. Promises get their turn only after an event that ran. */
+/** Runs the next event until `end`. Promises continue only after an event that ran. */
 function step(scene: Scene, end: Millis): 'event' | 'stale' | 'nothing' {
   const { timeline: line, counters } = scene.ground
   const entry = timeline.take(line, end)
@@ -312,8 +308,8 @@ function countAtOnce(scene: Scene, entry: Entry): void {
   assert(false, `${AT_ONCE_MAX} events at ${now} ms, the last an ${entry.kind}${who}`)
 }
 
-// Calls the step that `begin` returns, each time after TURNS turns of the promise queue, until the
-// step has a result. To wait by `await` would cost half as much again.
+// Calls the step that `begin` returns after every TURNS turns of the promise queue, until it has a
+// result. Waiting by `await` would cost half as much again.
 function inTurns(begin: () => () => boolean | null): Promise<boolean> {
   const turn = Promise.resolve()
   return new Promise((resolve, reject) => {
@@ -373,7 +369,7 @@ function crash(scene: Scene, name: string, silent: boolean): void {
   if (!machine.running) return
   ground.note(scene.ground, name, silent ? 'its machine dies' : 'crashes')
   datagrams.closeAll(scene.sockets, machine)
-  // The life ends first: the ends of streams must not run code of the dead process.
+  // The life ends first, so that closing streams runs no code of the dead process.
   machines.stop(machine, silent)
   streams.closeAll(scene.streams, machine, silent)
 }
@@ -395,7 +391,7 @@ function cut(network: paths.Paths, made: paths.Cut): () => void {
   return () => void network.cuts.delete(made)
 }
 
-/** Carries out a fault and plans its end. A crash of a node that is down does not count. */
+/** Applies a fault and schedules its end. A crash of a node that is down does not count. */
 function befall(scene: Scene, faults: Faults, fault: Fault): void {
   const { ground: base } = scene
   const { timeline: line, counters } = base
@@ -413,7 +409,7 @@ function befall(scene: Scene, faults: Faults, fault: Fault): void {
   })
 }
 
-/** @returns the function that ends it, unless it ends by itself */
+/** Applies a fault. @returns a function that ends it; null if it has no end to schedule */
 function strike(scene: Scene, faults: Faults, fault: Fault): (() => void) | null {
   switch (fault.kind) {
     case 'loss':

@@ -1,17 +1,17 @@
-/** Signed claims by the library `jose`: JWTs in the compact form, by EdDSA (RFC 7519, RFC 8037). */
+/** Signed claims with the library `jose`: compact JWTs signed with EdDSA (RFC 7519, RFC 8037). */
 
 const ALGORITHM = 'EdDSA'
 const CURVE = 'Ed25519'
 
-// Only who has to do with tickets loads it.
+// Loaded only if tickets are used.
 const load = () => import('jose')
 
-/** What somebody signed. */
+/** Signed claims. */
 export type Payload = Record<string, unknown>
-/** What claims are, and the number of the key that signed; or why nobody may go by them. */
+/** Verified claims and the index of the key that signed them; or why they are invalid. */
 export type Verified = { payload: Payload; by: number } | { fault: 'foreign' | 'late' | 'strange' }
 
-/** A new key, its secret half with the public one behind it. */
+/** A new key pair: `secret` is the secret half followed by the public key. */
 export async function generate(): Promise<{ secret: Uint8Array; key: Uint8Array }> {
   const { exportJWK, generateKeyPair } = await load()
   const made = await generateKeyPair(ALGORITHM, { crv: CURVE, extractable: true })
@@ -20,7 +20,7 @@ export async function generate(): Promise<{ secret: Uint8Array; key: Uint8Array 
   return { secret: Uint8Array.of(...secret, ...key), key: Uint8Array.from(key) }
 }
 
-/** Signs claims, with an id of their own and the end of their time. */
+/** Signs claims, with an id and an expiry. */
 export async function sign(
   secret: Uint8Array,
   { audience, seconds, claims }: { audience: string; seconds: number; claims: Payload },
@@ -38,8 +38,8 @@ export async function sign(
 }
 
 /**
- * Reads claims that have an id and an end, and were signed for that audience by one of these keys:
- * the one that `kid` names, the public key itself in base64url; or the only one.
+ * Verifies claims that have an id and an expiry, and were signed for that audience by one of these
+ * keys: the one that `kid` names (the public key in base64url), or the only one.
  */
 export function verifier(
   keys: readonly Uint8Array[],

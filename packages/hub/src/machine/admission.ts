@@ -1,7 +1,7 @@
 /**
- * Admission: which rights a player has in a session. In rooms of an open game everybody may play; a
- * ticket gives other rights, and lets into a closed room. The hub signs its decision to the keys of
- * the player and of its links, and members believe nothing else.
+ * Admission: which rights a player has in a session. Anyone may play in rooms of an open game; a
+ * ticket gives other rights and admits to a closed room. The hub signs its decision for the keys of
+ * the player and of its links. Members trust nothing else.
  */
 
 import { mayPlay, RIGHTS, termsSay } from '../../../holdfast/src/machine.ts'
@@ -30,23 +30,23 @@ import { type Add, type Place, placeOf, type Row } from './register.ts'
 import type { Applicant, Call, Connection, Hub, HubOut, Ticketing } from './state.ts'
 
 type Verdict = Entrance | { refused: string }
-/** With which rights, and by which ticket; '' for none. */
+/** The rights, and the id of the ticket or invitation that gives them; '' for none. */
 export interface Entrance {
   readonly rights: number
   readonly id: string
 }
 
-// As what the founder of a room by invitation is kept.
+// The id under which the founder of a room by invitation is stored.
 const FOUNDER = 'founder'
 
-/** Decides. @param claims  of the ticket that was shown; or why it is none; null without one */
+/** Decides. @param claims  of the ticket, or why it is invalid; null without a ticket */
 export function decide(
   hub: Hub,
   row: SessionRecord | null,
   wish: Add,
   claims: Claims | string | null,
 ): Verdict {
-  // Who came in once comes back by its key, whatever has become of its ticket.
+  // An admitted player comes back by its key, whatever has become of its ticket.
   const known = row && entrantOf(row.entrants, wish.key)
   if (known) return known
   if (typeof claims === 'string') return { refused: claims }
@@ -69,7 +69,7 @@ function byTicket(row: SessionRecord | null, wish: Add, claims: Claims): Verdict
   return { rights, id }
 }
 
-// Who opens a room comes in by none, and is kept as if it had, to come back by its key.
+// The founder needs no invitation, and is stored as an entrant to come back by its key.
 function byInvitation(row: SessionRecord | null, { terms, ticket }: Add): Verdict {
   if (!row && ticket !== '') return { refused: 'the room that this invitation is for is over' }
   if (!row) return { rights: RIGHTS.play, id: isByInvitation(terms) ? FOUNDER : '' }
@@ -81,7 +81,7 @@ function byInvitation(row: SessionRecord | null, { terms, ticket }: Add): Verdic
   return { rights: found.rights, id: idOf(found) }
 }
 
-/** A player comes in with these rights. Who has them by a ticket keeps them, on disk too. */
+/** Admits a player. Rights from a ticket or an invitation are persisted. */
 export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): void {
   if (id === '' || entrantOf(row.entrants, key)) return
   const entrant = { id, key, rights }
@@ -89,13 +89,13 @@ export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): voi
   row.unsaved.push(entrant)
 }
 
-/** Whether the disk has yet to take that a player came in by a ticket: until then it waits. */
+/** Whether the player's entry is not persisted yet; its request waits until then. */
 export function mustWait({ entrants, unsaved }: Row, key: Uint8Array): boolean {
   const entrant = entrantOf(entrants, key)
   return entrant !== undefined && unsaved.includes(entrant)
 }
 
-/** What the hub says to a process of what it may do. */
+/** The signed admission of a process. */
 export function admissionFor(
   row: Row,
   { key, link }: Pick<Add, 'key' | 'link'>,
@@ -106,16 +106,16 @@ export function admissionFor(
   return { rights: given, signature: out.sign(admissionOf({ session, link, key, rights: given })) }
 }
 
-// Whether nobody enters rooms of that game without a ticket. @param tickets  null: none are read
+// Whether rooms of that game require a ticket. @param tickets  null: the hub reads none
 function isClosed(tickets: Ticketing | null, game: string): boolean {
   return tickets !== null && (tickets.closed?.has(game) ?? true)
 }
 
-// Whom the application is asked about (`onJoin`): after the hub has decided that somebody may come
-// in, and before they do. The question goes out, and its answer comes in as an event; of one stream
-// one question is open at a time, and whoever was let in on it is not asked about again there.
+// The application may refuse players whom the hub would admit (`onJoin`). The question leaves
+// through the sink and its verdict arrives as an event. Each stream has one open question at most,
+// and an approved player is not asked about again on the same stream.
 
-/** Whether the application has to be asked first; asks it. @returns false if they may go on */
+/** Asks the application if it must decide first. @returns false if the player may join now */
 export function consult(
   { hub, connection, from, out }: Call,
   message: Add,
@@ -127,7 +127,7 @@ export function consult(
   const who = whoIs(message, key)
   if (!hub.consults || from.approved === who) return false
   const open = from.pendingConsult
-  // Asked again before the answer came: the newest request is answered.
+  // The player repeated its request before the verdict: the newest request is answered.
   if (open && isAbout(open, who)) open.message = message
   else {
     from.pendingConsult = { message, claims }
@@ -137,7 +137,7 @@ export function consult(
   return true
 }
 
-/** The application has answered about the open question; null if it is none any more. */
+/** Takes the application's verdict. @returns the question it answers; null if that is closed */
 export function receiveVerdict(
   { from }: Call,
   about: Applicant,
@@ -159,24 +159,24 @@ function whoIs(place: Place, key: string): string {
   return `${placeOf(place)} ${key}`
 }
 
-// Rooms by invitation (SE-18): whoever plays in one makes invitations, and nobody else comes in.
+// Rooms by invitation (SE-18): only players in the room invite, and only the invited join.
 //
-// Who invites draws a secret and tells the hub its digest alone; the secret travels in the fragment
-// of a link, which browsers tell no server. Whoever shows it comes in by it as by a ticket: once,
-// or for as many players as it says. The terms of a session say that it is such a room, so the hub
-// reads this much of them. An invitation is good for as long as its session is.
+// The inviter draws a secret and sends the hub only its digest; the secret travels in the fragment
+// of a link, which browsers send to no server. The secret admits like a ticket: once, or as many
+// players as the invitation allows. The session's terms mark the room as invitation-only, which is
+// all that the hub reads of them. An invitation is valid as long as its session exists.
 
-/** Whether nobody comes into a session without an invitation. @param terms  of the session */
+/** Whether a session requires an invitation. @param terms  of the session */
 export function isByInvitation(terms: string): boolean {
   return termsSay(terms, 'entry', 'invite')
 }
 
-// Which of its players one invitation let in, as their entrants name it.
+// The id of the entrants that an invitation admitted.
 function idOf({ digest: of }: Invitation): string {
   return `${INVITATION}${toHex(of)}`
 }
 
-// The invitation that a process shows; null if it is none of that session.
+// The invitation whose secret this is; null if the session has none such.
 function shown({ invitations }: SessionRecord, ticket: string): Invitation | null {
   if (!ticket.startsWith(INVITATION)) return null
   const secret = fromHex(ticket.slice(INVITATION.length), SECRET_BYTES)
@@ -185,18 +185,12 @@ function shown({ invitations }: SessionRecord, ticket: string): Invitation | nul
   return invitations.find((one) => sameBytes(one.digest, of)) ?? null
 }
 
-// Whether as many came in by it as may.
 function isSpent({ entrants }: SessionRecord, one: Invitation): boolean {
   const id = idOf(one)
   return entrants.filter((entrant) => entrant.id === id).length >= one.uses
 }
 
-/**
- * A member asks that its invitation counts.
- *
- * @param row  of the session that its stream speaks in
- * @returns what became of it; `waits` until the disk has it
- */
+/** Registers a member's invitation to its session, `row`; `waits` until it is persisted. */
 export function invite(
   { tickets }: Pick<Hub, 'tickets'>,
   row: Row | null,

@@ -1,11 +1,10 @@
 /**
- * The archive of a hub: rooms that outlive their members, as the disk has them.
+ * The archive of a hub: persisted rooms, which outlive their members.
  *
- * The primary of a room writes **sheets**: sheet 0 is the whole state, later ones are entries of
- * the log. The hub reads none of them. A record beside them says how far they go and who wrote
- * them, and holds the session's own record, so that the room can be opened again as the same
- * session. The disk takes all changes of one write to a room or none, so a state and its log
- * always belong together.
+ * The primary of a room writes **sheets**: sheet 0 is a snapshot, later ones are entries of the
+ * log. The hub reads none of them. The room's record says how far the sheets go and who wrote them,
+ * and contains the session record, so that the room can be reopened as the same session. Each write
+ * of a room is atomic, so a snapshot and its log always match.
  */
 
 import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
@@ -20,9 +19,9 @@ import { type SessionRecord, readRecord, writeRecord } from './records.ts'
 import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
-/** Prefix of the keys of sheets; they sort behind all other records. */
+/** Prefix of the keys of sheets, which sort after all other records. */
 export const SHEETS_PREFIX = '~'
-/** Prefix of the keys of stored rooms; ids of sessions have no blank. */
+/** Prefix of the keys of stored rooms; session ids contain no space. */
 export const ROOMS_PREFIX = 'kept '
 
 /** Most bytes of a session's record. */
@@ -30,29 +29,29 @@ export const RECORD_MAX: number = 1024 * 1024
 
 /** The record of a room on disk, or of the next write. */
 export interface StoredRoom {
-  /** The session's own record, with the newest register. */
+  /** The session record, with the newest register. */
   readonly session: SessionRecord
-  /** The primary that wrote the sheets; 0 if the room was opened again since. */
+  /** The primary that wrote the sheets; 0 if the room was reopened since. */
   readonly by: PeerId
   /** The length of the log with the last sheet. */
   readonly index: number
-  /** Session time then, in ms, and the wall clock. */
+  /** Session time at the last sheet, in ms, and the wall clock. */
   readonly time: Millis
   readonly at: Millis
-  /** The first member number that was never given. */
+  /** The first member number that was never assigned. */
   readonly next: PeerId
   /** How that primary acknowledges. */
   readonly acks: AckPolicy
   readonly sheets: number
   /** Of all sheets. */
   readonly bytes: number
-  /** Wall-clock time at which it is dropped; 0 while its session lasts. */
+  /** Wall-clock time at which the room is dropped; 0 while its session lasts. */
   readonly until: Millis
-  /** The operator of the hub imported it. */
+  /** Whether the operator of the hub imported it. */
   readonly imported: boolean
 }
 
-/** A primary that waits until the disk has its sheet. */
+/** A primary that waits until its sheet is persisted. */
 export interface Waiter {
   readonly connection: number
   readonly number: number
@@ -72,27 +71,27 @@ interface Batch {
 export interface ArchivedRoom {
   /** Its game and name. */
   place: string
-  /** Null while the disk has nothing of it. */
+  /** Null until the first write is done. */
   saved: StoredRoom | null
   /** The next write, and the one in progress. */
   next: Batch | null
   writing: Batch | null
-  /** The address that opened it; '' after a start of the hub. */
+  /** The address that founded it; '' after a restart of the hub. */
   founder: string
-  /** Its session ended, and no sheet of it was refused. */
+  /** Whether its session ended and no sheet of it was refused. */
   complete: boolean
 }
 
-/** All rooms that are kept, by session. */
+/** All stored rooms, by session. */
 export interface Archive {
   rooms: Map<string, ArchivedRoom>
-  /** The session of a room of a game. */
+  /** Session id by `placeOf`. */
   places: Map<string, string>
-  /** The wall clock minus ours. */
+  /** Wall clock minus the hub's clock. */
   wallOffset: Millis
 }
 
-/** A room in the archive, as the disk has it. */
+/** The record of a stored room. */
 export const archived = record({
   form: word(['kept', 'imported']),
   by: varint,
@@ -100,7 +99,7 @@ export const archived = record({
   time: varint,
   at: varint,
   next: varint,
-  /** In 0.2 a flag: the primary was alone, and so strict. */
+  /** A flag in 0.2: the primary was alone, and so strict. */
   acks,
   sheets: varint,
   bytes: varint,
@@ -113,7 +112,7 @@ export function create(): Archive {
   return { rooms: new Map(), places: new Map(), wallOffset: 0 }
 }
 
-/** How long a room with these terms is kept, in ms; 0 if it is not. */
+/** How long a room with these terms is retained, in ms; 0 if it is not stored. */
 export function keepMsOf({ terms }: Pick<Entry, 'terms'>): Millis {
   return Math.min(KEEP_MINUTES_MAX, termOf(terms, 'keep') ?? 0) * MINUTE
 }
@@ -123,7 +122,7 @@ export function wallOf({ wallOffset }: Archive, now: Millis): Millis {
   return Math.max(0, Math.round(now + wallOffset))
 }
 
-/** Takes one record from disk. @returns false if it is not one of ours */
+/** Restores one record from disk. @returns false if it is not a stored room */
 export function restore(archive: Archive, bytes: Uint8Array): boolean {
   const read = decode(archived, bytes)
   const session = read && readRecord(read.session)
@@ -142,13 +141,13 @@ function put(archive: Archive, entry: Entry, saved: StoredRoom | null): Archived
   return room
 }
 
-/** The room with all changes that were requested; null if it does not or will not exist. */
+/** The room with all requested changes; null if it does not or will not exist. */
 export function latestOf(room: ArchivedRoom | undefined): StoredRoom | null {
   if (!room) return null
   return room.next ? room.next.stored : room.writing ? room.writing.stored : room.saved
 }
 
-/** The stored room of a game, with all changes that were requested; null for none. */
+/** The stored room with all requested changes; null for none. */
 export function find(archive: Archive, place: Place): StoredRoom | null {
   return latestOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
@@ -180,7 +179,7 @@ function isRenamed(room: ArchivedRoom | undefined, stored: StoredRoom | null): b
   return stored !== null && placeOf(stored.session.entry) !== room!.place
 }
 
-/** Changes a room with the next write; null removes it. */
+/** Adds changes to the next write of a room; a null room is removed. */
 export function change(
   archive: Archive,
   entry: Entry,
@@ -196,7 +195,7 @@ export function change(
   return room
 }
 
-/** Removes a room with the next write. @returns false if there is none */
+/** Adds the removal of a room to its next write. @returns false if there is none */
 export function drop(archive: Archive, session: string): boolean {
   const stored = latestOf(archive.rooms.get(session))
   if (!stored) return false
@@ -204,7 +203,7 @@ export function drop(archive: Archive, session: string): boolean {
   return true
 }
 
-/** Removes sheets 0 to n - 1. */
+/** The removals of sheets 0 to n - 1. */
 export function removals(sheets: number): Map<number, null> {
   return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
 }
@@ -214,10 +213,10 @@ export function keyOf(session: string, sheet: number): string {
   return `${SHEETS_PREFIX}${session} ${sheet}`
 }
 
-/** Records for the disk; null removes one. */
+/** Records to write; null removes one. */
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
 
-/** The records of the next write of a room, which begins now. */
+/** Begins the next write of a room. @returns its records */
 export function changesOf({ rooms }: Archive, session: string): Changes {
   const room = rooms.get(session)
   if (!room?.next || room.writing) return []
@@ -232,7 +231,7 @@ export function changesOf({ rooms }: Archive, session: string): Changes {
   ]
 }
 
-/** The disk has what `changesOf` returned last. @returns its waiters, and whether more is owed */
+/** A write is done. @returns its waiters, and whether another write is requested */
 export function confirmWrite(
   archive: Archive,
   session: string,
@@ -247,7 +246,7 @@ export function confirmWrite(
   return { waiters, more: room.next !== null }
 }
 
-/** The write failed, and with it all later requests. @returns their waiters */
+/** The write failed, and so do all later requests. @returns their waiters */
 export function failWrite(archive: Archive, session: string): Waiter[] {
   const room = archive.rooms.get(session)
   if (!room?.writing) return []

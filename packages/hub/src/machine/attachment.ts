@@ -21,10 +21,10 @@ import {
   type Turn,
 } from './state.ts'
 
-// Seats: one address may have so many streams in one room, so that it cannot take the places of all
-// players (SE-13). A stream has a seat in the room that it found last, or speaks in.
+// Seats: an address may have a bounded number of streams in one room, so that it cannot take every
+// player's place (SE-13). A stream has a seat in the room that it found last or speaks in.
 
-/** A stream takes a seat in a room. @returns the limit that it met */
+/** Takes a seat in a room. @returns the limit that was exceeded */
 export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded | null {
   if (from.seat === session) return null
   const { seats } = from.account
@@ -38,7 +38,7 @@ export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded
   return null
 }
 
-/** A stream gives up its seat. */
+/** Gives up the seat of a stream. */
 export function leaveSeat(from: Connection): void {
   const { seat, account } = from
   if (seat === '') return
@@ -51,7 +51,7 @@ export function leaveSeat(from: Connection): void {
 /** How long a removed member still receives datagrams: its primary sends it the reason. */
 export const REMOVED_GRACE_MS: Millis = 3_000
 
-/** Attaches a stream to a member: it speaks for that member from now on. */
+/** Attaches a stream to a member: from now on the stream speaks for it. */
 export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { hub, now, connection, from, out } = call
   const { request, session, inc, proof } = message
@@ -84,7 +84,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   challenge.setPresent(hub.registers, now, session, inc, true, registerOut(call))
 }
 
-// A stream speaks for one member, and a member has one stream: the newest.
+// A stream speaks for one member, and a member has one stream: its newest.
 function replaceStream(call: Call, session: string, inc: PeerId): void {
   const { hub, connection, from } = call
   if (from.session !== session || from.inc !== inc) detach(call)
@@ -119,8 +119,8 @@ export function detachAll(turn: Turn, session: string): void {
 }
 
 /**
- * Takes the list of members of a session from its primary. A member that it no longer lists is
- * detached; messages of its primary still reach it for a while.
+ * Takes the primary's list of members. A member that is no longer listed is detached, but its
+ * primary's messages still reach it for REMOVED_GRACE_MS.
  *
  * @returns false if the sender is not the primary
  */
@@ -143,7 +143,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   return true
 }
 
-/** Notifies removed members whose time for messages of the primary is over. */
+/** Notifies removed members whose grace period is over. */
 export function notifyRemoved({ hub, now, out }: Turn): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break

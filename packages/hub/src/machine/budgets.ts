@@ -1,14 +1,14 @@
 /**
- * What has been spent of the limits in limits.ts, and by whom.
+ * Spending against the limits in limits.ts.
  *
- * Each stream, its address, the room that it is about, and the hub as a whole have token buckets. A
+ * Each stream, its address, the room that the request is about, and the hub have token buckets. A
  * request is paid from all of them or from none.
  *
- * What a room or the hub has is shared. While there is enough, everybody is served. When there is
- * not, an address that recently spent less than others is served on credit, and all others are
- * refused. So the spenders wait, though each stays within its own limit, and a thousand addresses
- * that spend all there is do not keep out those who come to play. What an address spent is divided
- * by its members: a school that plays is no flood, and members cost more than addresses.
+ * The buckets of a room and of the hub are shared. While they have enough, every request is served.
+ * When they run out, an address that recently spent less than others is served on credit, and all
+ * others are refused. So heavy spenders wait although each stays within its own limit, and a
+ * thousand addresses that spend everything do not lock out players. An address's spending is
+ * divided by its members: a school at play is no flood, and members cost more than addresses.
  */
 
 import * as bucket from '../../../holdfast/src/bucket.ts'
@@ -16,80 +16,80 @@ import type { Bucket, Rate } from '../../../holdfast/src/bucket.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import { type LimitRow, inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
 
-/** Most addresses of which an account is kept; those beyond share one. */
+/** Most addresses with an account of their own; all others share one. */
 export const ACCOUNTS_MAX = 16_384
-/** Old accounts that are looked at when a new one is opened. */
+/** Old accounts examined when a new one is opened. */
 const LOOKS = 4
-/** Those below this part of what all spent of late, as water fills a vessel, spent little. */
+/** Addresses under the water level that holds this part of all recent spending spent little. */
 const LEVEL_SHARE = 3 / 4
-/** So long a level holds. */
+/** How long a computed level is valid. */
 const LEVEL_MS: Millis = 100
-/** Under this name the addresses beyond ACCOUNTS_MAX are counted as one. */
+/** The name of the account shared by addresses beyond ACCOUNTS_MAX. */
 const OVERFLOW = 'crowd'
 
-/** Token buckets by what is spent. */
+/** Token buckets, by resource. */
 export type Buckets = Partial<Record<string, Bucket>>
 
-/** What an address recently spent of something that is shared: it decays. */
+/** What an address recently spent of a shared resource; it decays. */
 interface Recent {
   spent: number
   at: Millis
 }
 
-/** What is known of one address. */
+/** The account of one address. */
 export interface Account {
   /** The address: see `placeOf`. */
   readonly place: string
   buckets: Buckets
-  /** By what is shared. */
+  /** By shared resource. */
   recent: Partial<Record<string, Recent>>
-  /** Its TCP connections that are open, where somebody counts them. */
+  /** Its open TCP connections, where they are counted. */
   sockets: number
-  /** Its streams that are open. */
+  /** Its open streams. */
   streams: Set<number>
-  /** How many of them speak for a member. */
+  /** How many of these speak for a member. */
   speaking: number
-  /** Rooms that it opened and that are there. */
+  /** Rooms that it founded and that exist. */
   rooms: number
-  /** How many of its streams are in a room, by session. */
+  /** The number of its streams in each room, by session. */
   seats: Map<string, number>
-  /** When it was heard of last. */
+  /** When it was last active. */
   at: Millis
 }
 
-/** All that is spent at one hub. */
+/** The limits of one hub and all spending against them. */
 export interface Budgets {
   readonly limits: Limits
   /** By address, oldest first. */
   accounts: Map<string, Account>
   rooms: Map<string, Buckets>
   hub: Buckets
-  /** By what is shared: whoever spent less of late is served on credit, and when that was found. */
+  /** By shared resource: spending below which an address gets credit, and when it was computed. */
   levels: Partial<Record<string, { level: number; at: Millis }>>
-  /** After so long without a request all buckets of an account are full again. */
+  /** After this long without a request all buckets of an account are full again. */
   readonly fullMs: Millis
-  /** How often something was refused, by `codeOf`. */
+  /** Number of refusals, by `codeOf`. */
   refused: Record<string, number>
-  /** The reason for each limit, by `codeOf`: a flood is answered often. */
+  /** Precomputed reason for each limit, by `codeOf`: a flood is refused often. */
   readonly reasons: ReadonlyMap<string, string>
 }
 
-/** Somebody who spends. */
+/** The source of a request that costs something. */
 export interface Spender {
   account: Account
-  /** Of its stream, if it has one. */
+  /** The buckets of its stream, if it has one. */
   buckets?: Buckets
-  /** The session that it is about. */
+  /** The session that the request is about. */
   session?: string | undefined
 }
 
-/** A limit that was met. */
+/** A limit that was exceeded. */
 export interface Exceeded {
   who: Who
   what: What | 'idle'
 }
 
-/** Nothing is spent. */
+/** Budgets with nothing spent. */
 export function create(limits: Limits): Budgets {
   const rows = rowsOf(limits)
   const refused = Object.fromEntries(rows.map(({ who, what }) => [`${who}.${what}`, 0]))
@@ -114,7 +114,7 @@ function sentence({ who, what, limit, of }: LimitRow): string {
   return `${LIMIT}${who}.${what}: at most ${inWords(most)} ${of}${rate}`
 }
 
-/** The account of an address, which is opened if there is none. */
+/** The account of an address; creates it if there is none. */
 export function accountOf(budgets: Budgets, now: Millis, place: string): Account {
   const { accounts } = budgets
   const known = accounts.get(place)
@@ -131,8 +131,8 @@ export function accountOf(budgets: Budgets, now: Millis, place: string): Account
   return account
 }
 
-// An account that has nothing and spent nothing for long is as a new one would be. Each that is
-// looked at and stays goes to the end, so all are looked at in turn.
+// An idle account without holdings equals a new one, so it is dropped. Each account examined and
+// retained moves to the end, so all are examined in turn.
 function forget({ accounts, fullMs }: Budgets, now: Millis): void {
   let looks = LOOKS
   for (const [place, account] of accounts) {
@@ -144,8 +144,8 @@ function forget({ accounts, fullMs }: Budgets, now: Millis): void {
 }
 
 /**
- * Spends from all purses that have a limit for it, or from none. @returns the limit that was met,
- * which is counted; null if it was paid
+ * Spends from all buckets with a limit for it, or from none. @returns the exceeded limit, which is
+ * counted; null if the request was paid
  */
 export function spend(
   budgets: Budgets,
@@ -175,7 +175,7 @@ export function spend(
   return null
 }
 
-// What was spent fades by half in the time in which all of a shared limit comes back.
+// Recent spending halves in the time in which a shared bucket refills.
 function recentOf({ recent }: Account, now: Millis, what: string, rate: Rate): Recent {
   const known = (recent[what] ??= { spent: 0, at: now })
   const passed = Math.max(0, now - known.at) / ((rate.max / rate.perSecond) * 1_000)
@@ -198,7 +198,7 @@ function levelOf(budgets: Budgets, now: Millis, what: string, rate: Rate): numbe
   return level
 }
 
-// The level up to which so many, least first, hold that part of what they hold in all.
+// The water level: amounts (ascending), each capped at it, sum to LEVEL_SHARE of all.
 function fill(each: readonly number[]): number {
   let left = LEVEL_SHARE * each.reduce((sum, one) => sum + one, 0)
   for (const [at, one] of each.entries()) {
@@ -235,7 +235,7 @@ function pays({ bucket: own, rate }: Cell, now: Millis, cost: number): boolean {
   return bucket.has(own, rate, now, cost)
 }
 
-/** Gives back what was spent for nothing, to an address and the hub. */
+/** Refunds an address and the hub for a request that came to nothing. */
 export function giveBack(budgets: Budgets, account: Account, what: What, cost: number): void {
   for (const buckets of [account.buckets, budgets.hub]) {
     const own = buckets[what]
@@ -245,7 +245,7 @@ export function giveBack(budgets: Budgets, account: Account, what: What, cost: n
   if (recent) recent.spent = Math.max(0, recent.spent - cost)
 }
 
-/** Counts what was refused. @returns the limit that was met */
+/** Counts a refusal. @returns the limit that was exceeded */
 export function refuse({ refused }: Budgets, who: Who, what: Exceeded['what']): Exceeded {
   refused[codeOf({ who, what })]!++
   return { who, what }
@@ -256,17 +256,17 @@ export function codeOf({ who, what }: Exceeded): string {
   return `${who}.${what}`
 }
 
-/** Beginning of the reason with which a hub refuses what would be too much. */
+/** Beginning of each reason with which a hub refuses a request over a limit. */
 export const LIMIT = 'limit '
 
-/** The sentence for whoever met it: `limit address.streams: at most 256 streams at once`. */
+/** The reason sent to the client: `limit address.streams: at most 256 streams at once`. */
 export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
   const code = codeOf(met)
   if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`
   return reasons.get(code)!
 }
 
-/** A room ended. */
+/** Drops the buckets of a room that ended. */
 export function roomEnded(budgets: Budgets, session: string): void {
   budgets.rooms.delete(session)
 }

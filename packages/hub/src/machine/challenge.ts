@@ -1,18 +1,18 @@
 /**
- * Before a takeover the hub asks the primary (SE-3).
+ * Challenges: before a takeover the hub asks the primary (SE-3).
  *
- * A backup that cannot hear its primary may be cut off, flooded, or lie. So while the primary's
- * stream to the hub stands, the hub asks it first, and an answer of its machine is a veto. None
- * within the bound, or the end of the stream, lets the compare-and-set be made, which alone
- * decides. No member can end a stream of another, and a kill ends its own: so a liar gains
- * nothing, and after a kill nobody waits.
+ * A backup that cannot reach its primary may be cut off, flooded, or lying. So while the primary's
+ * stream to the hub is open, the hub asks it first, and an answer of its machine is a veto. Without
+ * an answer within the bound, or when the stream ends, the hub makes the compare-and-set, which
+ * alone decides. No member can end another's stream, and a kill ends the process's own: so a liar
+ * gains nothing, and after a kill no takeover waits.
  *
- * A primary that answers the hub and does not reach its backup serves badly. A veto obliges it
- * to send to the backup through the relay, where the hub sees it; its veto counts no more once
- * none came for VETO_MS. What others say about it does not count.
+ * A primary that answers the hub but does not reach its backup serves badly. A veto obliges it to
+ * send to the backup through the relay, where the hub sees it; if no such datagram comes within
+ * VETO_MS, its vetoes stop counting. Other members' reports about it do not count.
  *
- * All of it is in memory alone. After a restart the hub knows no stream and no veto, and makes the
- * compare-and-set as soon as it is asked, until the primary is attached again.
+ * Challenges and vetoes are in memory only. After a restart the hub knows no stream and no veto,
+ * and makes the compare-and-set on request until the primary is attached again.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -29,22 +29,22 @@ import {
 } from './register.ts'
 import type { HubOut } from './state.ts'
 
-/** A primary has three round trips for its answer, and this for its loop. */
+/** The primary has three round trips to answer, and this for its loop. */
 export const CHALLENGE_LOOP_MS: Millis = 20
-/** It has no less, */
+/** Lower bound of that time. */
 export const CHALLENGE_MIN_MS: Millis = 100
-/** and no more; also where no round trip is known. */
+/** Upper bound, also used while no round trip is known. */
 export const CHALLENGE_MAX_MS: Millis = 250
-/** So long after a veto a datagram of the primary must have come to its backup by the relay. */
+/** Within this of a veto a datagram of the primary must reach the backup through the relay. */
 export const VETO_MS: Millis = 1_000
-/** Asked for again within this of a veto, a takeover gets the same answer. */
+/** A takeover requested again within this of a veto is vetoed again. */
 export const AGAIN_MS: Millis = 250
 
 const ROUND_TRIPS = 3
 
 type Sender = Pick<RegisterOut, 'send'>
 
-/** How long a primary has for its answer. @param rttMs its round trip, null if none is known */
+/** How long a primary has to answer. @param rttMs  its round trip, null if unknown */
 export function boundOf(rttMs: Millis | null): Millis {
   if (rttMs === null) return CHALLENGE_MAX_MS
   const bound = ROUND_TRIPS * rttMs + CHALLENGE_LOOP_MS
@@ -52,8 +52,8 @@ export function boundOf(rttMs: Millis | null): Millis {
 }
 
 /**
- * The backup asks for the role, by a demand that the register allows: its primary is asked, or was,
- * or need not be. Where that is `free` the compare-and-set may be made.
+ * The backup requests the role, and the register allows it. The hub challenges the primary, unless
+ * it has done so already or need not. After `free` the compare-and-set may be made.
  */
 export function ask(
   registers: Registers,
@@ -69,11 +69,11 @@ export function ask(
     registers.challenges.delete(session)
     return 'free'
   }
-  // So that nobody makes a primary spend its allowance on answers.
+  // Prevents members from making a primary spend its message allowance on answers.
   if (veto && now - veto.at < AGAIN_MS) return 'vetoed'
   const known = registers.challenges.get(session)
   if (known?.demand.expect === demand.expect) {
-    // The same takeover, asked for again: the newest request gets the answer.
+    // The same takeover is requested again: the newest request gets the answer.
     registers.challenges.set(session, { ...known, connection, demand })
     return 'asked'
   }
@@ -100,8 +100,8 @@ function sendChallenge(registers: Registers, session: string, out: Sender): void
 }
 
 /**
- * The stream of a member answers: by a veto, or the compare-and-set is made. @returns null if it is
- * not the answer that is waited for
+ * The primary answers: it vetoes the takeover, or its veto has lapsed and the compare-and-set is
+ * made. @returns null if no challenge waits for this answer
  */
 export function answer(
   registers: Registers,
@@ -119,13 +119,13 @@ export function answer(
   registers.challenges.delete(session)
   const before = vetoOf(registers, session)
   if (hasLapsed(before, now)) return { challenge, isVeto: false }
-  // What was sent before it was asked proves nothing; what it owes already it owes since then.
+  // Datagrams sent before the challenge prove nothing. An earlier obligation keeps its start.
   const unproved = Math.min(now, before?.unproved ?? now)
   registers.vetoes.set(session, { epoch, at: now, unproved })
   return { challenge, isVeto: true }
 }
 
-/** A datagram goes from one member to another through the relay. */
+/** Notes a datagram that one member relays to another. */
 export function noteRelayed(registers: Registers, session: string, from: PeerId, to: PeerId): void {
   const veto = registers.vetoes.get(session)
   if (!veto || veto.unproved === Infinity) return
@@ -133,7 +133,7 @@ export function noteRelayed(registers: Registers, session: string, from: PeerId,
   if (from === primary && to === backup) veto.unproved = Infinity
 }
 
-/** The stream of a member came or went. */
+/** A member was attached or detached. */
 export function setPresent(
   registers: Registers,
   now: Millis,
@@ -145,7 +145,7 @@ export function setPresent(
   const challenge = registers.challenges.get(session)
   const { primary } = find(registers, session)?.entry.register ?? {}
   if (!challenge) return
-  // The backup asks again by its next stream; nothing of the old stream is then under way.
+  // The backup asks again on its next stream; no request of the old one is then in flight.
   if (inc === challenge.demand.inc) registers.challenges.delete(session)
   if (inc !== primary) return
   if (here) sendChallenge(registers, session, out)
@@ -156,28 +156,28 @@ export function setPresent(
 export function closeChallenge(registers: Registers, now: Millis, session: string): void {
   const challenge = registers.challenges.get(session)
   if (challenge) challenge.until = now
-  // It was of the epoch that is over.
+  // The veto belonged to the epoch that ended.
   registers.vetoes.delete(session)
 }
 
-/** Removes and returns the challenges that are due: for them the compare-and-set is made. */
+/** Removes and returns the challenges that are due: their compare-and-sets are made. */
 export function takeDue(registers: Registers, now: Millis): Challenge[] {
   const due = [...registers.challenges.values()].filter(({ until }) => until <= now)
   for (const { demand } of due) registers.challenges.delete(demand.session)
   return due
 }
 
-/** When `takeDue` has something. */
+/** When the next challenge is due. */
 export function deadline({ challenges }: Registers): Millis {
   let due = Infinity
   for (const { until } of challenges.values()) due = Math.min(due, until)
   return due
 }
 
-// Leader certificates: the hub signs the primary of an epoch and its link key. So a member believes
-// a new primary before, or without, a message of the hub.
+// Leader certificates: the hub signs the primary of an epoch and its link key, so a member can
+// trust a new primary before, or without, a message from the hub.
 
-/** The certificate of the primary, signed once an epoch; null if its key was never listed. */
+/** The primary's certificate, signed once per epoch; null if its link key was never listed. */
 export function leaderCertificate(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry
   const { epoch, primary } = register

@@ -1,12 +1,12 @@
 /**
- * Goodbyes: a process that ends, such as a page that is closed or reloaded, tells the hub on its
- * stream that it is gone for good, and waits for no answer.
+ * Goodbyes: a process that ends, such as a closed or reloaded page, reports on its stream that it
+ * is gone for good, and waits for no answer.
  *
- * A goodbye is irrevocable: nobody speaks for that member any more, and it gets no role. A primary
- * has written its whole log before it. Once all members of a session said goodbye, and the disk
- * has all that the last primary recorded, nobody can acknowledge anything that is not here: the
- * session ends, and the next process that joins opens its room at once. Goodbyes are in memory
- * alone: after a restart of the hub the room waits as after crashes (persistence.ts).
+ * A goodbye is irrevocable: the member can no longer attach and gets no role. A primary writes its
+ * whole log before it. Once all members of a session said goodbye and the last primary's log is
+ * persisted, no member can acknowledge anything that the hub lacks: the session ends, and the next
+ * process that joins reopens its room at once. Goodbyes are in memory only: after a restart of the
+ * hub the room waits as after crashes (persistence.ts).
  */
 
 import { detach } from './attachment.ts'
@@ -17,7 +17,7 @@ import * as register from './register.ts'
 import type { Row } from './register.ts'
 import { type Call, isAttachedTo, type Turn } from './state.ts'
 
-/** The member of this stream is gone. One that the hub does not know, or no longer, is no news. */
+/** The member of this stream said goodbye. Unknown and detached members are ignored. */
 export function receiveGoodbye(
   call: Call,
   { session, epoch, index }: ToHub & { kind: 'gone' },
@@ -29,7 +29,7 @@ export function receiveGoodbye(
   endIfDeserted(call, session)
 }
 
-/** Ends a session whose members all said goodbye, if the disk has what the last leader recorded. */
+/** Ends a session whose members all said goodbye, if the last primary's log is persisted. */
 export function endIfDeserted({ hub, out }: Turn, session: string): void {
   const row = register.find(hub.registers, session)
   if (!row || row.pending || row.members.length === 0) return
@@ -42,17 +42,17 @@ export function endIfDeserted({ hub, out }: Turn, session: string): void {
 }
 
 /**
- * Whether a primary without a backup said goodbye, and that is here of it. Others may have come a
- * moment before, such as a page that was loaded anew sooner than the server's: who is attached
- * recovers the session, and where nobody is, whoever comes opens the room.
+ * Whether a primary without a backup said goodbye and its log is persisted. Others may have joined
+ * a moment before, such as a page that reloaded faster than the primary's: attached members recover
+ * the session; if there are none, the next process that joins opens the room.
  */
 export function leftAll(row: Row, stored: Pick<StoredRoom, 'by' | 'index'>): boolean {
   const { primary, backup } = row.entry.register
   return backup === 0 && row.goodbyes.has(primary) && hasAll(row, stored)
 }
 
-// Whoever led last wrote what is here, and all that it had. A member that the register names may
-// not have heard so: then its predecessor led last, in the epoch before.
+// Whether the last primary wrote the stored sheets, with its whole log. The registered primary may
+// not have learned of its role: then its predecessor led last, in the epoch before.
 function hasAll(
   { entry, goodbyes }: Row,
   { by, index }: Pick<StoredRoom, 'by' | 'index'>,

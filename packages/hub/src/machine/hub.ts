@@ -1,13 +1,13 @@
 /**
  * The hub, which `holdfast serve` runs: register, signalling and relay for any number of sessions,
- * as a machine, so that the simulator can kill it.
+ * as a machine that the simulator can kill.
  *
  * Each stream is one remote process. Before it is a member it may list sessions, create one, and
- * exchange datagrams with the primary of the one that it found; once attached, proved by the secret
- * whose hash the primary listed, it relays datagrams to the other members and gets the news of its
- * session. The hub never looks inside what it relays. What it must not forget is in the register,
- * and on disk before any member learns of it; all else it learns again from members that come back.
- * A request about a session whose change is on its way to the disk waits for it, so no member gets
+ * exchange datagrams with the primary of the session it found. To attach, it proves the secret
+ * whose hash the primary listed; then it relays datagrams to other members and receives its
+ * session's changes. The hub never looks inside what it relays. State that must survive is in the
+ * register, and on disk before any member learns of it; the hub relearns everything else from
+ * returning members. Requests about a session with a write in flight wait for it, so no member gets
  * a register that is about to change.
  */
 
@@ -45,7 +45,7 @@ import {
 
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
-/** A stream is open, to that IP address; it is closed at once if there is no room for it. */
+/** A stream from that IP address opened; it is closed at once if a limit is exceeded. */
 export function addStream({ hub, now, out }: Turn, connection: number, address: string): void {
   const from: Connection = {
     greeted: false,
@@ -71,7 +71,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
   streamLimits.admitStream({ hub, now, connection, from, out })
 }
 
-/** A stream is gone: the other members of its session are notified (PEER_GONE). */
+/** A stream closed: the other members of its session are notified (PEER_GONE). */
 export function removeStream(turn: Turn, connection: number): void {
   const call = callOf(turn, connection)
   turn.hub.connections.delete(connection)
@@ -85,7 +85,7 @@ export function removeStream(turn: Turn, connection: number): void {
   sessions.proceedDue(turn)
 }
 
-/** A message of a stream. A stream that sends a malformed message is counted and closed. */
+/** A message from a stream. A malformed one is counted and closes the stream. */
 export function receive(turn: Turn, connection: number, bytes: Uint8Array): void {
   const call = callOf(turn, connection)
   if (!call) return
@@ -96,11 +96,11 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
     return answerCaller(call, frame.peer, frame.bytes)
   }
-  // What a stranger says at length costs more; its datagrams are paid for by bytes besides.
+  // A long message from a non-member costs more; its datagrams are charged by bytes as well.
   const isLong = from.inc === 0 && frame?.kind !== 'knock'
   if (!refusals.charge(call, 'messages', isLong ? 1 + bytes.length / 1024 : 1)) return
   if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
-  // The sender is a member that was removed a moment ago, or no member.
+  // The sender was removed a moment ago, or never was a member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
   const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
   if (!message || (!from.greeted && message.kind !== 'hello')) {
@@ -111,8 +111,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   dispatch(call, message)
 }
 
-// Datagrams may be lost: a member that sends too many loses some, and keeps its stream unless it
-// goes on.
+// Datagrams may be lost: a member over its limit loses some, and its stream only if it goes on.
 function mayRelay(call: Call, bytes: number): boolean {
   const met =
     refusals.spend(call, 'relayedPackets', 1) ?? refusals.spend(call, 'relayedBytes', bytes)
@@ -134,7 +133,7 @@ function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
   out.relay(target, from.inc, datagram)
 }
 
-// A process that is no member yet sends a datagram to the primary of the session that it found.
+// A process that has not joined sends a datagram to the primary of the session that it found.
 function knock(call: Call, to: number, datagram: Uint8Array): void {
   const { hub, connection, from, out } = call
   if (to !== 0 || datagram.length > DATAGRAM_MAX) return void hub.counters.astray++
@@ -152,7 +151,7 @@ function knock(call: Call, to: number, datagram: Uint8Array): void {
   out.knock(primary, connection, datagram)
 }
 
-// The primary answers it.
+// The primary's answer to such a datagram.
 function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
   const { hub, from, out } = call
   const { session, inc } = from
@@ -225,7 +224,7 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
   }
 }
 
-/** The ticket of a stream was read: what it says, or why it is none. */
+/** The ticket of a stream was read: its claims, or why it is invalid. */
 export function receiveTicket(
   turn: Turn,
   { connection, ticket }: { connection: number; ticket: string },
@@ -235,7 +234,7 @@ export function receiveTicket(
   if (call) sessions.receiveTicket(call, ticket, claims)
 }
 
-/** The application has answered about somebody. @param why  not; null lets them in */
+/** The application's verdict on an applicant. @param why  the reason to refuse; null admits */
 export function receiveVerdict(
   turn: Turn,
   { connection, applicant }: { connection: number; applicant: Applicant },
@@ -245,7 +244,7 @@ export function receiveVerdict(
   if (call) sessions.receiveVerdict(call, applicant, why)
 }
 
-/** The records to write for a session, all or none; `confirmWrite` or `failWrite` follows. */
+/** The records to write for a session, atomically; `confirmWrite` or `failWrite` follows. */
 export function changesOf(hub: Hub, session: string): archive.Changes {
   return [
     [session, register.recordOf(hub.registers, session)],
@@ -253,14 +252,14 @@ export function changesOf(hub: Hub, session: string): archive.Changes {
   ]
 }
 
-/** Takes one record from disk; of sheets none is needed. @returns false if it is not one of ours */
+/** Restores one record from disk; sheets are not needed. @returns false if it is not the hub's */
 export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
   if (key.startsWith(archive.SHEETS_PREFIX)) return true
   if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
   return register.restore(hub.registers, now, bytes)
 }
 
-/** The disk has the records of these sessions as `changesOf` returned them last. */
+/** The last records that `changesOf` returned for these sessions are persisted. */
 export function confirmWrite(turn: Turn, ids: readonly string[]): void {
   for (const session of ids) {
     persistence.confirmWrite(turn, session)
@@ -270,7 +269,7 @@ export function confirmWrite(turn: Turn, ids: readonly string[]): void {
   sessions.proceedDue(turn)
 }
 
-/** The disk did not take them: those who asked for the changes get the reason. */
+/** The write failed: the requests behind its changes are refused with the reason. */
 export function failWrite(turn: Turn, ids: readonly string[], why: string): void {
   for (const session of ids) {
     sessions.refuseEntrants(turn, session, why)
@@ -280,7 +279,7 @@ export function failWrite(turn: Turn, ids: readonly string[], why: string): void
   }
 }
 
-// The disk has answered: requests that waited for it are handled now.
+// The write is over: handles the requests that waited for it.
 function resumeWaiting(turn: Turn, session: string): void {
   goodbyes.endIfDeserted(turn, session)
   const waiting = turn.hub.waiting.get(session) ?? []
@@ -291,7 +290,7 @@ function resumeWaiting(turn: Turn, session: string): void {
   }
 }
 
-/** Asks the primaries whether they live, and closes streams that never sent HELLO. */
+/** Does what is due: probes primaries, closes streams that never sent HELLO, runs all sweeps. */
 export function wake(turn: Turn): void {
   const { hub, now } = turn
   const { hello } = hub.budgets.limits.stream

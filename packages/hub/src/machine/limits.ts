@@ -1,9 +1,9 @@
 /**
- * What anybody may cost a hub: one table, by who spends and on what.
+ * The limits of a hub: one table, by who spends and on what.
  *
- * Numbers are for players who share one address: 64 of a school, in several rooms, with a second
- * window each and pages that they load again, meet none. A limit with `perSecond` is a token
- * bucket: `max` at once, and so much of it comes back each second; one without is a ceiling.
+ * The numbers suit players who share one address: 64 pupils of a school, in several rooms, each
+ * with a second window and reloading pages, exceed none. A limit with `perSecond` is a token bucket
+ * of `max` that refills at that rate; one without is a ceiling.
  */
 
 import type { Rate } from '../../../holdfast/src/bucket.ts'
@@ -13,16 +13,16 @@ import { SESSIONS_MAX } from './register.ts'
 const KILO = 1024
 const MEGA = 1024 * KILO
 
-/** One limit, and what it counts. */
+/** One limit. */
 interface Row {
   readonly limit: Rate | number
-  /** What it counts, for sentences: `at most 256 streams at once`. */
+  /** What it counts, for the reason: `at most 256 streams at once`. */
   readonly of: string
   /** Why it is this number. */
   readonly why: string
 }
 
-/** See above. */
+/** All limits, by who spends and on what. */
 export const TABLE = {
   stream: {
     hello: {
@@ -225,9 +225,9 @@ export const TABLE = {
   },
 } as const satisfies Record<string, Record<string, Row>>
 
-/** Who spends. Keys of players do not: whoever wants another makes one. */
+/** Who spends. Player keys have no limits: anyone can make another key. */
 export type Who = keyof typeof TABLE
-/** What is spent, by anybody. */
+/** Every resource with a limit. */
 export type What = { [W in Who]: keyof (typeof TABLE)[W] }[Who]
 
 type Limit<R> = R extends { readonly limit: Rate } ? Rate : number
@@ -236,10 +236,10 @@ export type Limits = {
   -readonly [W in Who]: { -readonly [K in keyof (typeof TABLE)[W]]: Limit<(typeof TABLE)[W][K]> }
 }
 
-/** One limit as it is looked up, whatever its name. */
+/** A limit with its names. */
 export type LimitRow = Row & { who: Who; what: string }
 
-/** The limits of a hub that was given none. */
+/** The default limits. */
 export function defaults(): Limits {
   const each = Object.entries(TABLE).map(([who, rows]) => {
     const own = Object.entries<Row>(rows).map(([what, { limit }]) => [what, structuredClone(limit)])

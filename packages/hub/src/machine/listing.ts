@@ -1,10 +1,9 @@
 /**
  * The list of rooms, in pages (SE-10).
  *
- * All rooms are looked at once a second at most, and only if somebody asks; pages are cut from that
- * look. The fullest room comes first, and of those with as many players the oldest, so rooms that
- * nobody plays in are behind the others however many there are. A cursor is the place of the last
- * room of a page in that order, and holds though that room is gone.
+ * A snapshot of all rooms is made at most once a second, on request, and pages are cut from it.
+ * Fuller rooms come first, then older ones, so empty rooms come last however many there are. A
+ * cursor is the position of a page's last room in that order, and outlives that room.
  */
 
 import { type Millis, termsSay } from '../../../holdfast/src/machine.ts'
@@ -17,16 +16,16 @@ import type { PeerId } from '../../../holdfast/src/machine.ts'
 
 /** Most rooms of one page. */
 export const LIST_MAX = 200
-/** So long one look at all rooms counts. */
+/** How long a snapshot of the list is valid. */
 export const LISTING_MS: Millis = 1_000
-/** Most pages of one look that are kept. */
+/** Most cached pages of one snapshot. */
 const PAGES_MAX = 256
-/** Rooms that cost as much as one part of a list, where each is a message of a stream, */
+/** Rooms per unit of cost on a stream, where each room is a message. */
 const ENTRIES_PER_PART = 4
-/** and where all are one answer to a request for a page. */
+/** Rooms per unit of cost where a page is one HTTP answer. */
 const ROWS_PER_PART = 400
 
-/** What a page costs, in parts. @param as  the way in which it leaves */
+/** The cost of a page, in parts. @param as  how it is sent */
 export function costOf({ items }: Page, as: 'stream' | 'answer'): number {
   return 1 + items.length / (as === 'stream' ? ENTRIES_PER_PART : ROWS_PER_PART)
 }
@@ -34,7 +33,7 @@ export function costOf({ items }: Page, as: 'stream' | 'answer'): number {
 /**
  * One page of the rooms of a game, or of all games if the name is empty.
  *
- * @param after  the `next` of the page before; anything else is the beginning
+ * @param after  `next` of the previous page; anything else starts at the beginning
  */
 export function page(hub: Hub, now: Millis, game: string, after: string): Page {
   if (now - hub.listing.madeAt >= LISTING_MS) look(hub, now)
@@ -51,7 +50,7 @@ export function page(hub: Hub, now: Millis, game: string, after: string): Page {
   return made
 }
 
-/** The listed sessions of one game, or of all games if the name is empty, as they are now. */
+/** The sessions of one game that are listed now, or of all games if the name is empty. */
 export function all({ rows, places }: Registers, game: string): Entry[] {
   const ids = game === '' ? rows.keys() : (places.get(`game ${game}`) ?? [])
   return [...ids]
@@ -60,7 +59,7 @@ export function all({ rows, places }: Registers, game: string): Entry[] {
     .map(({ entry }) => entry)
 }
 
-// It exists on disk, and its founder wants it to be seen.
+// It is persisted, and its founder did not hide it.
 function isListed({ pending, entry }: Row): boolean {
   const isHidden = isByInvitation(entry.terms) || termsSay(entry.terms, 'listed', 'no')
   return !pending?.isNew && !isHidden
@@ -106,21 +105,21 @@ function notify(row: Row, kind: RoomChange['kind'], { player, key }: Listed, out
   out.roomChanged({ kind, session, game, room, player, key })
 }
 
-/** The session began or ended. */
+/** Notifies that a session began or ended. */
 export function notifySession(row: Row, kind: 'founded' | 'ended', out: RoomSink): void {
   const primary = row.members.find(({ inc }) => inc === row.entry.register.primary)
   const any = primary ?? row.members[0]
   if (any) notify(row, kind, any, out)
 }
 
-/** Another member may serve by now. @param before  who was primary */
+/** Notifies if another member became primary. @param before  the previous primary */
 export function notifyMoved(row: Row, before: PeerId, out: RoomSink): void {
   const { primary } = row.entry.register
   const now = row.members.find(({ inc }) => inc === primary)
   if (primary !== before && now) notify(row, 'moved', now, out)
 }
 
-/** Players came or went. @param before  the members that were listed */
+/** Notifies of players who joined or left. @param before  the members listed before */
 export function notifyPlayers(row: Row, before: readonly Listed[], out: RoomSink): void {
   const players = (members: readonly Listed[]): Map<number, Listed> =>
     new Map(members.map((member) => [member.player, member]))

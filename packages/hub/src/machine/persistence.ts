@@ -1,17 +1,16 @@
 /**
- * Rooms that outlive their members: the primary writes sheets into the archive, and the next
- * process that joins an empty room opens it again as the same session.
+ * Persisted rooms, which outlive their members: the primary writes sheets into the archive, and the
+ * next process that joins an empty room reopens it as the same session.
  *
- * Only the primary of the register writes, on the stream by which it is attached, and each sheet
- * follows the last one. Opening is an `add`: it gives the session a new epoch and a new primary in
- * one step, before the sheets are read. So the former primary can write no more, and the sheets
- * that are read are the last.
+ * Only the registered primary writes, on the stream by which it is attached, and each sheet follows
+ * the last one. Opening is an `add`: it gives the session a new epoch and primary in one step,
+ * before the sheets are read. So the former primary is fenced, and no later sheets exist.
  *
  * A room may be opened at once if its session has ended, or if its primary is strict and its stream
- * is closed: a strict primary acknowledges nothing that is not here. A primary that reaches its
- * backup only through the relay acknowledges nothing once their streams are closed: it must have
- * been silent for as long as its lease may last. Where others may play on without the hub, by their
- * promises (session/lease.ts), it must have been silent for longer still.
+ * is closed: a strict primary acknowledges nothing that is not persisted here. A primary that
+ * reaches its backup only through the relay acknowledges nothing once their streams are closed: it
+ * must have been silent for as long as its lease may last. Where others may play on without the
+ * hub, by their promises (session/lease.ts), it must have been silent for longer still.
  */
 
 import { INC_MAX, MEMBERS_MAX, type Millis, type PeerId } from '../../../holdfast/src/machine.ts'
@@ -47,9 +46,9 @@ import {
   type Turn,
 } from './state.ts'
 
-/** Time in which a broken stream is dialled again, and all streams after a start of the hub. */
+/** Time for a broken stream to be redialled, and for all streams after a restart of the hub. */
 export const BACK_MS: Millis = 3_000
-/** Time between two sweeps for rooms whose time is over. */
+/** Time between two sweeps for expired rooms. */
 export const SWEEP_MS: Millis = 10_000
 
 type Keep = ToHub & { kind: 'keep' }
@@ -65,7 +64,7 @@ export function receiveSheet(call: Call, message: Keep): void {
     return
   }
   row.opener = 0
-  // Another primary is about to lead: sheets of its predecessor are too late.
+  // Another primary is about to take over: sheets of its predecessor come too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
@@ -98,7 +97,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const sheets = new Map<number, Uint8Array | null>(
     archive.removals(before ? 0 : (known?.sheets ?? 0)),
   )
-  // An empty message that reports progress is no sheet.
+  // An empty message reports progress only.
   const isSheet = !before || bytes.length > 0
   if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
   const stored: StoredRoom = {
@@ -143,7 +142,7 @@ function unfit(
   return own >= address.kept ? budgets.refuse(hub.budgets, 'address', 'kept') : null
 }
 
-// Play goes on without the hub from here: members may get numbers that are in no sheet.
+// From here play goes on without the hub: members may get numbers that no sheet contains.
 function markStoreFailed({ registers }: Hub, session: string): void {
   const row = register.find(registers, session)
   if (row) row.storeFailed = true
@@ -154,7 +153,7 @@ function sessionOf(row: Row): StoredRoom['session'] {
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
-/** The disk has the record of a session: answers the waiters for its sheets. */
+/** The record of a session is persisted: answers the waiters for its sheets. */
 export function confirmWrite({ hub, out }: Turn, session: string): void {
   const { waiters, more } = archive.confirmWrite(hub.archive, session)
   const saved = hub.archive.rooms.get(session)?.saved
@@ -182,8 +181,8 @@ function answerWaiters(
 }
 
 /**
- * Whether a room is kept that nobody serves. @returns null if none is; for how many ms it cannot be
- * opened yet; or as what it is opened
+ * Whether a stored room that nobody serves can be opened. @returns null if there is none; the ms
+ * until it can be opened; or how it is opened
  */
 export function openingOf({ hub, now }: At, place: register.Place): Opening | Millis | null {
   const stored = archive.find(hub.archive, place)
@@ -199,13 +198,13 @@ export function openingOf({ hub, now }: At, place: register.Place): Opening | Mi
   return { stored, epoch, inc: stored.next + gap }
 }
 
-// Whether every member number is known here: a strict primary gives no other.
+// Whether the stored room knows every member number: a strict primary assigns no other.
 function knowsAllMembers({ by, acks }: StoredRoom, primary: PeerId): boolean {
-  // By 0 who opened the room has written nothing so far.
+  // 0: the opener has written nothing so far.
   return by === 0 || (acks === 'strict' && by === primary)
 }
 
-// Nobody serves the session, or is attached to it.
+// How many ms the session must stay unattended before its room may be opened.
 function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom): Millis {
   const { primary } = row.entry.register
   // A member that opened the room is strict until it has written (session/persistence.ts).
@@ -213,17 +212,17 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom
   const isStrict = isOpening || (acks === 'strict' && by === primary)
   if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
-    // After a start of the hub, or where it refused a sheet, it does not know enough.
+    // After a restart of the hub, or when it refused a sheet, the archive may be incomplete.
     const silent = acks === 'relayed' && !row.storeFailed ? register.RECOVER_MS : SILENT_MS
     return Math.max(row.lastYes, hub.startedAt) + silent - now
   }
-  // Who opens it may be on its way to us.
+  // The opener may be about to attach.
   const since = isOpening ? row.lastYes : -Infinity
   const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since
   return Math.max(goneAt, hub.startedAt) + BACK_MS - now
 }
 
-/** Opens a room again: as the same session, with a new epoch and primary. */
+/** Reopens a room as the same session, with a new epoch and primary. */
 export function open(turn: Turn, { stored, epoch, inc }: Opening, founder: register.Founder): Row {
   const { hub, now, out } = turn
   const lead = { epoch, primary: inc, backup: 0 }
@@ -238,9 +237,8 @@ export function open(turn: Turn, { stored, epoch, inc }: Opening, founder: regis
 }
 
 /**
- * Somebody founds the room anew, for whom what is kept of it is nothing: that is kept under another
- * name (archive.ts) from now on, once its session is over, and whoever asks waits for the disk.
- * @returns false if somebody has that name
+ * A founder wants the room empty: the stored one is retained under another name (archive.ts) once
+ * its session has ended. The request waits for the write. @returns false if that name is taken
  */
 export function replaceRoom({ hub, out }: Turn, { stored }: Opening): boolean {
   const { entry } = stored.session
@@ -270,8 +268,8 @@ function startRetention({ hub, now, out }: Turn, stored: StoredRoom, complete: b
 }
 
 /**
- * Drops rooms whose time is over. That of a room begins now if its session ended without the disk
- * having that, because it refused, or the hub was killed between.
+ * Drops expired rooms. Retention starts here for a room whose session ended unrecorded, because the
+ * write failed or the hub was killed before it.
  */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
@@ -286,14 +284,14 @@ export function sweep(turn: Turn): void {
   }
 }
 
-/** Drops what is kept of a room. @returns whether anything was */
+/** Drops a stored room. @returns false if there is none */
 export function drop({ hub, out }: Turn, session: string): boolean {
   const isThere = archive.drop(hub.archive, session)
   if (isThere) out.record(session)
   return isThere
 }
 
-/** The answer to the process that opens a room. Session time went on since the last sheet. */
+/** The answer to the process that opens a room. Session time continued since the last sheet. */
 export function openedOf(
   { hub, now }: At,
   { stored, inc }: Opening,
@@ -302,7 +300,7 @@ export function openedOf(
   return { inc, time: time + Math.max(0, archive.wallOf(hub.archive, now) - at), sheets, imported }
 }
 
-/** The sheets of a room in pieces, in order; null if one of them is not there. */
+/** The sheets of a room in pieces, in order; null if one is missing. */
 export function read({ hub, out }: Turn, session: string): chunks.Piece[] | null {
   const { sheets = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
   const all: chunks.Piece[] = []

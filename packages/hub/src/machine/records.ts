@@ -1,7 +1,7 @@
 /**
- * What a hub keeps of a session on disk, in the form of now and in those of before. Nobody of a
- * session that was kept before link keys were speaks this version, so it does no harm that its keys
- * are not known: the session is listed until it is forgotten.
+ * The session record on disk, in its current and earlier forms. No member of a session stored
+ * before link keys existed speaks this version, so missing keys do no harm: the session is listed
+ * until it is forgotten.
  */
 
 import { MEMBERS_MAX, mayLead, type PeerId, RIGHTS } from '../../../holdfast/src/machine.ts'
@@ -29,29 +29,29 @@ import {
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 
-/** Most invitations of a session that are not spent. */
+/** Most open invitations of a session. */
 export const INVITATIONS_MAX = 64
 
-/** What is kept of one session. */
+/** The record of one session. */
 export interface SessionRecord {
   entry: Entry
   members: Listed[]
-  /** The session's members may recover it. */
+  /** Whether its members may recover it. */
   recovers: boolean
-  /** Only members that were admitted as hosts serve. */
+  /** Whether only members admitted as hosts serve. */
   hosts: boolean
-  /** Who came in by a ticket. */
+  /** Players admitted by ticket or invitation. */
   entrants: Entrant[]
-  /** What lets others in, in a room by invitation. */
+  /** The invitations, in a room by invitation. */
   invitations: Invitation[]
 }
 
 const invitation = record({ digest: hash, uses: varint, rights: u8 })
-/** What lets players into a room by invitation: the digest of its secret, and for how many. */
+/** An invitation: the digest of its secret, and how many players it admits. */
 export type Invitation = ValueOf<typeof invitation>
 
 const form = word(['terms', 'links'])
-/** One session as the hub keeps it on disk; `form` is `links`. */
+/** The record's current form; `form` is `links`. */
 export const stored = record({
   form,
   entry,
@@ -69,12 +69,12 @@ export const storedWithTerms = record({ form, entry, ...keptBefore })
 /** The form before terms were added. */
 export const storedBefore = record({ entry: record(place), ...keptBefore })
 
-/** The record of a session. */
+/** Encodes a session record. */
 export function writeRecord(kept: SessionRecord): Uint8Array {
   return encode(stored, { form: 'links', ...kept })
 }
 
-/** Reads a record; null if it is none of ours. */
+/** Decodes a record of any form; null if it is none. */
 export function readRecord(bytes: Uint8Array): SessionRecord | null {
   const read = decode(stored, bytes)
   if (read?.form !== 'links') return upgrade(bytes)
@@ -94,19 +94,19 @@ function upgrade(bytes: Uint8Array): SessionRecord | null {
   return { entry: { terms: '', ...before.entry }, members, recovers, ...NOBODY }
 }
 
-// What players may do in a session, as the hub keeps it: by their keys, whatever members say.
+// Players' rights, as the hub stores them by key, whatever members claim.
 
-/** How the player of that key came in by a ticket; undefined if it did not. */
+/** The player's entry by ticket or invitation; undefined if it has none. */
 export function entrantOf(entrants: readonly Entrant[], key: Uint8Array): Entrant | undefined {
   return entrants.find((entrant) => sameBytes(entrant.key, key))
 }
 
-/** What the player of that key may do: to play, if it came in by no ticket. */
+/** The rights of the player with that key; without a ticket, to play. */
 export function rightsOf({ entrants }: Pick<SessionRecord, 'entrants'>, key: Uint8Array): number {
   return entrantOf(entrants, key)?.rights ?? RIGHTS.play
 }
 
-/** Whether by a change nobody comes to serve who may not. */
+/** Whether every member that a change gives a role may serve. */
 export function allowsRoles(
   kept: SessionRecord,
   { why, primary, backup }: Pick<ToHub & { kind: 'change' }, 'why' | 'primary' | 'backup'>,

@@ -1,7 +1,7 @@
 /**
- * How a client learns that it met a limit: its stream is closed, or its request is `refused`. The
- * reason begins with `limit ` and the code of the limit. Each refusal is counted (budgets.ts) but
- * reported only once in a while, for an answer to each message of a flood would be a flood too.
+ * How a client learns that it exceeded a limit: its stream is closed, or its request is `refused`.
+ * The reason begins with `limit ` and the code of the limit. Each refusal is counted (budgets.ts),
+ * but reports are rate-limited: answering each message of a flood would be a flood too.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -13,20 +13,20 @@ import { type Call, refuse } from './state.ts'
 
 /** Shortest time between two reports of the same limit to a stream. */
 export const REPORT_MS: Millis = 1_000
-/** Datagrams that were dropped for a limit and cost as much as one message. */
+/** Dropped datagrams that cost as much as one message. */
 export const DROPS_PER_MESSAGE = 16
 
-/** Closes a stream for that limit. */
+/** Closes a stream that exceeded a limit. */
 export function close({ hub, connection, out }: Call, met: Exceeded, kind: Closing['kind']): void {
   out.close(connection, { kind, why: budgets.reasonOf(hub.budgets, met) })
 }
 
-/** A request was refused for that limit: it has no other answer. */
+/** Refuses a request that exceeded a limit; it gets no other answer. */
 export function answer({ hub, connection, out }: Call, request: number, met: Exceeded): void {
   refuse(connection, request, budgets.reasonOf(hub.budgets, met), out)
 }
 
-/** Spends from the buckets of the stream, its address and the hub. @returns the limit it met */
+/** Spends from the buckets of the stream, its address and the hub. @returns the exceeded limit */
 export function spend(call: Call, what: What, cost: number, session?: string): Exceeded | null {
   const { hub, now, from } = call
   const by: Spender = { account: from.account, buckets: from.buckets, session }
@@ -42,7 +42,7 @@ export function charge(call: Call, what: 'messages' | 'rows', cost: number): boo
   return false
 }
 
-/** Reports a dropped datagram to its sender; a stream that goes on is closed. */
+/** Reports a dropped datagram to its sender; closes a stream that keeps sending. */
 export function drop(call: Call, met: Exceeded): void {
   const { hub, now, connection, from, out } = call
   if (!charge(call, 'messages', 1 / DROPS_PER_MESSAGE)) return

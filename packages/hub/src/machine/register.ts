@@ -1,19 +1,19 @@
 /**
- * The register: which member is primary and which is backup of each session.
+ * The register: the primary and the backup of each session.
  *
- * Everything else rests on one rule: the register of a session changes only by compare-and-set on
- * its epoch, and each change increments the epoch. So of two members that want to change it only
- * one succeeds, and the epoch distinguishes each primary from earlier ones. A change is proved by
- * the secret of the member that makes it: the registered primary may add, drop, hand over and end;
- * the registered backup may take over.
+ * One rule carries everything else: a session's register changes only by compare-and-set on its
+ * epoch, and each change increments the epoch. So of two members that want to change it only one
+ * succeeds, and the epoch fences each primary from earlier ones. The secret of the requesting
+ * member proves a change: the registered primary may add, drop, hand over and end; the registered
+ * backup may take over.
  *
- * A change takes effect once the disk has it. Until then the row carries it as `pending`, everybody
- * reads the old register, and no second change of that row is accepted. A change that the disk
- * refuses never happened. Only the list of members takes effect at once, for the primary sends it
- * again each time that it attaches.
+ * A change takes effect once it is persisted. Until then the row carries it as `pending`, all
+ * readers see the old register, and a second change of that row is refused. A change whose write
+ * fails never happened. Only the list of members takes effect at once, because the primary resends
+ * it whenever it attaches.
  *
- * One missed ping does not delist a session: it is `unreachable` after three, open again at its
- * next message, and removed after an hour of silence.
+ * A missed ping does not delist a session: it is `unreachable` after three, open again at its next
+ * message, and removed after an hour of silence.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -36,93 +36,93 @@ import {
   writeRecord,
 } from './records.ts'
 
-/** How often each primary is asked ARE_YOU_ALIVE. */
+/** How often each primary is sent ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000
-/** Questions without an answer before a session is listed as unreachable. */
+/** Unanswered probes before a session is listed as unreachable. */
 export const MISSED_MAX = 3
-/** After so long without a stream of its only server a session cannot be joined any more. */
+/** Without a backup, a session cannot be joined once its primary's stream is gone this long. */
 export const GONE_MS: Millis = 3_000
-/** After so long without YES_I_AM a member may recover the session: the lease is over by then. */
+/** Without YES_I_AM for this long a member may recover the session: the lease is over by then. */
 export const RECOVER_MS: Millis = 15_000
-/** An unreachable session is removed after this silence. */
+/** After this silence an unreachable session is removed. */
 export const FORGET_MS: Millis = 3_600_000
 /** Most sessions of one register. */
 export const SESSIONS_MAX = 10_000
 
-// How much a new round trip counts beside those before.
+// Weight of a new sample in the smoothed round trip.
 const RTT_WEIGHT = 1 / 8
 
-/** A takeover that waits for the answer of the primary. */
+/** A takeover that waits for the primary's answer. */
 export interface Challenge {
   nonce: number
   askedAt: Millis
-  /** Without an answer until then the compare-and-set is made. */
+  /** Without an answer by then the compare-and-set is made. */
   until: Millis
-  /** The stream that asked for it, and its newest request. */
+  /** The stream that requested the takeover, and its newest request. */
   connection: number
   demand: Change
 }
 
-/** A primary's answer that it lives. */
+/** A primary's answer that it is alive. */
 export interface Veto {
   epoch: number
   at: Millis
-  /** Since when the backup was sent no datagram of the primary; Infinity once it was. */
+  /** Since when no datagram of the primary was relayed to the backup; Infinity once one was. */
   unproved: Millis
 }
 
-/** A change that waits for the disk. */
+/** A change that is not persisted yet. */
 interface Pending {
   /** The register after the change; null removes the session. */
   register: Register | null
-  /** The change creates the session, or opens it again: until then it has nobody. */
+  /** Whether it creates or reopens the session, which has no members until then. */
   isNew: boolean
-  /** As it was before that; null if there was none. */
+  /** The row that a new one replaces; null if there was none. */
   before: Row | null
-  /** The change is on its way to the disk. */
+  /** Whether its write is in flight. */
   isWriting: boolean
 }
 
 /** The goodbye of a member. */
 interface Goodbye {
-  /** The epoch in which it led until then; 0 if it did not. */
+  /** The epoch in which it was primary until then; 0 if it was not. */
   readonly epoch: number
-  /** The length of its log, if it led. */
+  /** The length of its log, if it was primary. */
   readonly index: number
 }
 
 /** A room of a game. */
 export type Place = Pick<Entry, 'game' | 'room'>
 
-/** One session: its record on disk, and how its primary has answered lately. */
+/** One session: its record on disk, and how its primary has responded. */
 export interface Row extends SessionRecord {
   /** Members whose streams are attached. */
   present: Set<PeerId>
   /** The nonce of the last YES_I_AM. */
   heard: number
-  /** When the primary last sent YES_I_AM, or when this process first knew the session. */
+  /** When the primary last sent YES_I_AM, or when this hub first knew the session. */
   lastYes: Millis
-  /** The nonce of the question that is open. */
+  /** The nonce of the open probe. */
   nonce: number
-  /** Questions since the last answer. */
+  /** Probes since the last answer. */
   missed: number
-  /** When the question under way was asked. */
+  /** When the open probe was sent. */
   askedAt: Millis
-  /** Round trip to the primary, smoothed; null until it is known. */
+  /** Smoothed round trip to the primary; null until known. */
   rttMs: Millis | null
   /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
-  /** The member that opened the room again and has written nothing since; 0 for none. */
+  /** The member that reopened the room and has written nothing since; 0 for none. */
   opener: PeerId
-  /** A sheet of it was refused, or may have been: we were started anew since. */
+  /** Whether a sheet was refused, or may have been: true after a restart of the hub. */
   storeFailed: boolean
-  /** The primary whose newest sheet says that it is strict (persistence.ts); 0 for none. */
+  /** The primary whose newest sheet is strict (persistence.ts); 0 for none. */
   strict: PeerId
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
-  /** The change that the disk has yet to take. */
+  /** The change that is not persisted yet. */
   pending: Pending | null
-  /** Entrants and invitations that the disk has yet to take; how many are on their way to it. */
+  /** Entrants and invitations not yet persisted; how many of them the current write contains. */
   unsaved: (Entrant | Invitation)[]
   savingCount: number
   /** The newest leader certificate; null before the first. */
@@ -132,26 +132,25 @@ export interface Row extends SessionRecord {
 /** The registers of all sessions. */
 export interface Registers {
   rows: Map<string, Row>
-  /** By session: what challenge.ts asks, and what was answered. */
+  /** By session: the open challenge (challenge.ts). */
   challenges: Map<string, Challenge>
-  /** By session: the newest of its epoch. */
+  /** By session: the newest veto of its epoch. */
   vetoes: Map<string, Veto>
   /** The ids of the sessions of each game, and of each room of a game. */
   places: Map<string, Set<string>>
-  /** By session: whose primary is asked next. */
+  /** The sessions whose primaries are probed next. */
   asking: rounds.Rounds<string>
   nonce: number
 }
 
-/** A question to a primary. */
+/** A probe of a primary. */
 export type Question =
   | { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
   | { kind: 'challenge'; session: string; epoch: number; nonce: number }
 
 /**
- * The sink of these functions. `send` goes to the registered primary's number; `record` names a
- * session whose record must be written: `recordOf` returns it, then `confirmWrite` or `failWrite`
- * follows.
+ * The sink of these functions. `send` addresses the primary by its number; `record` names a session
+ * whose record must be written: `recordOf` returns it, then `confirmWrite` or `failWrite` follows.
  */
 export interface RegisterOut {
   send(to: PeerId, question: Question): void
@@ -165,19 +164,19 @@ export type Demand = Omit<Change, 'kind' | 'request'>
 
 type Change = ToHub & { kind: 'change' }
 
-/** A request to find a session, or to found it. */
+/** A request to find or found a session. */
 export type Add = ToHub & { kind: 'add' }
-/** The founder of a session: hash of a proof, link key, player key. */
+/** The founder of a session: hash of its proof, link key, player key. */
 export type Founder = Pick<Add, 'hash' | 'link' | 'key'>
 
-/** The options of a process that opens a session. */
+/** The options of a new session. */
 export type SessionOptions = Founder &
   Pick<Add, 'game' | 'room' | 'playersMax' | 'recovers' | 'topology' | 'terms'> & {
-    /** Only members that were admitted as hosts serve. */
+    /** Whether only members admitted as hosts serve. */
     hosts?: boolean
   }
 
-/** Takes one record from disk. @returns false if it is not one of ours */
+/** Restores one record from disk. @returns false if it is not a session record */
 export function restore(registers: Registers, now: Millis, bytes: Uint8Array): boolean {
   const record = readRecord(bytes)
   if (!record) return false
@@ -186,7 +185,7 @@ export function restore(registers: Registers, now: Millis, bytes: Uint8Array): b
 }
 
 /**
- * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1). It waits for the disk.
+ * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1), once persisted.
  *
  * @param session  an id that was never used before
  */
@@ -205,7 +204,7 @@ export function add(
   return begin(registers, now, { entry, recovers, hosts, ...none }, wish, out)
 }
 
-/** Its founder leads a session: a new one, or one that was kept. It waits for the disk. */
+/** Begins a session, new or stored, with its founder as primary, once persisted. */
 export function begin(
   registers: Registers,
   now: Millis,
@@ -222,15 +221,15 @@ export function begin(
   return row
 }
 
-/** The session of a room that has, or will have, a server. */
+/** The session of a room that has or will have a primary. */
 export function findAlive(registers: Registers, now: Millis, place: Place): Row | null {
   return inRoom(registers, place).find((row) => !isDead(row, now)) ?? null
 }
 
 /**
- * CHANGE_SERVER, a compare-and-set: true if the change waits for the disk now. A request that comes
- * twice fails the second time, and its sender sees from the register whether the change was its
- * own. While a change of this session is pending, a second one is refused.
+ * CHANGE_SERVER, a compare-and-set: true if the change now waits to be persisted. A repeated
+ * request fails, and its sender sees from the register whether the change was its own. While a
+ * change of the session is pending, a second one is refused.
  */
 export function change(registers: Registers, now: Millis, demand: Demand, out: Recorder): boolean {
   if (!allows(registers, now, demand)) return false
@@ -241,7 +240,7 @@ export function change(registers: Registers, now: Millis, demand: Demand, out: R
   return true
 }
 
-/** Ends a session. @returns false while a change of it waits */
+/** Ends a session. @returns false while a change is pending */
 export function endSession(registers: Registers, session: string, out: Recorder): boolean {
   const row = registers.rows.get(session)
   if (!row || row.pending) return false
@@ -249,7 +248,7 @@ export function endSession(registers: Registers, session: string, out: Recorder)
   return true
 }
 
-/** Whether `change` would take it now. */
+/** Whether `change` would accept the request now. */
 export function allows(registers: Registers, now: Millis, demand: Demand): boolean {
   const row = registers.rows.get(demand.session)
   if (!row || row.pending) return false
@@ -268,7 +267,7 @@ function propose(
   out.record(row.entry.session)
 }
 
-/** The record of a session for the disk, with its pending change; null to remove it. */
+/** The record of a session to write, with its pending change; null to remove it. */
 export function recordOf(registers: Registers, session: string): Uint8Array | null {
   const row = registers.rows.get(session)
   if (!row) return null
@@ -280,8 +279,8 @@ export function recordOf(registers: Registers, session: string): Uint8Array | nu
 }
 
 /**
- * The disk has what `recordOf` returned last: a change in it takes effect. @returns what became of
- * the session; null if there was no change
+ * The last record of `recordOf` is persisted: its change takes effect. @returns what became of the
+ * session; null if there was no change
  */
 export function confirmWrite(
   registers: Registers,
@@ -306,7 +305,7 @@ export function confirmWrite(
   return isNew ? 'begun' : 'changed'
 }
 
-/** The disk did not take what `recordOf` returned last: a change in it never happened. */
+/** The write failed: its change never happened. @returns whether there was one */
 export function failWrite(registers: Registers, session: string): boolean {
   const row = registers.rows.get(session)
   if (!row?.pending?.isWriting) return false
@@ -345,16 +344,15 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   }
 }
 
-// Only a member whose stream is attached may recover, so that none of its earlier requests is still
-// under way.
+// Only an attached member may recover, so that none of its earlier requests is in flight.
 function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
   return row.present.has(inc) && isOver(row, now)
 }
 
-// Whether nobody may publish any more. A backup has its turn first. A primary that said goodbye
-// leads no more. The disk has what a strict primary acknowledged, unless it refused a sheet, for
-// then the primary goes on without. Any other may publish for as long as its lease lasts.
+// Whether no member may publish any more. The backup has precedence. A primary that said goodbye is
+// primary no longer. A strict primary acknowledged only what is persisted, unless a sheet was
+// refused and it went on without the hub. Any other may publish as long as its lease lasts.
 function isOver(row: Row, now: Millis): boolean {
   const { entry, goodbyes, strict, storeFailed, goneAt, lastYes } = row
   const { primary, backup } = entry.register
@@ -368,14 +366,14 @@ export function find(registers: Registers, session: string): Row | null {
   return registers.rows.get(session) ?? null
 }
 
-/** Whether the proof is that of a member. Nobody speaks for one that said goodbye. */
+/** Whether the proof is the member's. A member that said goodbye cannot attach. */
 export function admits(row: Row, inc: PeerId, proof: Uint8Array): boolean {
   if (row.goodbyes.has(inc)) return false
   const member = row.members.find((listed) => listed.inc === inc)
   return member !== undefined && proves(proof, member.hash)
 }
 
-/** The primary's list after a change of the view: it counts at once, and is on disk later. */
+/** Takes the primary's list of members after a view change: valid at once, persisted later. */
 export function setMembers(
   registers: Registers,
   session: string,
@@ -385,7 +383,7 @@ export function setMembers(
 ): boolean {
   const row = registers.rows.get(session)
   if (!row || row.entry.register.primary !== from) return false
-  // By 0 nobody is meant, so nobody could be seen to come or to go.
+  // Number 0 means no member, whose coming and going would go unnoticed.
   if (members.some(({ inc }) => inc === 0)) return false
   row.members = members
   row.entry.players = Math.min(players, members.length)
@@ -394,7 +392,7 @@ export function setMembers(
   return true
 }
 
-/** YES_I_AM: a late one restores an unreachable session. */
+/** YES_I_AM: even a late one restores an unreachable session. */
 export function receiveYes(
   registers: Registers,
   now: Millis,
@@ -413,12 +411,12 @@ export function receiveYes(
   return true
 }
 
-/** The primary's answer took so long: its round trip is smoothed. */
+/** Smooths the primary's round trip with a new sample. */
 export function noteRoundTrip(row: Row, ms: Millis): void {
   row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
-/** Asks the next primaries, marks silent sessions, and removes those that were silent for long. */
+/** Probes the next primaries, marks silent sessions, and removes long-silent ones. */
 export function wake(registers: Registers, now: Millis, out: RegisterOut): void {
   const { rows, asking } = registers
   const all = (): string[] => Array.from(rows.values(), ({ entry }) => entry.session)
@@ -428,7 +426,7 @@ export function wake(registers: Registers, now: Millis, out: RegisterOut): void 
 }
 
 function ask(registers: Registers, now: Millis, row: Row | undefined, out: RegisterOut): void {
-  // A question carries `heard`, which lengthens a lease that the pending change is about to end.
+  // A probe carries `heard`, which would extend a lease that the pending change is about to end.
   if (!row || row.pending) return
   if (now - row.lastYes > FORGET_MS) return propose(row, null, CHANGED, out)
   row.missed++
@@ -439,7 +437,7 @@ function ask(registers: Registers, now: Millis, row: Row | undefined, out: Regis
   out.send(entry.register.primary, { kind: 'areYouAlive', session: entry.session, nonce, heard })
 }
 
-/** A number that no other question under way has. */
+/** A nonce that no other open probe has. */
 export function nextNonce(registers: Registers): number {
   registers.nonce = (registers.nonce + 1) >>> 0
   return registers.nonce
@@ -450,17 +448,17 @@ export function deadline(registers: Registers): Millis {
   return registers.rows.size === 0 ? Infinity : registers.asking.dueAt
 }
 
-// Whether nobody can serve the session: its primary does not answer, or is gone without a backup.
+// Whether no member can serve it: its primary does not answer, or is gone without a backup.
 function isDead(row: Row, now: Millis): boolean {
   const { primary, backup } = row.entry.register
-  // The members that are left will recover it.
+  // The remaining members will recover it.
   const mayFollow = row.members.some(({ inc }) => inc !== primary && row.present.has(inc))
   if (row.recovers && mayFollow) return false
   if (row.entry.standing === 'unreachable') return true
   return backup === 0 && now - row.goneAt > GONE_MS
 }
 
-/** The stream of a member came or went. */
+/** A member was attached or detached. */
 export function setPresent(
   registers: Registers,
   now: Millis,
@@ -475,21 +473,21 @@ export function setPresent(
   if (row.entry.register.primary === inc) row.goneAt = here ? Infinity : now
 }
 
-// `standing` is derived, but the lobby reads it often and the disk must hold a whole entry.
+// `standing` is derived, but lobbies read it often and the stored entry must be complete.
 function updateStanding(row: Row): void {
   const { entry } = row
   if (row.missed > MISSED_MAX) entry.standing = 'unreachable'
   else entry.standing = entry.players >= entry.playersMax ? 'full' : 'open'
 }
 
-/** No session. */
+/** Registers without sessions. */
 export function create(now: Millis): Registers {
   const asked = { challenges: new Map(), vetoes: new Map() }
   const asking = rounds.create<string>(now + ASK_MS)
   return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
 }
 
-// Takes a row, in place of one of the same session.
+// Adds a row, replacing one of the same session.
 function insert(registers: Registers, row: Row): void {
   const { entry } = row
   const before = registers.rows.get(entry.session)
@@ -514,7 +512,7 @@ function placesOf({ game, room }: Place): [string, string] {
   return [`game ${game}`, `room ${placeOf({ game, room })}`]
 }
 
-/** A room as one text. The length tells it from one whose game ends as this room begins. */
+/** A room as a key. The length separates game and room unambiguously. */
 export function placeOf({ game, room }: Place): string {
   return `${game.length} ${game} ${room}`
 }
@@ -525,8 +523,8 @@ export function inRoom(registers: Registers, place: Place): Row[] {
   return [...ids].map((id) => registers.rows.get(id)!)
 }
 
-// A row as it is before anything happened to it. Its fields are named here, each of them: V8 gives
-// an object that was spread and then got more fields a hidden class of its own, of half a kilobyte.
+// A fresh row. It names every field: V8 gives an object that was spread and then extended a hidden
+// class of its own, half a kilobyte.
 function rowOf(record: SessionRecord, now: Millis): Row {
   const { entry, members, recovers, hosts, entrants, invitations } = record
   return {

@@ -1,29 +1,29 @@
 /**
- * Which relayed datagrams may wait in the stream of a member (SE-16).
+ * Admission of relayed datagrams to the send queue of a member's stream (SE-16).
  *
- * A stream delivers in order, so one source that sends more than its target reads would delay all
- * others, or have them dropped. So each source has a share of the queue: as much as is free
- * (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). One source alone may fill half of
- * it; of n that flood, each has one part of n + 1, and one is always free. A source with nothing
+ * A stream delivers in order, so a source that sends more than its target reads would delay all
+ * others, or get them dropped. So each source may hold as much of the queue as is free (dynamic
+ * thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). One source alone may fill half of it; n
+ * flooding sources get one part of n + 1 each, and one part is always free. A source with nothing
  * in the queue may always send a little.
  *
- * The datagrams are not held here: the stream reports how many bytes wait, and as it is in order
+ * The datagrams are not stored here. The stream reports how many bytes wait; as it is ordered,
  * these are the newest that were sent.
  */
 
-/** Most relayed bytes that wait in a stream. */
+/** Most relayed bytes waiting in a stream. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
-/** Bytes that a source may always have in the queue: two datagrams. */
+/** Bytes that each source may always have in the queue: two datagrams. */
 export const SHARE_MIN = 2_560
 
-/** Datagrams that may wait in one stream. */
+/** The datagrams that may wait in one stream. */
 export interface RelayQueue {
-  /** What was sent, oldest first; `head` is where that begins which may still wait. */
+  /** Sent datagrams, oldest first; from `head` on they may still wait. */
   sent: { source: string; bytes: number }[]
   head: number
-  /** The sum of those. */
+  /** Bytes from `head` on. */
   total: number
-  /** By source. */
+  /** Bytes by source. */
   held: Map<string, number>
 }
 
@@ -33,7 +33,7 @@ export function create(): RelayQueue {
 }
 
 /**
- * Whether a datagram may be put into the stream; if so, it is counted.
+ * Whether a datagram may enter the stream; if so, counts it.
  *
  * @param backlog  bytes that wait in the stream now
  */
@@ -42,7 +42,7 @@ export function admit(queue: RelayQueue, backlog: number, source: string, bytes:
   const held = queue.held.get(source) ?? 0
   const free = RELAY_BACKLOG_MAX - backlog
   if (held + bytes > Math.max(SHARE_MIN, free)) return false
-  // The minimum shares of many sources are bounded too.
+  // Bounds the minimum shares of many sources.
   if (backlog > 2 * RELAY_BACKLOG_MAX) return false
   queue.sent.push({ source, bytes })
   queue.total += bytes
@@ -50,7 +50,7 @@ export function admit(queue: RelayQueue, backlog: number, source: string, bytes:
   return true
 }
 
-// Datagrams that no longer wait were read.
+// Removes datagrams that no longer wait.
 function dropRead(queue: RelayQueue, backlog: number): void {
   const { sent, held } = queue
   while (queue.total > backlog) {

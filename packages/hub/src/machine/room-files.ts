@@ -1,4 +1,4 @@
-/** Rooms of the archive as files, and back: for who runs a hub. */
+/** Export and import of stored rooms as files, for the operator of a hub. */
 
 import { termOf } from '../../../holdfast/src/machine.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
@@ -11,9 +11,9 @@ import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import type { Hub, HubOut, Turn } from './state.ts'
 import { readRecord } from './records.ts'
 
-/** How long a saved room is kept whose terms do not say: ten minutes. */
+/** Retention of a saved room whose terms set none, in minutes. */
 const KEPT_MINUTES = 10
-// A room that is written ten times while it is read is read in the end.
+// Attempts to read a room that is written meanwhile.
 const TRIES_MAX = 10
 
 interface Reading {
@@ -21,7 +21,7 @@ interface Reading {
   readonly out: Pick<HubOut, 'read'>
 }
 
-/** A room as the disk has it; null if nothing of it is there. */
+/** A room as persisted; null if there is none. */
 export function exportRoom({ hub, out }: Reading, place: register.Place): Saved | null {
   const session = archive.sessionIn(hub.archive, place)
   if (session === null) return null
@@ -32,7 +32,7 @@ export function exportRoom({ hub, out }: Reading, place: register.Place): Saved 
   return null
 }
 
-// The disk may take another write between two sheets: the record tells.
+// A write between two sheets is detected by its record.
 function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const key = archive.recordOf(session)
   const before = out.read(key)
@@ -54,13 +54,13 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   return { ...place, recovers, hosts, entrants, next, time, index, sheets }
 }
 
-/** Why a saved room is not taken. */
+/** Why an import is refused. */
 export type ImportRefusal = 'is there' | 'full' | 'too large'
 
 /**
- * Keeps a saved room from now on, as the session that it was, until its time is over.
+ * Stores a saved room as the same session until it expires.
  *
- * @param as  under which game and room
+ * @param as  the game and room to store it under
  */
 export function importRoom(
   { hub, now, out }: Turn,

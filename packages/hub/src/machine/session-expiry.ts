@@ -1,11 +1,11 @@
 /**
- * How long a session lasts whose members are all away (SE-8).
+ * How long a session lasts while all its members are away (SE-8).
  *
- * A session that no member ever attended ends as soon as its founder's stream closes, and after
- * NEVER_MS in any case. Otherwise it lasts as long as it was attended, within ABSENT_MIN_MS and
- * ABSENT_MAX_MS: sessions opened to fill the hub end in seconds, and a played one survives a
- * network that is down for minutes. A session read from disk has RESTART_MS, for its members are
- * still on their way back.
+ * A session that no member ever attended ends when its founder's stream closes, and after NEVER_MS
+ * in any case. Otherwise it lasts as long as it was attended, within ABSENT_MIN_MS and
+ * ABSENT_MAX_MS: sessions created to fill the hub end in seconds, and a played one survives minutes
+ * of network failure. A session restored from disk gets RESTART_MS, because its members are still
+ * reconnecting.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -17,16 +17,16 @@ import type { SessionExpiry, Hub, Turn } from './state.ts'
 
 /** Longest wait of a new session for its first member. */
 export const NEVER_MS: Millis = 10_000
-/** Shortest stay of a session whose members are all away, */
+/** Shortest time that a session outlasts its attached members. */
 export const ABSENT_MIN_MS: Millis = 30_000
-/** and the longest. */
+/** Longest such time. */
 export const ABSENT_MAX_MS: Millis = 600_000
-/** How long sessions wait for their members after a start of the hub. */
+/** How long restored sessions wait for their members after a restart of the hub. */
 export const RESTART_MS: Millis = 120_000
 /** Shortest time between two sweeps. */
 const SWEEP_MS: Millis = 1_000
 
-/** The expiry of a session; one that was read from disk gets it here. */
+/** The expiry of a session; created here for one restored from disk. */
 export function expiryOf(hub: Hub, now: Millis, session: string): SessionExpiry {
   const known = hub.expiries.get(session)
   if (known) return known
@@ -36,14 +36,14 @@ export function expiryOf(hub: Hub, now: Millis, session: string): SessionExpiry 
   return made
 }
 
-/** A session was added. */
+/** Starts the expiry of a new session. */
 export function track(hub: Hub, now: Millis, session: string, account: Account): void {
   account.rooms++
   const never = { attended: false, since: null, awayAt: now, total: 0, until: now + NEVER_MS }
   hub.expiries.set(session, { serial: ++hub.serials, founder: account.place, ...never })
 }
 
-/** A member attached, by a stream of that address. */
+/** Notes that a member attached by a stream of that address. */
 export function noteAttached(hub: Hub, now: Millis, session: string, account: Account): void {
   const own = expiryOf(hub, now, session)
   own.attended = true
@@ -54,7 +54,7 @@ export function noteAttached(hub: Hub, now: Millis, session: string, account: Ac
   account.rooms++
 }
 
-/** A member detached. */
+/** Notes that a member detached. */
 export function noteDetached(hub: Hub, now: Millis, session: string): void {
   const own = hub.expiries.get(session)
   if (!own || own.since === null || hub.attached.has(session)) return
@@ -64,12 +64,12 @@ export function noteDetached(hub: Hub, now: Millis, session: string): void {
   own.until = now + Math.min(ABSENT_MAX_MS, Math.max(minimumOf(hub, session), own.total))
 }
 
-// Members of a kept room may go on without the hub for SILENT_MS.
+// Members of a stored room may play on without the hub for SILENT_MS.
 function minimumOf({ archive: { rooms } }: Hub, session: string): Millis {
   return rooms.has(session) ? Math.max(ABSENT_MIN_MS, SILENT_MS) : ABSENT_MIN_MS
 }
 
-/** The stream that added these sessions closed: those that nobody attended end. */
+/** The stream that founded these sessions closed: those that no member attended end. */
 export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   for (const session of founded) {
     const own = turn.hub.expiries.get(session)
@@ -79,7 +79,7 @@ export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   }
 }
 
-/** A session ended. */
+/** Forgets a session that ended. */
 export function untrack({ expiries, budgets: own }: Hub, session: string): void {
   const account = own.accounts.get(expiries.get(session)?.founder ?? '')
   if (account) account.rooms--
@@ -87,13 +87,13 @@ export function untrack({ expiries, budgets: own }: Hub, session: string): void 
   budgets.roomEnded(own, session)
 }
 
-/** Ends a session if its time is over; a change that waits for the disk delays that. */
+/** Ends an expired session; a pending change delays that. */
 export function endIfExpired({ hub, now, out }: Turn, session: string): void {
   if (expiryOf(hub, now, session).until > now) return
   if (register.endSession(hub.registers, session, out)) hub.counters.abandoned++
 }
 
-/** Ends sessions whose time is over. */
+/** Ends expired sessions. */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.absentAt) return
@@ -101,7 +101,7 @@ export function sweep(turn: Turn): void {
   for (const session of hub.registers.rows.keys()) endIfExpired(turn, session)
 }
 
-/** The session whose members are away longest; null if none are for more than NEVER_MS. */
+/** The session without members for longest; null if none for more than NEVER_MS. */
 export function longestAbsent(hub: Hub, now: Millis): string | null {
   let found: string | null = null
   let oldest = now - NEVER_MS

@@ -1,6 +1,6 @@
 /**
- * The sessions of the register as streams ask for them: GET_ALL_SERVERS, GET_THIS_SERVER,
- * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
+ * Requests about sessions: GET_ALL_SERVERS, GET_THIS_SERVER, ADD_SERVER, CHANGE_SERVER, and the
+ * answer to a change once it is persisted.
  */
 
 import {
@@ -52,12 +52,12 @@ import {
   type Turn,
 } from './state.ts'
 
-// Rooms that the owner of the hub has closed: their sessions end, nothing of them is kept, and for
-// a while nobody comes in or opens the room anew; all of them read why.
+// Rooms that the operator has closed: their sessions end, their stored state is dropped, and for a
+// while joins and founding are refused with the operator's reason.
 
 const encoder = new TextEncoder()
 
-/** Closes a room. @returns how many sessions end with it: one, or none */
+/** Closes a room. @returns how many sessions end: one or none */
 export function close(turn: Turn, place: Place, shut: { why: string; until: Millis }): number {
   const { hub, now } = turn
   for (const [key, { until }] of hub.closedRooms) if (until <= now) hub.closedRooms.delete(key)
@@ -69,13 +69,13 @@ export function close(turn: Turn, place: Place, shut: { why: string; until: Mill
   return rows.length
 }
 
-// Its members find that they are in no session any more, and learn why when they come back.
+// Its members notice that their session is gone, and learn why when they come back.
 function end(turn: Turn, session: string): void {
   detachAll(turn, session)
   register.endSession(turn.hub.registers, session, turn.out)
 }
 
-/** The hub drops what is kept of closed rooms, where the disk refused that before. */
+/** Drops closed rooms that are still stored because an earlier write failed. */
 export function sweepClosed(turn: Turn): void {
   for (const [place, { until }] of turn.hub.closedRooms) {
     const session = turn.hub.archive.places.get(place)
@@ -83,7 +83,7 @@ export function sweepClosed(turn: Turn): void {
   }
 }
 
-// Why nobody comes into a room now, and until when if that fits; null if it is not closed.
+// Why a room is closed, and until when if that fits; null if it is open.
 function closedReason({ hub, now }: At, place: Place): string | null {
   const shut = hub.closedRooms.get(placeOf(place))
   if (!shut || shut.until <= now) return null
@@ -91,13 +91,13 @@ function closedReason({ hub, now }: At, place: Place): string | null {
   return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
 }
 
-// The disk has something of a session; one of a closed room ends now, if it did not before.
+// After a write of a session: if its room is closed and it goes on, it ends now.
 function endIfClosed(turn: Turn, session: string): void {
   const row = register.find(turn.hub.registers, session)
   if (row && closedReason(turn, row.entry) !== null) end(turn, session)
 }
 
-/** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
+/** GET_ALL_SERVERS: one message per session of a page, then LAST_MESSAGE (T21). */
 export function list(call: Call, message: ToHub & { kind: 'list' }): void {
   const { hub, now, connection, out } = call
   const { request, game, after } = message
@@ -125,12 +125,12 @@ function registerMessage(row: register.Row, request: number, ok: boolean, out: H
   return { kind: 'register', request, session, ok, register: known, leader }
 }
 
-/** Whether a change of this session is on its way to the disk. */
+/** Whether a change of this session is not persisted yet. */
 export function mustWait(hub: Hub, session: string): boolean {
   return (register.find(hub.registers, session)?.pending ?? null) !== null
 }
 
-/** A request waits until the disk has answered: of each kind the newest of a stream. */
+/** Defers a request until the write is over; of each kind only the newest of a stream waits. */
 export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
   const others = (hub.waiting.get(session) ?? []).filter((other) => {
     return other.connection !== connection || other.message.kind !== message.kind
@@ -138,15 +138,15 @@ export function wait({ hub, connection }: Call, session: string, message: ToHub)
   hub.waiting.set(session, [...others, { connection, message }])
 }
 
-/** ADD_SERVER: a ticket is read first, if one is shown. */
+/** ADD_SERVER: a ticket, if given, is read first. */
 export function add(call: Call, message: Add): void {
   const { hub, now, connection, from, out } = call
-  // A process that looks for a session is in none: it was removed from its former one.
+  // A process that looks for a session is in none: its former session removed it.
   detach(call)
   const unfit = whyInvalid(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
   if (message.ticket === '') return admit(call, message, null)
-  // A player whom a ticket let in before needs none.
+  // A player admitted by ticket before needs none.
   const known = register.findAlive(hub.registers, now, message)
   if (known && entrantOf(known.entrants, message.key)) return admit(call, message, null)
   if (message.ticket.startsWith(INVITATION)) return admit(call, message, null)
@@ -155,7 +155,7 @@ export function add(call: Call, message: Add): void {
   out.check(connection, message.ticket)
 }
 
-/** A member makes an invitation, which is answered once the disk has it. */
+/** A member registers an invitation; answered once persisted. */
 export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   const { hub, connection, from, out } = call
   const { session, inc } = from
@@ -176,7 +176,7 @@ export function receiveTicket(call: Call, ticket: string, claims: Claims | strin
   admit(call, pendingAdd, claims)
 }
 
-/** The application let somebody in, or says why not. */
+/** The application's verdict on an applicant. */
 export function receiveVerdict(call: Call, about: Applicant, why: string | null): void {
   const { connection, out } = call
   const open = admission.receiveVerdict(call, about, why === null)
@@ -186,7 +186,7 @@ export function receiveVerdict(call: Call, about: Applicant, why: string | null)
   refuse(connection, message.request, `${NOT_ADMITTED}${why}`, out)
 }
 
-// The session exists, or is created once the disk has it.
+// Joins the process to its session, or creates one once persisted.
 function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, connection, out } = call
   const { request, key } = message
@@ -195,7 +195,7 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const shut = closedReason(call, message)
   if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
   const { known, kept } = found(call, message)
-  // Whether a room may be opened is not certain before the disk has answered.
+  // A write in flight decides whether the room may be opened.
   const writing = known ? null : archive.pendingSession(hub.archive, message)
   if (writing !== null) return wait(call, writing, message)
   if (typeof kept === 'number') {
@@ -223,8 +223,8 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   send(connection, welcome(call, known, message, false), out)
 }
 
-// A session that somebody serves, or will; a kept room that may be opened, or for how many ms it
-// may not. A session to which nobody is attached, as after a start of the hub, is not waited for.
+// The session of the room that is or will be served; or its stored room, or the ms until that may
+// be opened. A session without attached members, as after a restart of the hub, is not awaited.
 function found(
   { hub, now }: At,
   message: Add,
@@ -292,7 +292,7 @@ function welcome(
   return { kind: 'added', request, created, entry, leader, admission: admitted, opened }
 }
 
-// A room costs a place on disk, however short it lives.
+// Even a short-lived room costs a record on disk.
 function mayFound(call: Call): budgets.Exceeded | null {
   const { hub, now, from, out } = call
   const { stream, address, hub: all } = hub.budgets.limits
@@ -301,7 +301,7 @@ function mayFound(call: Call): budgets.Exceeded | null {
   }
   if (from.account.rooms >= address.rooms) return budgets.refuse(hub.budgets, 'address', 'rooms')
   if (hub.registers.rows.size >= all.rooms) {
-    // Whoever asks again finds the place of a session whose members are away for longest.
+    // Frees the place of the session without members for longest, for a retry.
     const absent = sessionExpiry.longestAbsent(hub, now)
     if (absent !== null) register.endSession(hub.registers, absent, out)
     return budgets.refuse(hub.budgets, 'hub', 'rooms')
@@ -322,8 +322,8 @@ function whyInvalid({ games }: Hub, wish: ToHub & { kind: 'add' }): string | nul
 }
 
 /**
- * CHANGE_SERVER: refused at once, or answered once the disk has it. A takeover is asked for
- * before: its primary may live.
+ * CHANGE_SERVER: refused at once, or answered once persisted. Before a takeover the primary is
+ * challenged: it may be alive.
  */
 export function change(call: Call, message: ToHub & { kind: 'change' }): void {
   const { hub, now, connection } = call
@@ -343,7 +343,7 @@ function veto({ hub, out }: Turn, connection: number, demand: Challenge['demand'
   send(connection, { kind: 'alive', request, session }, out)
 }
 
-/** The primary of a session answers a challenge: it keeps its role, unless its veto has lapsed. */
+/** The primary answers a challenge: it keeps its role, unless its veto has lapsed. */
 export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
   const { hub, now, from } = call
   const { session } = message
@@ -359,7 +359,7 @@ export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
   else proceed(call, answered.challenge)
 }
 
-/** Makes the compare-and-set for takeovers whose primaries did not answer in time. */
+/** Makes the compare-and-set for takeovers whose primary did not answer in time. */
 export function proceedDue(turn: Turn): void {
   for (const due of challenge.takeDue(turn.hub.registers, turn.now)) proceed(turn, due)
 }
@@ -382,7 +382,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
     hub.counters.conflicts++
     return send(connection, no, out)
   }
-  // All attached members are notified.
+  // The cost of notifying all attached members.
   const crowd = refusals.spend(call, 'rows', hub.attached.get(session)?.size ?? 0)
   if (crowd) return refusals.answer(call, request, crowd)
   if (register.change(hub.registers, now, message, out)) {
@@ -393,7 +393,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   send(connection, no, out)
 }
 
-/** The disk has the record: answers the request for the change, then notifies the others. */
+/** The record is persisted: answers the request for the change, then notifies the others. */
 export function confirmWrite(turn: Turn, session: string): void {
   const { hub, now, out } = turn
   const row = register.find(hub.registers, session)
@@ -420,7 +420,7 @@ export function confirmWrite(turn: Turn, session: string): void {
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }
 
-// A member that recovers a session goes on from the sheets of the former primary, if they have more
+// A member that recovers a session continues from the former primary's sheets if they contain more
 // than was published.
 function sendStored(
   turn: Turn,
@@ -444,7 +444,7 @@ function sendSheets(
   for (const piece of pieces) send(connection, { kind: 'sheet', session, ...piece }, out)
 }
 
-// The process that opened a kept room gets its sheets, or the answer that they cannot be read.
+// The opener of a stored room gets its sheets, or learns that they cannot be read.
 function answerFounder(
   turn: Turn,
   row: register.Row,
@@ -464,7 +464,7 @@ function answerFounder(
   listing.notifySession(row, 'founded', out)
 }
 
-/** The write of an entrant or of a replaced room failed: refuses their requests. */
+/** The write of an entrant, an invitation or a replaced room failed: refuses their requests. */
 export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
   const row = register.find(hub.registers, session)
   const waiting = hub.waiting.get(session)
@@ -482,7 +482,7 @@ export function refuseEntrants({ hub, out }: Turn, session: string, why: string)
   hub.waiting.set(session, left)
 }
 
-/** The write failed: refuses the change in it. */
+/** The write failed: refuses the request for its change. */
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   if (!register.failWrite(hub.registers, session)) return
   hub.counters.unkept++
@@ -491,7 +491,7 @@ export function failWrite({ hub, out }: Turn, session: string, why: string): voi
   hub.pendingRequests.delete(session)
   if (!asked) return
   const from = hub.connections.get(asked.connection)
-  // A process that asks again until there is room has created nothing so far.
+  // A process that retries until there is room has created nothing so far.
   if (asked.kind === 'add' && from) {
     from.created--
     budgets.giveBack(hub.budgets, from.account, 'registrations', 1)

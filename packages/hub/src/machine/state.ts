@@ -1,4 +1,4 @@
-/** The state of the hub, its sink, and how it sends messages. */
+/** The state of the hub, its sink, and functions to send messages. */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import type { Closing } from '../../../holdfast/src/ports.ts'
@@ -21,156 +21,153 @@ import { encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 
-/** Tickets, as a hub takes them. */
+/** The hub's ticket policy. */
 export interface Ticketing {
-  /** The games whose rooms nobody enters without one; null for all. */
+  /** The games whose rooms require a ticket; null for all. */
   closed: ReadonlySet<string> | null
 }
 
-/** A player who wants in, as the application sees it. */
+/** A player who wants to join, as the application sees it. */
 export interface Applicant {
   readonly game: string
   readonly room: string
-  /** The public key of the player, in hexadecimal digits. It is proved to the primary, not here. */
+  /** The player's public key, in hexadecimal. It is proved to the primary, not to the hub. */
   readonly key: string
   /** See RIGHTS. */
   readonly rights: number
-  /** Of the ticket or the invitation by which they come; empty for none. */
+  /** The id of their ticket or invitation; empty for none. */
   readonly ticket: string
-  /** The address of the stream, as limits count it: an IPv4 address, or 64 bits of IPv6. */
+  /** The stream's address as limits count it: an IPv4 address, or 64 bits of IPv6. */
   readonly address: string
-  /** Whether they would open the room. */
+  /** Whether they would found the room. */
   readonly founding: boolean
 }
 
 /** One stream. */
 export interface Connection {
-  /** The process sent HELLO in a version that we support. */
+  /** Whether it sent HELLO in a supported version. */
   greeted: boolean
   session: string
-  /** The member for which the stream speaks, or 0. */
+  /** The member that the stream speaks for, or 0. */
   inc: PeerId
-  /** A newer stream speaks for its member, so it attaches as nobody any more. */
+  /** Whether a newer stream took its member's place: it may not attach again. */
   isReplaced: boolean
-  /** The session that the process found last: its primary and the process exchange KNOCKs. */
+  /** The session found last, with whose primary the process exchanges KNOCKs. */
   foundSession: string
-  /** Its request whose ticket is being read; null for none. */
+  /** The request whose ticket is being read; null for none. */
   pendingAdd: Add | null
   /** The request that the application decides about; the player it approved, by place and key. */
   pendingConsult: { message: Add; readonly claims: Claims | string | null } | null
   approved: string
-  /** Sessions that the process created. */
+  /** Number of sessions that it created. */
   created: number
-  /** Of them, those whose disk or founder has still to come. */
+  /** Their ids; those that no member attended end with this stream. */
   founded: Set<string>
-  /** Of its address. */
+  /** The account of its address. */
   account: Account
-  /** The token buckets of the stream itself. */
+  /** Its own token buckets. */
   buckets: Buckets
-  /** A sheet of which pieces are still to come. */
+  /** A sheet with missing pieces. */
   sheet: Incoming | null
-  /** The session in which it has a seat, or ''. */
+  /** The session in which it has a seat; '' for none. */
   seat: string
-  /** When it last sent anything, and when it last made a request. */
+  /** When it last sent a message, and when it last made a request. */
   lastMessageAt: Millis
   lastRequestAt: Millis
-  /** When each limit was last reported to it, by code. */
+  /** When each exceeded limit was last reported to it, by code. */
   reportedAt: Map<string, Millis>
 }
 
 /** The whole state of the hub. */
 export interface Hub {
-  /** The only games that sessions may have; null for any. */
+  /** The only games that are allowed; null for any. */
   games: ReadonlySet<string> | null
-  /** Null where nobody needs a ticket, and none is taken. */
+  /** Null: tickets are neither needed nor accepted. */
   tickets: Ticketing | null
-  /** The application decides too who comes in. */
+  /** Whether the application decides about joins as well. */
   consults: boolean
-  /** Rooms that are closed, by game and name: why, and until when. */
+  /** Closed rooms, by `placeOf`: the reason, and until when. */
   closedRooms: Map<string, { why: string; until: Millis }>
   registers: register.Registers
-  /** Rooms that outlive their members; and when they are looked through next. */
+  /** Persisted rooms, and when they are swept next. */
   archive: Archive
   archivedAt: Millis
   startedAt: Millis
-  /** Differs after each start. */
+  /** Random; differs after each start. */
   boot: number
-  /** By which members check what it signs (Ed25519). */
+  /** The public key of its signatures (Ed25519). */
   key: Uint8Array
   connections: Map<number, Connection>
-  /** Streams that have not sent HELLO, and since when; oldest first. */
+  /** Streams that have not sent HELLO, and when they opened; oldest first. */
   mute: Map<number, Millis>
   /** The streams of attached members, by session. */
   attached: Map<string, Map<PeerId, number>>
-  /** Members that were removed a moment ago, by `removedKey`; oldest first. */
+  /** Recently removed members, by `removedKey`; oldest first. */
   removed: Map<string, Removed>
-  /** The request behind the change that the disk is to take, by session. */
+  /** The request behind a pending change, by session. */
   pendingRequests: Map<string, PendingRequest>
-  /**
-   * Requests that wait until the disk has answered, by session: the newest of a kind for each
-   * stream.
-   */
+  /** Requests that wait for a write, by session: the newest of a kind for each stream. */
   waiting: Map<string, Waiting[]>
-  /** Counts sessions that were created since the start. */
+  /** Sessions created since the start. */
   created: number
   budgets: Budgets
-  /** By session: when it was attended, and when it ends. */
+  /** The expiry of each session. */
   expiries: Map<string, SessionExpiry>
-  /** Counts sessions that were known since the start. */
+  /** Sessions known since the start. */
   serials: number
   listing: Listing
-  /** When a stranger may have been silent for too long; Infinity if there is none. */
+  /** When a non-member may have been silent for too long; Infinity if there is none. */
   sweepAt: Millis
-  /** Not sooner than this sessions without members are looked for. */
+  /** When sessions without members are swept next. */
   absentAt: Millis
   counters: typeof COUNTERS
 }
 
-/** When a session was attended, and the address that opened it. */
+/** When members were attached to a session, and who founded it. */
 export interface SessionExpiry {
-  /** Each session has a larger number than those before. */
+  /** Larger than that of each session before. */
   readonly serial: number
-  /** The address that opened it, '' while that is not known. */
+  /** The address that founded it; '' while unknown. */
   founder: string
-  /** Whether a member was attached at all. */
+  /** Whether a member was ever attached. */
   attended: boolean
-  /** Since when members are attached; null if none is. */
+  /** Since when members have been attached; null if none is. */
   since: Millis | null
-  /** Since when none is. */
+  /** Since when none has been. */
   awayAt: Millis
-  /** How long members were attached before. */
+  /** How long members were attached before, in all. */
   total: Millis
-  /** When it ends, if nobody comes. */
+  /** When it ends if no member attaches. */
   until: Millis
 }
 
-/** The rooms as lists have them. */
+/** A snapshot of the list of rooms. */
 export interface Listing {
-  /** When they were looked at last. */
+  /** When it was made. */
   madeAt: Millis
-  /** By game, '' for all of them, in the order of lists. */
+  /** Rooms by game, '' for all games, in list order. */
   games: Map<string, Item[]>
-  /** Pages that were asked for since, by game and cursor. */
+  /** Pages requested since, by game and cursor. */
   pages: Map<string, Page>
 }
 
 /** One room in a list. */
 export interface Item {
   entry: Entry
-  /** Players, or -1 where nobody answers. */
+  /** Number of players, or -1 if the room is unreachable. */
   rank: number
-  /** Of those of one rank the older one comes first. */
+  /** Of equal ranks the lower serial comes first. */
   serial: number
 }
 
 /** A part of a list. */
 export interface Page {
   items: readonly Item[]
-  /** Where the next one begins; '' if this is the last. */
+  /** The cursor of the next page; '' if this is the last. */
   next: string
 }
 
-/** Something happens at a hub: when, and where what it does goes. */
+/** One event at a hub: its time, and the sink of its effects. */
 export interface Turn {
   readonly hub: Hub
   readonly now: Millis
@@ -180,13 +177,13 @@ export interface Turn {
 /** A hub at a moment. */
 export type At = Omit<Turn, 'out'>
 
-/** A message of a stream, by its number. */
+/** One event of a stream, by its number. */
 export interface Call extends Turn {
   readonly connection: number
   readonly from: Connection
 }
 
-/** A member that is not in the newest list: for a while it still gets what others send it. */
+/** A member that the newest list lacks: for a while it still receives datagrams. */
 export interface Removed {
   connection: number
   session: string
@@ -194,25 +191,25 @@ export interface Removed {
   until: Millis
 }
 
-/** The key under which a removed member is kept. */
+/** The key of a removed member. */
 export function removedKey(session: string, inc: PeerId): string {
   return `${inc} ${session}`
 }
 
-/** A request that is answered once the disk has its change. */
+/** A request that is answered once its change is persisted. */
 export type PendingRequest =
   | { connection: number; kind: 'add'; message: Add; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
-/** A room that may be opened again, with its next epoch. */
+/** A stored room that may be reopened, with its next epoch. */
 export interface Opening {
   readonly stored: StoredRoom
   readonly epoch: number
-  /** The number of the member that opens it. */
+  /** The number of the opening member. */
   readonly inc: PeerId
 }
 
-/** A message that waits for the disk. */
+/** A request that waits for a write. */
 export interface Waiting {
   connection: number
   message: ToHub
@@ -227,31 +224,31 @@ const COUNTERS = {
   /** Relayed datagrams dropped because their target's stream is behind. */
   congested: 0,
   malformed: 0,
-  /** Replies, lists of members and answers from a member that may not send them. */
+  /** Messages from a sender without the role that they require. */
   forged: 0,
-  /** Streams that were closed for too many messages (`flooding`), or for no HELLO (`mute`). */
+  /** Streams closed for too many messages (`flooding`), or for no HELLO (`mute`). */
   flooding: 0,
   mute: 0,
   changes: 0,
   /** Compare-and-sets that failed. */
   conflicts: 0,
-  /** Takeovers that were not made because the primary answered. */
+  /** Takeovers that the primary vetoed. */
   vetoes: 0,
-  /** Sessions and changes that were refused because the disk did not take them. */
+  /** Sessions and changes refused because their write failed. */
   unkept: 0,
-  /** Streams that were closed because their message made the hub's code throw. */
+  /** Streams closed because their message made the hub's code throw. */
   thrown: 0,
-  /** Sessions that ended because their members stayed away. */
+  /** Sessions that ended while their members stayed away. */
   abandoned: 0,
 }
 
-/** What happens to a room: to its session, and to the players in it. */
+/** A change of a room: of its session, or of its players. */
 export type RoomChange = {
   kind: 'founded' | 'moved' | 'ended' | 'joined' | 'left'
   session: string
   game: string
   room: string
-  /** The number and the public key of the player; but for `joined` and `left`, who serves. */
+  /** The player who joined or left, else the primary: number and public key. */
   player: number
   key: Uint8Array
 }
@@ -261,31 +258,31 @@ export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
   /** Relays a datagram, unreliably: one that cannot leave at once is dropped. */
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
-  /** The same between a primary and a caller: its number, or 0 for the caller itself. */
+  /** The same between a primary and a caller: the caller's number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
-  /** Asks the application about somebody who may come in: `receiveVerdict` follows, once. */
+  /** Asks the application about an applicant: `receiveVerdict` follows, once. */
   consult(connection: number, applicant: Applicant): void
-  /** Asks what a ticket says: `receiveTicket` follows, once. */
+  /** Reads a ticket: `receiveTicket` follows, once. */
   check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
   sign(message: Uint8Array): Uint8Array
   /**
-   * What is owed of this session must be written, all of it or nothing: `recordOf` and `changesOf`,
-   * then `confirmWrite` or `failWrite`.
+   * Requests an atomic write of this session's changes: `recordOf` and `changesOf`, then
+   * `confirmWrite` or `failWrite`.
    */
   record(session: string): void
-  /** What the disk has under that key; null for nothing, or what cannot be read. */
+  /** The stored value of a key; null if there is none, or it cannot be read. */
   read(key: string): Uint8Array | null
   close(connection: number, closing: Closing): void
-  /** Something happened to a room. */
+  /** Reports a change of a room. */
   roomChanged(event: RoomChange): void
 }
 
 /**
- * A hub that has read its disk.
+ * A hub without sessions; `restore` follows.
  *
  * @param boot  a random number of 32 bits
- * @param key   by which members check what it signs
+ * @param key   the public key of its signatures
  */
 export function create(
   now: Millis,
@@ -322,20 +319,20 @@ export function create(
   }
 }
 
-/** The stream speaks in this turn; null if it is gone. */
+/** This turn as an event of a stream; null if the stream is gone. */
 export function callOf({ hub, now, out }: Turn, connection: number): Call | null {
   const from = hub.connections.get(connection)
   return from ? { hub, now, out, connection, from } : null
 }
 
-/** Whether a stream is that of its member in that session. */
+/** Whether a stream is attached to its member in that session. */
 export function isAttachedTo({ hub, connection, from }: Call, session: string): boolean {
   const { inc } = from
   if (inc === 0 || from.session !== session) return false
   return hub.attached.get(session)?.get(inc) === connection
 }
 
-/** The sink of the functions of register.ts. */
+/** The sink for register.ts. */
 export function registerOut({ hub, out }: Turn): register.RegisterOut {
   return {
     record: (session) => out.record(session),
@@ -346,14 +343,14 @@ export function registerOut({ hub, out }: Turn): register.RegisterOut {
   }
 }
 
-/** Sends a message to all attached members of a session. */
+/** Sends a message to all attached members of a session except `but`. */
 export function broadcast(
   { hub, out }: Turn,
   session: string,
   news: FromHub,
   but: PeerId = 0,
 ): void {
-  // One message to many is encoded once.
+  // Encoded once for all.
   const bytes = frameMessage(encode(fromHub, news))
   for (const [inc, connection] of hub.attached.get(session) ?? []) {
     if (inc !== but) out.send(connection, bytes)
@@ -370,10 +367,10 @@ export function send(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
 }
 
-// A reason may carry a sentence of the store, which names a file.
+// A reason may contain an error of the store, which names a file.
 function cut(why: string): string {
   const bytes = new TextEncoder().encode(why)
   if (bytes.length <= REASON_MAX) return why
-  // A character that the cut destroys becomes a replacement of three bytes.
+  // A truncated character decodes to a replacement of three bytes.
   return new TextDecoder().decode(bytes.subarray(0, REASON_MAX - 3))
 }

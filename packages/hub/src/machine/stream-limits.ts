@@ -1,11 +1,10 @@
 /**
  * Limits on open streams (SE-9).
  *
- * An address may have so many streams, and so may the hub. Where one more would be too many, an
- * idle stream is closed: one that speaks for no member and has asked for nothing for a while, of
- * the same address, or of the address with most of them if the hub is full. If there is none, the
- * new stream is refused. So an address that hoards streams makes room for others, and no member
- * ever does.
+ * Streams are bounded per address and per hub. To admit one more, an idle stream is closed: one
+ * that speaks for no member and has requested nothing for a while, of the same address, or of the
+ * address with most such streams if the hub is full. If there is none, the new stream is refused.
+ * So an address that hoards streams makes room for others, and no member ever does.
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
@@ -14,7 +13,7 @@ import type { Account, Exceeded } from './budgets.ts'
 import * as refusals from './refusals.ts'
 import { type Call, callOf, type Connection, type Hub, type Turn } from './state.ts'
 
-/** A stream is idle after so long without a request. */
+/** A stream without a request for this long is idle. */
 export const UNUSED_MS: Millis = 1_000
 
 /** Makes room for a new stream, or closes it. */
@@ -51,7 +50,7 @@ export function setMember(
   from.inc = inc
 }
 
-// The address with most streams that speak for no member.
+// The address with the most streams that speak for no member.
 function fullest({ budgets: { accounts } }: Hub): Account | null {
   let found: Account | null = null
   let most = 0
@@ -77,7 +76,7 @@ function closeIdle(call: Call, account: Account | null, who: Exceeded['who']): b
   return true
 }
 
-/** Closes streams of strangers that were silent for too long. */
+/** Closes streams of non-members that were silent for too long. */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.sweepAt) return

@@ -1,11 +1,11 @@
 /**
- * Beacons: what a page says as it ends comes as a request too, for browsers drop what such a page
- * sends on its stream: Firefox always, Chromium on a busy machine now and then.
+ * Beacons: a page that ends also sends its last messages as an HTTP request, because browsers drop
+ * what it sends on its stream then: Firefox always, Chromium on a busy machine now and then.
  *
- * A beacon is a stream that opens, says what is in the body, and closes: so it may do no more than
- * a stream, and costs as much. Its `attach` would end an older stream of the same page, which may
- * still bring what the page said before: so it waits for the end of that one. What is behind its
- * `attach` waits until that is answered.
+ * A beacon is replayed as a stream that opens, sends the messages in the body, and closes, so it
+ * has the rights and the costs of a stream. Its `attach` would end the page's older stream, which
+ * may still deliver earlier messages, so it waits until that stream has ended. Messages after
+ * `attach` wait for its answer.
  */
 
 import { fromHub, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
@@ -15,12 +15,12 @@ import { splitMessages } from '../../../holdfast/src/wire/beacon.ts'
 import { decode, type Layout } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 
-/** A beacon waits so long at most for the end of the stream of its page. */
+/** Longest wait of a beacon for the end of its page's stream. */
 export const BEHIND_MS: Millis = 1_000
 
-/** What a page said as it ended. */
+/** The last messages of a page. */
 export interface Beacon {
-  /** As whom. */
+  /** The `attach` that names the sender. */
   from: ToHub & { kind: 'attach' }
   /** All messages, with `hello` and `attach` in front. */
   messages: readonly Uint8Array[]
@@ -34,11 +34,11 @@ export function readBeacon(body: Uint8Array): Beacon | null {
 }
 
 /**
- * Says it on a stream of its own, and closes that; the answers are of no use to anybody.
+ * Replays a beacon on a new stream and closes it; the answers are ignored.
  *
  * @param accept  takes the stream
- * @param behind  runs a function behind the end of the older stream of that page
- * @param soon    runs a function behind what runs now
+ * @param behind  runs a function after the end of the page's older stream
+ * @param soon    runs a function after the current turn
  */
 export function replayBeacon(
   { messages }: Beacon,
@@ -78,7 +78,7 @@ function read<Value>(layout: Layout<Value>, bytes: Uint8Array): Value | null {
   return frame?.kind === 'message' ? decode(layout, frame.bytes) : null
 }
 
-/** What waits for the end of streams. */
+/** Functions that wait for the end of a stream. */
 export class AfterClose {
   readonly #loop: Loop
   readonly #waiting = new Map<number, Set<() => void>>()
@@ -87,7 +87,7 @@ export class AfterClose {
     this.#loop = loop
   }
 
-  /** Runs a function when that stream is gone, or after BEHIND_MS. */
+  /** Runs a function when that stream has ended, or after BEHIND_MS. */
   add(connection: number, run: () => void): void {
     const waiting = this.#waiting.get(connection) ?? new Set()
     this.#waiting.set(connection, waiting)
@@ -102,7 +102,7 @@ export class AfterClose {
     waiting.add(go)
   }
 
-  /** That stream is gone: behind what runs now, for the hub may be in the middle of something. */
+  /** A stream ended. Its functions run after the current turn, which may be inside the hub. */
   gone(connection: number): void {
     for (const go of this.#waiting.get(connection) ?? []) this.#loop.soon(go)
   }

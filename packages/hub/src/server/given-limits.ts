@@ -1,4 +1,4 @@
-/** The limits and the proxies that whoever runs a hub gives it. */
+/** The limits and trusted proxies that the operator configures. */
 
 import type { Rate } from '../../../holdfast/src/bucket.ts'
 import { defaults, type Limits, TABLE, type Who } from '../machine/limits.ts'
@@ -9,15 +9,15 @@ import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/text/i
 import { nearest } from '../../../holdfast/src/api/options.ts'
 
 /**
- * Limits that are other than the defaults, by who and what, as `{ address: { streams: 64 } }`. One
- * that comes back with time is `{ max, perSecond }`. docs/deploy.md has all of them.
+ * Limits that differ from the defaults, by who and what, as `{ address: { streams: 64 } }`. A limit
+ * that refills is `{ max, perSecond }`. docs/deploy.md lists all of them.
  */
 export type HubLimits = { readonly [W in Who]?: Partial<Readonly<Limits[W]>> }
 
 /**
- * All limits: those given, and the defaults.
+ * All limits: the given ones, else the defaults.
  *
- * @param what  the option that gives them, for the sentence: `limits`
+ * @param what  the option's name for errors: `limits`
  * @throws HoldfastError `bad-value` that names the limit and the value
  */
 export function readLimits(what: string, given: unknown): Limits {
@@ -62,8 +62,8 @@ function positive(what: string, given: unknown): number {
 }
 
 /**
- * Whose word of where a request comes from is taken: the number of proxies in front, or their
- * addresses and ranges. @throws HoldfastError `bad-value` that names the value
+ * The trusted proxies: how many are in front, or their addresses and ranges. @throws HoldfastError
+ * `bad-value` that names the value
  */
 export function readTrust(what: string, given: unknown): Trust {
   if (given === undefined) return NOBODY

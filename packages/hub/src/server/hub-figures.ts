@@ -11,43 +11,43 @@ import {
   type Sample,
 } from '../../../holdfast/src/api/prometheus.ts'
 
-/** The present numbers of a hub, and its counts since it was opened. */
+/** Current numbers of a hub, and counts since it was opened. */
 export interface HubFigures {
   /** Sessions in the register. */
   sessions: number
-  /** Streams that are open. */
+  /** Open streams. */
   streams: number
-  /** Members that speak on one of them. */
+  /** Attached members. */
   members: number
-  /** False while the disk takes nothing: what exists goes on, nothing new is registered. */
+  /** False while writes fail: sessions continue, but no new one is registered. */
   diskOk: boolean
-  /** Rooms that are kept, also those that somebody is in, and how many bytes they are. */
+  /** Stored rooms, including those in use, and their bytes. */
   kept: Readonly<{ rooms: number; bytes: number }>
-  /** How much the hub as a whole takes at once, by the code of the limit, as `hub.streams`. */
+  /** The hub's ceilings by the code of the limit, such as `hub.streams`. */
   ceilings: Readonly<Record<string, number>>
-  /** Counts of what the hub did and refused; each only grows. */
+  /** Counts of what the hub did and refused; they only grow. */
   hub: Readonly<Hub['counters']>
-  /** How often each limit was met, by its code, such as `address.streams`; each only grows. */
+  /** How often each limit was exceeded, by its code, such as `address.streams`; only grows. */
   refused: Readonly<Record<string, number>>
-  /** Counts of streams by how their opening ended; each only grows. */
+  /** Counts of streams by the result of their opening; they only grow. */
   door: Readonly<StreamServerCounters>
 }
 
 /** One session, as a lobby lists it. */
 export interface ListedSession {
-  /** Its id, another for each founding of a room. */
+  /** Its id, different for each founding of a room. */
   session: string
-  /** What `join` was given as `game`. */
+  /** The `game` of `join`. */
   game: string
-  /** What `join` was given as `room`. */
+  /** The `room` of `join`. */
   room: string
-  /** Players who are in it, as its server said last. */
+  /** Number of players, as its primary last reported. */
   players: number
-  /** Players for whom there is room. */
+  /** Maximum number of players. */
   playersMax: number
-  /** `unreachable`: its primary does not answer, nor anybody else that could serve it. */
+  /** `unreachable`: its primary does not answer, nor does any member that could take over. */
   standing: 'open' | 'full' | 'unreachable'
-  /** How often its roles changed. */
+  /** Raised by each change of its roles. */
   epoch: number
 }
 
@@ -57,7 +57,7 @@ export function listedSession({ register, ...entry }: Entry): ListedSession {
   return { session, game, room, players, playersMax, standing, epoch: register.epoch }
 }
 
-/** The ceilings of a hub among its limits. */
+/** The limits of the hub as a whole that are ceilings. */
 export function ceilingsOf(limits: Limits): HubFigures['ceilings'] {
   const ceilings: Record<string, number> = {}
   for (const { who, what, limit } of rowsOf(limits)) {
@@ -66,7 +66,7 @@ export function ceilingsOf(limits: Limits): HubFigures['ceilings'] {
   return ceilings
 }
 
-/** All figures in Prometheus' text format, each name beginning with `holdfast_`. */
+/** All figures in Prometheus' text format, with names that begin with `holdfast_`. */
 export function figuresText(figures: HubFigures): string {
   const { sessions, streams, members, diskOk, kept, ceilings, hub, door, refused } = figures
   return [

@@ -1,4 +1,4 @@
-/** A hub on streams and a store: the loop around the machine of `machine/`. */
+/** The hub on streams and a store: the event loop around `machine/`. */
 
 import * as hub from '../machine/hub.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
@@ -26,14 +26,14 @@ import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 
-/** So often the store is checked while nobody writes, and tried again where it took nothing. */
+/** How often an idle store is checked, and a failed write retried. */
 export const DISK_MS: Millis = 2_000
-/** A disk that takes nothing is tried again no sooner than this, however many ask. */
+/** A failed write is retried no sooner than this, however many requests come. */
 const RETRY_MS: Millis = 250
 /** Most records of one write. */
 const RECORDS_MAX = 1_000
 
-/** Where the store has the seed of the hub's signing key; ids of sessions have no blank. */
+/** Key of the signing key's seed in the store; session ids contain no space. */
 export const SEED_RECORD = 'the hub'
 
 /** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
@@ -42,17 +42,17 @@ type Relay = (connection: number, from: number, datagram: Uint8Array) => void
 
 /** The health of a hub. */
 export interface HubHealth {
-  /** False while the disk takes nothing: what exists goes on, nothing new is registered. */
+  /** False while writes fail: sessions continue, but no new one is registered. */
   ok: boolean
-  /** The disk's last error, as a sentence, if it takes nothing. */
+  /** The last write error, as a sentence; null if the last write succeeded. */
   trouble: string | null
-  /** Sessions that are registered. */
+  /** Registered sessions. */
   sessions: number
-  /** Streams that are open. */
+  /** Open streams. */
   connections: number
 }
 
-/** Asks the application about somebody who may come in. @returns why not; null lets them in */
+/** Asks the application about an applicant. @returns the reason to refuse; null admits */
 export type Consult = (applicant: Applicant) => Promise<string | null>
 
 /** Reports an unexpected error. */
@@ -66,7 +66,7 @@ export class HubServer {
   readonly #options: HubServerOptions
   readonly #report: Report
   readonly #streams = new Map<number, Stream>()
-  /** The relayed datagrams that wait, by stream. */
+  /** Relayed datagrams waiting in each stream. */
   readonly #relayQueues = new Map<number, relayQueue.RelayQueue>()
   readonly #behind: AfterClose
   readonly #out: HubOut
@@ -74,15 +74,15 @@ export class HubServer {
   readonly #diskAlarm: Alarm
   /** Sessions whose records must be written. */
   readonly #owed = new Set<string>()
-  /** The sessions of the write under way: those who have yet to hear that the disk has answered. */
+  /** The sessions of the current write that have yet to learn its result; null without one. */
   #writing: string[] | null = null
   readonly #answers: Alarm
   #trouble: HoldfastError | null = null
-  /** When the disk is written or tried next by itself. */
+  /** When the next write or retry is due. */
   #diskAt: Millis = Infinity
-  /** Whether new streams are turned away. */
+  /** Whether new streams are refused. */
   isDraining = false
-  /** Who waits until the disk has the records of a session. */
+  /** Callbacks for when the records of a session are written. */
   readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
   /** Called when a write has ended. */
   #written: (() => void) | null = null
@@ -130,7 +130,7 @@ export class HubServer {
     this.#writeIn(DISK_MS)
   }
 
-  /** Takes a stream, as `acceptStreams` hands it over. */
+  /** Accepts a stream from `acceptStreams`. */
   accept(stream: Stream, { remote }: Opening): StreamEvents {
     if (this.isDraining) {
       return { opened: () => stream.close(DRAINING), message: () => {}, closed: () => {} }
@@ -151,7 +151,7 @@ export class HubServer {
     }
   }
 
-  /** Takes what a page said as it ended, as a stream that said so. @returns whether it is that */
+  /** Replays the last messages of a page as a stream. @returns false if the body is no beacon */
   beacon(body: Uint8Array, opening: Opening): boolean {
     const beacon = readBeacon(body)
     if (!beacon) return false
@@ -177,14 +177,14 @@ export class HubServer {
     }
   }
 
-  /** Ends the loop once the disk has all requested records; streams and store are the caller's. */
+  /** Stops the loop once all requested records are written. The caller closes streams and store. */
   async close(): Promise<void> {
     this.#alarm.cancel()
     await this.#settled()
     this.#diskAlarm.cancel()
   }
 
-  /** Takes no new stream from now on. Resolves once the disk has what was asked, or refuses it. */
+  /** Refuses new streams. Resolves once all requested writes are done or have failed. */
   async drain(): Promise<void> {
     this.isDraining = true
     await this.#settled()
@@ -198,12 +198,12 @@ export class HubServer {
     }
   }
 
-  /** What happens at this moment. */
+  /** The current turn. */
   get turn(): hub.Turn {
     return { hub: this.hub, now: this.#loop.now(), out: this.#out }
   }
 
-  /** Closes a room for so long. @returns how many sessions end with it */
+  /** Closes a room for that long. @returns how many sessions end */
   closeRoom(place: Place, why: string, forMs: Millis): number {
     const { turn } = this
     const ended = close(turn, place, { why, until: turn.now + forMs })
@@ -211,14 +211,14 @@ export class HubServer {
     return ended
   }
 
-  /** Keeps a saved room from now on. Resolves once the disk has it, or says why it is not taken. */
+  /** Stores a saved room. Resolves once it is persisted, or with the reason why it is not. */
   async restoreRoom(saved: Saved, as: Place): Promise<ImportRefusal | HoldfastError | null> {
     const unfit = importRoom(this.turn, saved, as)
     if (unfit !== null) return unfit
     return new Promise((resolve) => this.#asked.set(saved.session, resolve))
   }
 
-  // What is no ticket is a sentence of the reader's.
+  // For an invalid ticket the reader rejects with the reason.
   #check(connection: number, ticket: string): void {
     const told = (claims: Claims | string): void => {
       this.#act(connection, () => hub.receiveTicket(this.turn, { connection, ticket }, claims))
@@ -226,7 +226,7 @@ export class HubServer {
     this.#options.tickets!.read(ticket).then(told, (error: Error) => told(error.message))
   }
 
-  // Whoever cannot be asked about does not come in.
+  // Without a verdict the applicant is refused.
   #consult(connection: number, applicant: Applicant): void {
     const told = (why: string | null): void => {
       this.#act(connection, () => hub.receiveVerdict(this.turn, { connection, applicant }, why))
@@ -252,7 +252,7 @@ export class HubServer {
     }
   }
 
-  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
+  // An error in here is a bug of ours: it costs only the stream whose message caused it.
   #threw(connection: number, error: unknown): void {
     this.hub.counters.thrown++
     this.#report(error, `stream ${connection}`)
@@ -280,7 +280,7 @@ export class HubServer {
     else this.hub.counters.congested++
   }
 
-  // Whoever has many streams is one source.
+  // All callers of one address are one source.
   #knock(connection: number, caller: number, datagram: Uint8Array): void {
     const place = this.hub.connections.get(caller)?.account.place ?? ''
     this.#pass(connection, `caller ${place}`, frameKnock(caller, datagram))
@@ -332,7 +332,7 @@ export class HubServer {
     }
   }
 
-  // All records requested during a write go into the next one: one sync for many.
+  // Records requested during a write go into the next one: one sync for many.
   #record(session: string): void {
     this.#owed.add(session)
     if (!this.#writing) this.#writeIn(this.#trouble ? RETRY_MS : 0)
@@ -366,19 +366,18 @@ export class HubServer {
     this.#tellPart()
   }
 
-  // Of a thousand each is signed for: a part in a turn, and the next write comes after the last.
+  // Results cost signatures: they are reported in parts, one per turn, before the next write.
   #tellPart(): void {
     const error = this.#trouble
     const left = this.#writing!
     const sessions = left.splice(0, PART_MAX)
     const { turn } = this
     for (const one of sessions) {
-      // A bug that one meets is not for the others.
+      // An error in one session does not affect the others.
       this.#attempt('the disk', () => {
         if (!error) return hub.confirmWrite(turn, [one])
         hub.failWrite(turn, [one], error.message)
-        // Changes that took effect without the disk, such as a list of members, must still be
-        // written.
+        // Changes already in effect, such as a list of members, must still be written.
         if (this.hub.registers.rows.has(one)) this.#owed.add(one)
       })
       this.#asked.get(one)?.(error)
@@ -394,7 +393,7 @@ export class HubServer {
 
 const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
 
-// A hub signs with the same key over all its starts.
+// The hub keeps its signing key over restarts.
 function seedOf(store: Store, loop: Loop): Uint8Array {
   const known = store.read(SEED_RECORD)
   if (known?.length === KEY_BYTES) return known
@@ -403,32 +402,32 @@ function seedOf(store: Store, loop: Loop): Uint8Array {
     throw new HoldfastError('store', `the seed of the hub's key has ${KEY_BYTES} bytes: ${found}`)
   }
   const seed = loop.random(KEY_BYTES)
-  // Where the disk does not take it now, it is another after the next start: members take that.
+  // If this write fails, the key differs after the next start, which members accept.
   store.write([[SEED_RECORD, seed]], () => {})
   return seed
 }
 
 /** Reads the tickets that a hub takes. */
 export interface TicketReader extends Ticketing {
-  /** What a ticket says. Rejects with a sentence if it is none, or its time is over. */
+  /** The claims of a ticket. Rejects with the reason if it is invalid or expired. */
   read(ticket: string): Promise<Claims>
 }
 
 /** The options of a hub beside loop and store. */
 export interface HubServerOptions {
   curves: SigningCurves
-  /** Milliseconds since 1970: rooms are kept by it, over starts of the hub. */
+  /** Milliseconds since 1970, for the retention of rooms over restarts. */
   wall: () => Millis
   weather?: Weather | undefined
   report?: Report
-  /** The only games that sessions may have; null for any. */
+  /** The only games that are allowed; null for any. */
   games?: ReadonlySet<string> | null
-  /** What may be spent; default as in limits.ts. */
+  /** Default: limits.ts. */
   budgets?: Budgets
-  /** Default: nobody needs a ticket, and none is taken. */
+  /** Default: tickets are neither needed nor accepted. */
   tickets?: TicketReader | null
-  /** Hears what happens to rooms; it does not throw. */
+  /** Called with each change of a room; must not throw. */
   onRoomChange?: (event: RoomChange) => void
-  /** The application decides too who comes in. Default: it does not. */
+  /** Asks the application about joins. Default: it is not asked. */
   consult?: Consult | null
 }

@@ -1,18 +1,18 @@
 /**
  * The model checker: every interleaving of a small scope, breadth first.
  *
- * From the first state each enabled action is applied to a copy of its own; a state that was not
- * seen before joins the next ring. A state is identified by its hash (hash.ts describes what that
- * may miss), so memory holds 53 bits, a parent and an ordinal for each state, and whole states only
- * for two rings (rings.ts). Rings come in order of distance, so the first violation of an `always`
- * is a shortest one. Its trace is found by walking the parents back and replaying the ordinals
- * forward; a model must therefore offer the same actions for the same state each time.
+ * From the first state each enabled action is applied to a copy; a new state joins the next ring. A
+ * hash identifies a state (hash.ts describes what that may miss), so memory holds 53 bits, a parent
+ * and an ordinal per state, and whole states only for two rings (rings.ts). Rings come in order of
+ * distance, so the first violation of an `always` has a shortest trace. Walking the parents back and
+ * replaying the ordinals finds the trace, so a model must offer the same actions for the same state
+ * each time.
  *
  * Three kinds of claims:
  *   always     holds in every state (also: nothing throws, and a state holds plain data only)
- *   sometimes  holds in at least one state, or the model proves less than one thinks
- *   settled    holds in every state from which only the environment can move: no action but
- *              those of the environment leads to another state
+ *   sometimes  holds in at least one state; otherwise the model proves less than it seems to
+ *   settled    holds in every state in which only the environment can move: no other action leads
+ *              to another state
  */
 
 import { HoldfastError, assert } from '../../../holdfast/src/machine.ts'
@@ -24,52 +24,52 @@ import * as seen from './seen.ts'
 /** One step that a model may take from a state. */
 export interface Action<State> {
   /**
-   * The action's name in a trace, such as `network loses JOIN(3) to 1`; or what tells it, of the
-   * state in which it is possible, so that it is put into words only where a trace is told.
+   * The action's name in a trace, such as `network loses JOIN(3) to 1`; or a function that returns
+   * it for the state before the action, called only when a trace is rendered.
    */
   label: string | ((state: State) => string)
-  /** Loss, crash, …: it may happen, but the model must not rely on it. */
+  /** Loss, crash, …: may happen, but the model must not rely on it. */
   environment?: boolean
-  /** Changes the copy that it is given; takes nothing by reference from the state it is for. */
+  /** Changes the given copy; must not keep references into the state that it was made for. */
   next(state: State): void
 }
 
 /** The states to explore, and the claims that must hold there. */
 export interface Model<State> {
-  /** What reports call it. */
+  /** Name in reports. */
   name: string
-  /** A fresh first state at each call. */
+  /** Creates the first state. */
   init(): State
-  /** All steps that are possible now, in the same order at each call for equal states. */
+  /** All enabled actions, in the same order at each call for equal states. */
   actions(state: State): Iterable<Action<State>>
   /** True, or a sentence that names the violation. */
   always: Record<string, (state: State) => true | string>
-  /** What must hold in one reachable state at least, so that the scope is not empty of it. */
+  /** Claims that must hold in at least one reachable state, so that the scope is not vacuous. */
   sometimes?: Record<string, (state: State) => boolean>
-  /** As `always`, of states from which only the environment can move. */
+  /** As `always`, for states in which only the environment can move. */
   settled?: Record<string, (state: State) => true | string>
-  /** The data by which states are distinguished, where that is less than the state. */
+  /** The data that distinguishes states, if less than the whole state. */
   canonical?(state: State): unknown
-  /** A copy that shares no changeable data; by default a deep one (clone.ts). */
+  /** A copy that shares no mutable data; by default a deep one (clone.ts). */
   copy?(state: State): State
   /**
-   * Where a state is an Int32Array, of one length in all states: how many of its numbers, from the
-   * first, tell states apart. In place of `canonical` and `copy`; nothing may hold on to a state.
+   * For states that are Int32Arrays of one length: how many of their first numbers distinguish
+   * states. Replaces `canonical` and `copy`; nothing may retain a state.
    */
   flat?: number
-  /** One line about a state, shown under each step of a trace. */
+  /** A line about a state, shown under each step of a trace. */
   show?(state: State): string
 }
 
-/** The limits of exploring. */
+/** The limits of a search. */
 export interface Bounds {
-  /** Exploring ends when so many states were seen; from 1 to STATES_MAX. */
+  /** The search ends at this many states, 1 to STATES_MAX. */
   statesMax: number
-  /** A clock in milliseconds, used only for `ms`. */
+  /** A clock in ms, used only for `ms`. */
   now?: () => number
 }
 
-/** A claim that does not hold, and the path to its violation. */
+/** A violated claim, and the path to the violation. */
 export interface Violation {
   property: string
   why: string
@@ -79,29 +79,29 @@ export interface Violation {
   shown: string[] | null
 }
 
-/** The result of exploring. */
+/** The result of a search. */
 export interface Report {
-  /** That of the model. */
+  /** Name of the model. */
   name: string
-  /** Different states seen, the first included. */
+  /** Distinct states, including the first. */
   states: number
   /** Actions applied. */
   edges: number
   /** Steps to the farthest state seen. */
   depth: number
-  /** Every reachable state was seen and each property holds in all of them. */
+  /** Every reachable state was seen, and each property holds in all of them. */
   complete: boolean
-  /** The first that was found, by a shortest way; null if there is none. */
+  /** The first violation found, with a shortest trace; null if there is none. */
   violation: Violation | null
-  /** Which of the `sometimes` were reached. */
+  /** Whether each of the `sometimes` was reached. */
   sometimes: Record<string, boolean>
-  /** How long it took, where a clock was given. */
+  /** How long it took, if a clock was given. */
   ms?: number
 }
 
-/** Most states of one run; 24 to 48 bytes each are held to the end. */
+/** Most states of one run; each occupies 24 to 48 bytes until the end. */
 export const STATES_MAX: number = 50_000_000
-/** An action that changes the state it was made for is a bug: so many actions are checked. */
+/** An action must not change its parent state; checked for this many states. */
 const WATCHED_MAX = 5_000
 /** The property that an exception violates. */
 const NO_EXCEPTION = 'nothing throws'
@@ -119,7 +119,7 @@ interface Fault {
 /**
  * Explores the model.
  *
- * @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data
+ * @throws HoldfastError 'bad-value' for a bad bound, or a first state that is not plain data
  */
 export function check<State>(model: Model<State>, bounds: Bounds): Report {
   const { statesMax, now } = bounds
@@ -137,7 +137,7 @@ export function check<State>(model: Model<State>, bounds: Bounds): Report {
   let depth = -1
   for (let size = rings.turn(); size > 0; size = rings.turn()) {
     depth++
-    // States get their numbers as they join a ring, one after the other.
+    // States are numbered in the order in which they join a ring.
     const from = known.count - size
     for (let i = 0; i < size && !isOver(search); i++) expand(search, rings.take(i), from + i)
   }
@@ -146,12 +146,12 @@ export function check<State>(model: Model<State>, bounds: Bounds): Report {
   return report
 }
 
-/** The action's name, where it is possible in that state. */
+/** The action's name in that state. */
 export function labelOf<State>({ label }: Action<State>, state: State): string {
   return typeof label === 'string' ? label : label(state)
 }
 
-/** The report as lines for a person: the numbers, the claims that were not reached, the trace. */
+/** The report as readable lines: numbers, claims that were not reached, trace. */
 export function render(report: Report): string {
   const { name, states, edges, depth, complete, violation, ms } = report
   const extent = complete ? 'all of them' : violation ? 'until the violation' : 'bounded'
@@ -178,12 +178,12 @@ function begin<State>(model: Model<State>, statesMax: number) {
     statesMax,
     always: Object.entries(model.always),
     settled: Object.entries(model.settled ?? {}),
-    /** The `sometimes` not reached so far. */
+    /** The `sometimes` not yet reached. */
     missing: Object.entries(model.sometimes ?? {}),
     known: seen.create(),
     rings: ringsOf(model),
     edges: 0,
-    /** A new state was found and there was no room for it. */
+    /** Whether a new state exceeded `statesMax`. */
     cut: false,
     fault: null as Fault | null,
   }
@@ -193,7 +193,7 @@ function isOver({ fault, cut }: { fault: Fault | null; cut: boolean }): boolean 
   return fault !== null || cut
 }
 
-/** Adds a state that was not known, to which an action led. */
+/** Adds a new state. */
 function meet<State>(
   search: Search<State>,
   state: State,
@@ -209,7 +209,7 @@ function meet<State>(
   const id = seen.add(known, key, parent, ordinal)
   search.rings.push(state)
   judge(search, search.always, state, id)
-  // In most states nothing is met for the first time.
+  // Most states reach no claim for the first time.
   if (search.missing.some(([, holds]) => holds(state))) {
     search.missing = search.missing.filter(([, holds]) => !holds(state))
   }
@@ -226,7 +226,7 @@ function expand<State>(search: Search<State>, state: State, id: number): void {
   if (!moves) judge(search, search.settled, state, id)
 }
 
-/** @returns whether something beside the environment leads to another state */
+/** Applies all actions. @returns whether one besides the environment's leads to another state */
 function tryAll<State>(search: Search<State>, state: State, id: number): boolean {
   const { model, rings, known } = search
   const own = rings.keyOf(state)

@@ -2,16 +2,16 @@
  * Deep copies of plain data, fast enough for a copy at every edge of a state space.
  *
  * A state is a tree of numbers, strings, booleans, null, undefined, arrays, plain objects, Map, Set
- * and typed arrays. The shallow copies (`{...object}`, `slice`) are the engine's own fast paths;
- * only values that hold further containers are walked again. A reference that occurs twice becomes
- * two copies: a state that relies on identity is no tree and is not supported.
+ * and typed arrays. The shallow copies (`{...object}`, `slice`) are the engine's fast paths; only
+ * values that contain further containers are walked. A reference that occurs twice becomes two
+ * copies: states that rely on identity are not trees and are not supported.
  */
 
 import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
 
 type Bag = Record<string, unknown>
 
-/** A copy that shares nothing. @throws HoldfastError 'bad-value' for what is no plain data */
+/** A copy that shares nothing. @throws HoldfastError 'bad-value' if it is not plain data */
 export function clone<Value>(value: Value): Value {
   return copy(value) as Value
 }
@@ -20,7 +20,7 @@ function copy(value: unknown): unknown {
   return isContainer(value) ? copyContainer(value) : value
 }
 
-// Most of what a state holds is numbers and booleans, and needs no copy.
+// Most values in a state are numbers and booleans, which need no copy.
 function isContainer(value: unknown): value is object {
   const type = typeof value
   if (type === 'number' || type === 'boolean') return false
@@ -36,7 +36,7 @@ function copyContainer(value: object): unknown {
   if (value instanceof Map) return copyMap(value as Map<unknown, unknown>)
   if (value instanceof Set) return copySet(value as Set<unknown>)
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    // This works for every kind, and copies where a Buffer's own slice would share.
+    // Works for every kind, and copies where a Buffer's own slice would share memory.
     return Uint8Array.prototype.slice.call(value)
   }
   if (prototype === null) {
@@ -66,7 +66,7 @@ function copyObject(value: Bag): Bag {
 
 function copyMap(value: ReadonlyMap<unknown, unknown>): Map<unknown, unknown> {
   const made = new Map<unknown, unknown>()
-  // Most are empty, and to walk nothing takes longer than to look.
+  // Most are empty, and checking is faster than iterating over nothing.
   if (value.size > 0) for (const [key, item] of value) made.set(copy(key), copy(item))
   return made
 }

@@ -1,26 +1,24 @@
 /**
- * A hash of 53 bits for a whole state.
+ * A 53-bit hash of a whole state.
  *
- * The state is first written out as a run of 32-bit words: for each value a tag with its
- * length, then its content, so that no two different values have the same words. Two lanes of 32
- * bits with different constants are then run over the words and 53 bits of them are kept,
- * which is as much as a number holds exactly.
+ * The state is first serialized as 32-bit words: for each value a tag with its length, then its
+ * content, so no two different values have the same words. Two 32-bit lanes with different
+ * constants run over the words, and 53 bits of them are kept, as many as a number holds exactly.
  *
  * What counts as the same state:
- * - Map and Set are the same whatever the order of insertion. Their entries are hashed one by
- *   one and the hashes added up, which costs no sorting and takes keys of any kind. A machine
- *   whose behaviour depends on the order in a Map is therefore not checked in all its orders.
- * - The keys of an object count in the order they were set. All states come from the same code,
- *   so the order is nearly always the same; where it is not, one state counts as two, which
- *   costs time and hides nothing.
+ * - The insertion order of a Map or Set does not count. Entries are hashed one by one and the
+ *   hashes added, which needs no sorting and works for keys of any kind. A machine whose behaviour
+ *   depends on the order in a Map is therefore not checked in all orders.
+ * - The order of an object's keys counts. All states come from the same code, so it is nearly
+ *   always the same; where it is not, one state counts as two, which costs time and hides nothing.
  * - 0 and -0 are the same, and so are all NaN.
  *
- * States that are lists of whole numbers, equally long all of them, need no tags: their numbers are
- * the words (`hashNumbers`).
+ * States that are equally long lists of whole numbers need no tags: the numbers are the words
+ * (`hashNumbers`).
  *
- * A collision may be missed: of two different states with one hash, the second counts as seen.
- * Among n states that happens somewhere with a probability of about n² / 2^54: one in 18,000 for a
- * million states, one in 180 for ten million.
+ * Collisions hide states: of two different states with one hash, the second counts as seen. Among
+ * n states the probability is about n² / 2^54: one in 18,000 for a million states, one in 180 for
+ * ten million.
  */
 
 import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
@@ -43,13 +41,13 @@ const tagOf = {
 const double = new Float64Array(1)
 const halves = new Int32Array(double.buffer)
 
-// One buffer serves all calls: a hash neither waits nor calls foreign code while it is in use.
+// One buffer serves all calls: hashing is synchronous and calls no foreign code.
 let words = new Int32Array(WORDS_FIRST)
 let at = 0
-// The lanes are returned through this array, since a function returns one number cheaply, not two.
+// The result of `run`: returning two numbers would cost more.
 const lanes = new Int32Array(2)
 
-/** The 53-bit hash of a value. @throws HoldfastError 'bad-value' for what is no plain data */
+/** The 53-bit hash of a value. @throws HoldfastError 'bad-value' if it is not plain data */
 export function hash(value: unknown): number {
   at = 0
   put(value)
@@ -58,17 +56,17 @@ export function hash(value: unknown): number {
 }
 
 /**
- * The 53-bit hash of the first numbers of a list. Of lists that are hashed so far alike it is as
- * good as `hash` of them, and no number of the two is meant to be compared.
+ * The 53-bit hash of the first numbers of a list. It is as good as `hash`, but the two must not be
+ * compared.
  *
- * @param count  how many; the same for all lists among which it is to tell apart
+ * @param count  how many; the same for all lists that are compared
  */
 export function hashNumbers(numbers: Int32Array, count: number): number {
   run(numbers, 0, count)
   return kept()
 }
 
-// Of the two lanes as many bits as a number holds exactly.
+// The first 53 bits of the two lanes.
 function kept(): number {
   return (lanes[0]! >>> 0) * 0x200000 + (lanes[1]! >>> 11)
 }
@@ -102,7 +100,7 @@ function put(value: unknown): void {
 }
 
 function putNumber(value: number): void {
-  // Small whole numbers, by far the most, are one word: themselves, under the tag 0.
+  // Small whole numbers, by far the most frequent, are one word: themselves, with tag 0.
   const whole = value | 0
   if (whole === value && whole >= 0 && whole <= LOW) {
     push(whole)
@@ -142,8 +140,8 @@ type Bag = Record<string, unknown>
 type TypedArray = ArrayLike<number> & { readonly constructor: { readonly name: string } }
 
 function putObject(value: Bag): void {
-  // The count comes last: counting first would walk the keys twice. A key is a text, so the tag of
-  // the end cannot be mistaken for one.
+  // The count comes last, because counting first would walk the keys twice. Keys are texts, so the
+  // end tag cannot be mistaken for one.
   let count = 0
   push(tagOf.object)
   for (const key in value) {
@@ -192,7 +190,7 @@ function putSums(tag: number, size: number, one: number, two: number): void {
 function putTyped(value: TypedArray): void {
   push(tagOf.typed | value.length)
   putText(value.constructor.name)
-  // Bytes are packed four to a word; other kinds are numbers like any.
+  // Bytes are packed four to a word; other kinds are put as numbers.
   if (value instanceof Uint8Array) {
     for (let i = 0; i < value.length; i += 4) {
       push(value[i]! | (value[i + 1]! << 8) | (value[i + 2]! << 16) | (value[i + 3]! << 24))

@@ -1,16 +1,16 @@
 /**
- * How a search holds its states: those of the present ring, those of the next, and the copy to
- * which an action is applied.
+ * Storage for a search's states: the current ring, the next ring, and the copy to which an action
+ * is applied.
  *
- * States are plain data, or each an Int32Array of one length (`flat`). Flat ones stand in a row
- * in two long arrays, one for each ring, and two more hold the state that is looked at and its
- * copy, so nothing is made for a step and nothing is left to collect.
+ * States are plain data, or Int32Arrays of one length (`flat`). Flat states lie in two long arrays,
+ * one per ring, and two more hold the current state and its copy, so a step allocates nothing and
+ * leaves no garbage.
  */
 
 import { clone } from './clone.ts'
 import { hash, hashNumbers } from './hash.ts'
 
-/** What of a model says how its states are told apart and copied. */
+/** The part of a model that says how states are distinguished and copied. */
 interface Form<State> {
   flat?: number
   canonical?(state: State): unknown
@@ -19,24 +19,24 @@ interface Form<State> {
 
 /** The states of a search. */
 export interface Rings<State> {
-  /** The 53 bits by which a state is known. */
+  /** The 53-bit hash that identifies a state. */
   keyOf(state: State): number
-  /** A copy that may be changed; good until the next one is made. */
+  /** A mutable copy, valid until the next one is made. */
   copyOf(state: State): State
   /** Adds a state to the next ring. */
   push(state: State): void
-  /** The next ring becomes the present one. @returns how many states are in it */
+  /** Makes the next ring the current one. @returns how many states it has */
   turn(): number
-  /** A state of the present ring, from 0, each once; good until the next is asked for. */
+  /** A state of the current ring, by index, once each; valid until the next call. */
   take(index: number): State
 }
 
 const STATES_FIRST = 1024
 
-/** Rings with nothing in them. */
+/** Empty rings. */
 export function ringsOf<State>(model: Form<State>): Rings<State> {
   if (model.flat === undefined) return ringsOfData(model)
-  // That the states are such arrays is what `flat` says.
+  // `flat` asserts that the states are such arrays.
   return ringsOfNumbers(model.flat) as unknown as Rings<State>
 }
 
@@ -54,7 +54,7 @@ function ringsOfData<State>(model: Form<State>): Rings<State> {
     },
     take: (index) => {
       const state = present[index]!
-      // What was looked at may be collected.
+      // Lets the state be collected.
       present[index] = undefined as State
       return state
     },

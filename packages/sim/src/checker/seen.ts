@@ -1,11 +1,11 @@
 /**
- * The states that a search has met, as numbers in typed arrays: a Map of ten million entries
- * costs several times the memory and half the speed.
+ * The states that a search has seen, as numbers in typed arrays: a Map of ten million entries costs
+ * several times the memory at half the speed.
  *
- * A state is known by its hash, and its number is its index in the order of finding. The table of
- * hashes is open addressing with linear steps, at most half full; a slot holds a hash + 1, and 0
- * is free. Most steps lead to what was met before, and to know that much one place of memory is
- * read, which is all that a step of a large search waits for.
+ * A state is known by its hash, and numbered in the order of discovery. The table of hashes uses
+ * open addressing with linear probing, at most half full; a slot holds a hash + 1, and 0 is free.
+ * Most steps lead to known states, and finding that out reads one place in memory, which is what a
+ * step of a large search waits for.
  */
 
 const CAPACITY_FIRST = 1024
@@ -14,11 +14,11 @@ const CAPACITY_FIRST = 1024
 export function create() {
   return {
     count: 0,
-    /** By number of state: the state it was first reached from, -1 for the first. */
+    /** By state number: the parent state, -1 for the first. */
     parents: new Int32Array(CAPACITY_FIRST),
-    /** By number of state: which of the parent's actions led to it. */
+    /** By state number: the ordinal of the parent's action that led to it. */
     ordinals: new Int32Array(CAPACITY_FIRST),
-    /** The 53-bit hashes + 1, which are whole numbers still. */
+    /** The 53-bit hashes + 1, still exact integers. */
     slots: new Float64Array(CAPACITY_FIRST * 2),
   }
 }
@@ -30,7 +30,7 @@ export type Seen = ReturnType<typeof create>
 export function has({ slots }: Seen, key: number): boolean {
   const mark = key + 1
   const mask = slots.length - 1
-  // `key | 0` keeps the low 32 of the 53 bits, and the hash spreads well over them.
+  // `key | 0` keeps the low 32 of 53 bits, over which the hash spreads well.
   for (let slot = (key | 0) & mask; ; slot = (slot + 1) & mask) {
     const found = slots[slot]!
     if (found === mark) return true
@@ -38,7 +38,7 @@ export function has({ slots }: Seen, key: number): boolean {
   }
 }
 
-/** Adds a state that is not known. @returns its number */
+/** Adds a new state. @returns its number */
 export function add(seen: Seen, key: number, parent: number, ordinal: number): number {
   if (seen.count === seen.parents.length) grow(seen)
   const id = seen.count++
