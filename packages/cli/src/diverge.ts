@@ -1,9 +1,8 @@
 /**
  * `holdfast diverge`: finds where the event logs of two replicas diverge.
  *
- * Both logs, of JSON lines, are read as streams, a line of each at a time, so a log may be larger
- * than memory. Lines end with a line feed and nothing else, for the other line separators of
- * Unicode may occur inside a JSON text.
+ * Both logs (JSON lines) are streamed, one line of each at a time, so a log may exceed memory. Only
+ * a line feed ends a line: the other Unicode line separators may occur inside JSON text.
  */
 
 import { createReadStream } from 'node:fs'
@@ -15,7 +14,7 @@ import { plainLines } from '../../holdfast/src/wire/text/plain.ts'
 const LINE_BYTES_MAX = 64 * 1024 * 1024
 const CONTEXT_DEFAULT = 3
 const CONTEXT_MAX = 1_000
-/** Most fields and characters that are shown. */
+/** Most fields and characters shown. */
 const FIELDS_MAX = 20
 const LINE_CHARS_MAX = 400
 const VALUE_CHARS_MAX = 120
@@ -39,7 +38,7 @@ interface Given {
   ignore?: number | string
 }
 
-/** Compares two logs in files. @returns the result as text, and whether they are equal */
+/** Compares two log files. @returns the result as text, and whether they are equal */
 export async function diverge(
   leftPath: string,
   rightPath: string,
@@ -125,7 +124,7 @@ function clip(text: string, most: number): string {
 }
 
 interface Line {
-  /** Number of the line, from 1; empty lines count, though they are no events. */
+  /** The line number, from 1; empty lines count but are no events. */
   number: number
   text: string
 }
@@ -139,11 +138,11 @@ interface FieldDifference {
 
 /** The result of comparing two logs. */
 export interface Comparison {
-  /** Number of events that both have, one after the other from the start. */
+  /** The number of leading events that both logs share. */
   same: number
-  /** The last of them, oldest first, as the left log has them. */
+  /** The last shared events, oldest first, as in the left log. */
   before: Line[]
-  /** The first lines that differ; null on the side that has ended, both null if they are equal. */
+  /** The first lines that differ; null where a log has ended, both null if the logs are equal. */
   left: Line | null
   right: Line | null
   fields: FieldDifference[]
@@ -155,15 +154,15 @@ export interface Comparison {
 interface Comparing {
   /** Lines to keep before and after the difference. */
   context: number
-  /** Fields of events that may differ, such as a time. */
+  /** Event fields to ignore, such as a time. */
   ignore: readonly string[]
-  /** Called now and then with the number of events that were equal so far. */
+  /** Called periodically with the number of equal events so far. */
   progress?: ((same: number) => void) | undefined
 }
 
 const PROGRESS_EVERY = 1_000_000
 
-/** The first difference of two logs. @throws HoldfastError `bad-value` where a line is no event */
+/** Finds the first difference of two logs. @throws HoldfastError `bad-value` for an invalid line */
 export async function compare(
   left: EventLog,
   right: EventLog,
@@ -199,7 +198,7 @@ function partsOf(
   ignore: readonly string[],
 ): FieldDifference[] | null {
   const ours = left && parse(leftLog.name, left)
-  // Lines of the same text are equal, so most lines are parsed once or not at all.
+  // Identical lines are equal, so most lines are parsed once or never.
   if (left && left.text === right?.text) return null
   const theirs = right && parse(rightLog.name, right)
   if (!ours || !theirs) return []
@@ -228,7 +227,7 @@ function parse(name: string, { number, text }: Line): Plain {
 const LONG_NUMBER = /\d{16}/
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** The text, with numbers that no double can hold as strings: two of them do not look equal. */
+/** The text with numbers beyond double precision as strings, so different ones stay different. */
 function exact(text: string): string {
   if (!LONG_NUMBER.test(text)) return text
   return text.replace(STRING_OR_NUMBER, (token) =>
@@ -236,7 +235,7 @@ function exact(text: string): string {
   )
 }
 
-/** Fields in which two plain values differ; the order of keys does not count. */
+/** The fields in which two plain values differ; key order is ignored. */
 export function differences(left: unknown, right: unknown, path = ''): FieldDifference[] {
   if (Object.is(left, right)) return []
   if (!isNested(left) || !isNested(right) || Array.isArray(left) !== Array.isArray(right)) {
@@ -257,7 +256,7 @@ function join(path: string, key: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** A log that is read line by line. */
+/** A log, read line by line. */
 export class EventLog {
   readonly name: string
   readonly #lines: AsyncIterator<Line> | Iterator<Line>
@@ -267,18 +266,18 @@ export class EventLog {
     this.#lines = lines
   }
 
-  /** A log in a file. Reading throws HoldfastError `not-found` or `bad-value`. */
+  /** Opens a log file. Reading throws HoldfastError `not-found` or `bad-value`. */
   static open(path: string): EventLog {
     return new EventLog(path, eventsOf(path))
   }
 
-  /** The log's next event; null at the end. */
+  /** The next event; null at the end. */
   async next(): Promise<Line | null> {
     const result: IteratorResult<Line, unknown> = await this.#lines.next()
     return result.done ? null : result.value
   }
 
-  /** Up to `count` of the log's next lines, unparsed; fewer where they cannot be read. */
+  /** Up to `count` of the next lines, unparsed; fewer at an unreadable one. */
   async some(count: number): Promise<Line[]> {
     const lines: Line[] = []
     while (lines.length < count) {
@@ -324,7 +323,7 @@ function unreadable(path: string, error: NodeJS.ErrnoException): HoldfastError {
   return badValue(`${path} cannot be read: ${error.message}`)
 }
 
-/** A file cut at its line feeds. */
+/** Splits a file at its line feeds. */
 async function* cutAtFeeds(path: string): AsyncGenerator<Buffer> {
   let begun: Buffer[] = []
   let size = 0

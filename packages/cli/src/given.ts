@@ -1,4 +1,4 @@
-/** Arguments of a command line. A word that looks like a number is parsed as one. */
+/** Command-line arguments. A word that looks like a number arrives as one. */
 
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../../hub/src/machine/limits.ts'
@@ -8,13 +8,13 @@ import { readLimits, readTrust } from '../../hub/src/server/given-limits.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
 import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
 
-/** An option that was given once. */
+/** The value of an option given once. */
 export type Word = string | number
 
 /** The help text of `--origin`, for all commands. */
 export const ORIGIN_HELP = 'with commas or several times, * for all; behind a proxy: its own'
 
-/** The words of an option that may be given several times, each with commas. */
+/** The values of a repeatable, comma-separated option. */
 export function listOf(given: Word | readonly Word[] | undefined): string[] {
   return [given ?? []]
     .flat()
@@ -23,10 +23,10 @@ export function listOf(given: Word | readonly Word[] | undefined): string[] {
     .filter((word) => word !== '')
 }
 
-/** Where `/metrics` is: on the port of the hub, nowhere, or on a port of its own. */
+/** Where `/metrics` is: on the hub's port, nowhere, or on a port of its own. */
 export type MetricsPlace = 'here' | 'off' | { host: string; port: number }
 
-/** Reads the value of `--metrics`. @throws HoldfastError `bad-value` */
+/** Parses `--metrics`. @throws HoldfastError `bad-value` */
 export function metricsPlace(given: string): MetricsPlace {
   if (given === 'here' || given === 'off') return given
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(given) ?? []
@@ -34,7 +34,7 @@ export function metricsPlace(given: string): MetricsPlace {
   throw badValue(`--metrics is here, off, a port or an address with a port: "${given}"`)
 }
 
-/** Fewest characters of a token: a word that people think of is guessed. */
+/** Fewest characters of a token: short ones are guessable. */
 const TOKEN_MIN = 16
 
 /** Reads the file of `--metrics-token`. @throws HoldfastError `bad-value` */
@@ -91,7 +91,7 @@ export function read(option: string, file: string): string {
 /** The help text of `--trust-proxy`. */
 export const TRUST_HELP = 'How many proxies are in front, or their addresses and ranges'
 
-/** Reads the value of `--trust-proxy`. @throws HoldfastError `bad-value` */
+/** Parses `--trust-proxy`. @throws HoldfastError `bad-value` */
 export function trustOf(given: Word | readonly Word[] | undefined): Trust {
   const words = listOf(given)
   const [first = '0'] = words
@@ -99,7 +99,7 @@ export function trustOf(given: Word | readonly Word[] | undefined): Trust {
   return readTrust('--trust-proxy', isCount ? Number(first) : words)
 }
 
-/** Reads the file of `--limits`. @throws HoldfastError `bad-value` that names file and limit */
+/** Reads the file of `--limits`. @throws HoldfastError `bad-value` naming file and limit */
 export function limitsOf(file: Word | undefined): Limits {
   if (file === undefined) return defaults()
   const what = `--limits ${file}`
@@ -107,7 +107,7 @@ export function limitsOf(file: Word | undefined): Limits {
   return readLimits(what, jsonOf(what, text))
 }
 
-/** All limits and their defaults, a line each. */
+/** All limits and their defaults, one per line. */
 export function limitLines(): string {
   const rows = rowsOf(defaults()).map(({ who, what, limit, of }) => {
     return [`${who}.${what}`, inWords(limit), of] as const

@@ -1,4 +1,4 @@
-/** `holdfast mailbox`: letters for people at a terminal. */
+/** `holdfast mailbox`: mailboxes from a terminal. */
 
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
@@ -17,9 +17,9 @@ import { openKeys } from '../../mailbox/src/runtime/own-keys.ts'
 import { toValue } from '../../mailbox/src/runtime/values.ts'
 import { certificateIn, listOf, ORIGIN_HELP, type Word } from './given.ts'
 
-/** Time between two lines of progress. */
+/** Time between progress lines. */
 const PROGRESS_MS = 1_000
-/** A handler that blocks the loop for so long is reported. */
+/** A handler that blocks the loop longer is reported. */
 const WATCHDOG_MS = 5_000
 const VERB_LIST =
   'serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt, forget or backup'
@@ -34,7 +34,7 @@ interface Given {
   tlsCert?: string
   tlsKey?: string
   accept?: Word | Word[]
-  /** Until 0.2: a file with a password of all. */
+  /** Before 0.2: a file with a shared password. */
   keyFile?: unknown
   peer?: string | string[]
   wait?: boolean
@@ -42,7 +42,7 @@ interface Given {
   discard?: string
 }
 
-/** A peer for the examples of the help text. */
+/** An example peer for the help text. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
 
 /** Adds the command. */
@@ -124,7 +124,7 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
   return box
 }
 
-/** Does something with the mailbox, which is closed then. */
+/** Runs something with the mailbox, then closes it. */
 async function withBox(given: Given, run: (box: Mailbox) => Promise<void> | void): Promise<void> {
   const box = await openBox(given, false)
   try {
@@ -165,7 +165,7 @@ function lines(): AsyncIterable<string> {
   return createInterface({ input: process.stdin })
 }
 
-/** The value if the text is JSON, else the text itself. */
+/** The JSON value, or else the text itself. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -187,7 +187,7 @@ async function drained(box: Mailbox, to: string): Promise<void> {
   say()
 }
 
-/** Inspects a store; for one that is open, reads the figures beside it. */
+/** Inspects a store, or the published figures of an open one. */
 async function inspectAny(given: Given): Promise<void> {
   try {
     await withStore(given, inspect)
@@ -229,7 +229,7 @@ function exchanged(
   return `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
 }
 
-/** Goes on from what a peer has once it is connected, and prints the fate of the letters. */
+/** Adopts a peer's numbers once it is connected, and prints the fate of the letters. */
 function adopt(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw badValue('adopt needs whom: adopt bob')
   return withBox(given, async (box) => {
@@ -248,12 +248,12 @@ function adopt(given: Given, [whom]: string[]): Promise<void> {
   })
 }
 
-/** Draws another key; the letters about it leave when the mailbox is served or sends next. */
+/** Replaces the key; the letters about it are sent when the mailbox is next served or sends. */
 function replaceKey(given: Given): Promise<void> {
   return withBox({ ...given, peer: [] }, async (box) => console.log(await box.replaceKey()))
 }
 
-/** Prints all letters that wait for a peer, one a line. */
+/** Prints all letters waiting for a peer, one per line. */
 function outbox(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw badValue('outbox needs whose: outbox bob')
   return withBox({ ...given, peer: [] }, (box) => {
@@ -313,7 +313,7 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   await committed(store, { kind: 'buried', peer: letter.peer, n: letter.n })
 }
 
-/** Prints the key of the mailbox, or that by which it knows a peer. */
+/** Prints the mailbox's key, or the key of a peer. */
 async function printKey(given: Given, [whom]: string[]): Promise<void> {
   try {
     await withStore(given, async (store) => {
@@ -326,7 +326,7 @@ async function printKey(given: Given, [whom]: string[]): Promise<void> {
   }
 }
 
-/** A store that was never opened by a mailbox has none yet: then it is drawn here. */
+/** The mailbox's own key, generated if the store is new. */
 async function ownKey(store: MailStore): Promise<string> {
   const loop = createNodeLoop()
   const random = (count: number): Uint8Array => loop.random(count)
@@ -341,7 +341,7 @@ function theirKey(store: MailStore, whom: string): string {
   throw new HoldfastError('not-found', `${plain(whom)} is known by no key`)
 }
 
-/** Knows a peer by that key from now on. */
+/** Trusts that key of a peer from now on. */
 async function trust(given: Given, [whom, text]: string[]): Promise<void> {
   if (whom === undefined || text === undefined) {
     throw badValue('trust needs whom, and by which key: trust alice KEY')
@@ -351,20 +351,20 @@ async function trust(given: Given, [whom, text]: string[]): Promise<void> {
   console.log(plain(`${peer} is known by that key`))
 }
 
-/** The value of an option. @throws HoldfastError `bad-value` if it is missing */
+/** The value of a required option. @throws HoldfastError `bad-value` if it is missing */
 function need(value: string | number | undefined, option: string): string {
   if (value !== undefined && value !== '') return String(value)
   throw badValue(`--${option} is needed`)
 }
 
-/** A peer and where it listens. @throws HoldfastError `bad-value` */
+/** Splits ID=URL. @throws HoldfastError `bad-value` */
 function splitPeer(text: string): [id: string, url: string] {
   const at = text.indexOf('=')
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
   throw badValue(`--peer is an id and a URL, as bob=ws://host:8800/mail: ${text}`)
 }
 
-/** Which mailboxes may come. @throws HoldfastError `bad-value` for the password of before 0.2 */
+/** Parses `--accept`. @throws HoldfastError `bad-value`, also for the old shared password */
 function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, string | null> } {
   if (keyFile !== undefined) {
     throw badValue(
@@ -388,7 +388,7 @@ function withStore(given: Given, run: (store: MailStore) => void | Promise<void>
     .finally(() => store.close())
 }
 
-/** Whether a store could not be opened because its mailbox is open. */
+/** Whether a store failed to open because its mailbox is open. */
 function isInUse(error: unknown): boolean {
   return error instanceof HoldfastError && error.message.includes('it is in use by')
 }

@@ -1,10 +1,10 @@
-/** A program of commands: how it prints an error, and its exit code. */
+/** Runs a command-line program: prints errors, sets the exit code. */
 
 import { type CAC, cac } from 'cac'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plainLines } from '../../holdfast/src/wire/text/plain.ts'
 
-/** Runs the command on the command line; errors are one sentence, and `--debug` shows more. */
+/** Runs the given command; an error prints one sentence, `--debug` shows more. */
 export async function runProgram(
   name: string,
   add: readonly ((cli: CAC) => void)[],

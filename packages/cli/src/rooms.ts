@@ -1,4 +1,4 @@
-/** `holdfast rooms`: the rooms of a hub that runs, one of them, closing one, and what is kept. */
+/** `holdfast rooms`: lists, shows and closes rooms of a running hub, and manages stored rooms. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
@@ -8,9 +8,9 @@ import type { ListedSession } from '../../hub/src/server/hub-figures.ts'
 import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { tokenIn, type Word } from './given.ts'
 
-/** Where a hub answers about one of its rooms, or all. */
+/** The hub's endpoint for rooms. */
 export const ROOMS_PATH = '/api/rooms'
-/** A header that pages do not send by themselves: without it nobody is answered. */
+/** A required header, which pages cannot send to another origin without a preflight. */
 export const ROOMS_HEADER = 'x-holdfast'
 
 interface Given {
@@ -110,7 +110,7 @@ async function drop(given: Given): Promise<void> {
   )
 }
 
-/** Writes what a hub keeps of a room into a file that is not there yet. */
+/** Exports a stored room into a new file. */
 async function exportRoom(given: Given): Promise<void> {
   const file = fileOf(given)
   const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
@@ -121,7 +121,7 @@ async function exportRoom(given: Given): Promise<void> {
   console.log(`${placeOf(given)} is in ${file}, ${bytes.length} bytes.`)
 }
 
-/** Has a hub keep the room in a file. */
+/** Imports a stored room from a file. */
 async function importRoom(given: Given): Promise<void> {
   const file = fileOf(given)
   const bytes = onDisk(file, () => readFileSync(file))
@@ -151,7 +151,7 @@ function placeOf({ game, room }: Given): string {
   return plain(`${String(game)}/${String(room)}`)
 }
 
-/** Asks about one room. */
+/** Sends a request about one room. */
 async function answer<Answer>(given: Given, method: string, more: object): Promise<Answer> {
   const { game, room } = given
   for (const [name, word] of Object.entries({ game, room })) {
@@ -163,7 +163,7 @@ async function answer<Answer>(given: Given, method: string, more: object): Promi
   return response.json() as Promise<Answer>
 }
 
-/** Asks the hub. @throws HoldfastError `unreachable`, `forbidden` */
+/** Sends a request to the hub. @throws HoldfastError `unreachable`, `forbidden` */
 async function ask(
   { server, token }: Given,
   path: string,

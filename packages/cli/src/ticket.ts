@@ -1,4 +1,4 @@
-/** `holdfast ticket`: keys that sign tickets, and tickets. */
+/** `holdfast ticket`: creates signing keys, and mints tickets. */
 
 import { existsSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'

@@ -1,5 +1,5 @@
 /**
- * The entry point for mailboxes in pages: the store is IndexedDB, and pages only dial connections.
+ * The entry point for mailboxes in pages: they store in IndexedDB and only dial.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const tell = { report: reportInPage, warn: warnInPage }
 const drivers = { connect: connectWebSocket, curves: curvesInPage, ...tell }
 const place = { ...drivers, date: wallClock, open: openMailIndexedDb, listen: null }
 
-/** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with the cure */
+/** Opens a mailbox in a database of this origin. @throws HoldfastError `store`, with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
   return openIn({ ...place, loop: new BrowserLoop() }, options)
 }

@@ -24,7 +24,7 @@ const place = {
   listen: listenStreams,
 }
 
-/** Opens a mailbox in a file. @throws HoldfastError `store`, `port-taken` … with the cure */
+/** Opens a mailbox in a file. @throws HoldfastError such as `store`, `port-taken`, with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
   return openIn(place, options)
 }

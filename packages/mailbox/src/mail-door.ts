@@ -1,37 +1,36 @@
-/** The door of a mailbox: where it listens. */
+/** The listening options of a mailbox. */
 
 import { badValue } from '../../holdfast/src/machine.ts'
 import type { Certificate, Door, HttpServer } from '../../holdfast/src/ports.ts'
 import { checkOptions, checkPath, checkServer, checkTexts } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 
-/** Where the door of a mailbox stands: a port of its own, or a server that is there. */
+/** Where a mailbox listens: on a port of its own, or on an existing server. */
 export interface DoorOptions {
-  /** 0 for any that is free. This or `server` is needed. */
+  /** 0 takes any free port. Either this or `server` is required. */
   port?: number
-  /** Default 127.0.0.1. Elsewhere give `tls`, or what letters say can be read and changed. */
+  /** Default 127.0.0.1. For any other give `tls`, or letters can be read and changed. */
   host?: string
-  /** Makes it `wss`, on a port of its own: the certificate and its key, as PEM. Default: `ws`. */
+  /** Serves `wss` on the port above: the certificate and its key, as PEM. Default: `ws`. */
   tls?: Certificate
   /**
-   * A server, of Node's `http` or `https`, that others use too: its requests, and upgrades at other
-   * paths, stay what they are, and it is not closed with the mailbox.
+   * A shared server of Node's `http` or `https`. The mailbox leaves its requests and its upgrades
+   * at other paths alone, and never closes it.
    */
   server?: HttpServer
   /** Default `/mail`. */
   path?: string
   /**
-   * Pages of which origins may connect, such as `https://play.example.com`. Default: none but those
-   * of the server itself. Programs say no origin, and may. Where the door stands on a loopback
-   * address the names of these are also the only ones, beside those of loopback, under which it
-   * answers.
+   * Origins whose pages may connect, such as `https://play.example.com`. Default: only the server's
+   * own. Programs send no origin and are always admitted. On a loopback address the server answers
+   * only under the host names of these origins and of loopback.
    */
   origins?: readonly string[]
 }
 
 const OPTIONS = ['port', 'host', 'tls', 'server', 'path', 'origins']
 
-/** What was given, with what was left out. @throws HoldfastError `bad-value` */
+/** Checks the options and fills in the defaults. @throws HoldfastError `bad-value` */
 export function doorOf(given: DoorOptions): Door {
   checkOptions('listen', given, OPTIONS)
   const { port, host, tls, server, path = '/mail', origins = [] } = given

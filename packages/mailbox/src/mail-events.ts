@@ -1,4 +1,4 @@
-/** What a mailbox tells: its listeners, or the platform of what nobody may miss. */
+/** Emits the events of a mailbox. Without a listener the important ones go to the platform. */
 
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { MailEvent } from './machine/mailbox.ts'
@@ -10,10 +10,10 @@ import { toHex } from '../../holdfast/src/wire/bytes.ts'
 import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { Listeners } from '../../holdfast/src/api/emitter.ts'
 
-/** Peers of which the process warns that they never were seen: the rest goes to `unseen` alone. */
+/** Most unseen peers that the process warns about; `unseen` still reports the rest. */
 const UNSEEN_SAID_MAX = 20
 
-/** Who is told where nobody listens. */
+/** Where events go that have no listener. */
 export interface MailReports {
   readonly loop: Loop
   warn?: (sentence: string) => void
@@ -25,7 +25,7 @@ export class MailEvents {
   readonly events: Listeners<MailboxEvents>
   readonly #id: string
   readonly #place: MailReports
-  /** Peers of which it was told that they never were seen. */
+  /** Peers reported as never seen. */
   readonly #unseen = new Set<string>()
 
   constructor(id: string, place: MailReports) {
@@ -49,7 +49,7 @@ export class MailEvents {
     return events
   }
 
-  /** @param waiting  letters to that peer that wait for an ack */
+  /** @param waiting  unacked letters to that peer */
   tell(event: Exclude<TurnEvent, MailEvent & { kind: 'gap' }>, waiting: number): void {
     const { peer } = event
     switch (event.kind) {
@@ -68,7 +68,7 @@ export class MailEvents {
     }
   }
 
-  /** Once for each: whoever is named wrongly never comes. */
+  /** Reports each peer once: a misspelled peer never comes. */
   #unseenPeer(peer: string): void {
     if (this.#unseen.has(peer)) return
     this.#unseen.add(peer)
@@ -80,7 +80,7 @@ export class MailEvents {
     )
   }
 
-  /** Letters that wait because of a bad program are not to go unnoticed. */
+  /** Letters blocked by a failing handler must not go unnoticed. */
   #stopped({ peer, n, why, tries, ms }: BlockedQueue): void {
     if (this.events.hasListeners('stopped')) {
       return this.events.emit('stopped', { peer, n, why, tries, ms })

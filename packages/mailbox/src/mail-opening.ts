@@ -1,4 +1,4 @@
-/** How a mailbox is opened: its store, its connections, its door. */
+/** Opens a mailbox: its store, its connections, its listener. */
 
 import { createMailMemory } from './drivers/mail-memory.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
@@ -64,40 +64,40 @@ export type { Transaction } from './runtime/transaction.ts'
 export type { LetterInfo, PostOptions } from './runtime/letters.ts'
 export type { Carried, MailValue } from './runtime/values.ts'
 
-/** A key of our own; those of users have no NUL. */
+/** A reserved key: user keys have no NUL. */
 const LIFE = '\0life'
 
-/** What `openMailbox` takes. */
+/** The options of `openMailbox`. */
 export interface MailboxOptions extends Common {
-  /** The file of the mailbox (in a page: the name of its database); null keeps it in memory. */
+  /** The file of the mailbox (in a page: its database name); null keeps it in memory. */
   store: string | null
-  /** Where others connect. Default: nowhere. */
+  /** Where the mailbox listens. Default: it does not listen. */
   listen?: DoorOptions
 }
 
-/** A place where mailboxes can be. */
+/** What a platform gives a mailbox to run on. */
 export interface MailboxPlace {
-  /** Timers, chance and a monotonic clock. */
+  /** Timers, randomness and a monotonic clock. */
   loop: Loop
   /** Opens a stream to a URL. */
   connect: Connect
-  /** What signs and checks. */
+  /** Signs, and checks signatures. */
   curves: () => Later<Curves>
-  /** Told what a function of the application threw, where nobody listens. */
+  /** Reports errors thrown by application functions that have no listener. */
   report: (error: unknown, where: string) => void
-  /** Told what is allowed, and hardly meant: a sentence. */
+  /** Warns, in one sentence, about allowed but probably unintended use. */
   warn?: (sentence: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
-  /** Left out where there are no threads. */
+  /** Starts a watchdog. Absent on platforms without threads. */
   watch?: (ms: number) => Watchdog
-  /** Opens the store of that name. It rejects with a HoldfastError `store`. */
+  /** Opens the named store. Rejects with a HoldfastError `store`. */
   open(name: string): Promise<MailStore>
-  /** Null where nobody can listen. */
+  /** Starts to listen; null on platforms that cannot. */
   listen: ((door: Door, accept: (stream: Stream) => StreamEvents) => Promise<Listening>) | null
 }
 
-/** Opens one. @throws HoldfastError */
+/** Opens a mailbox on a platform. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
   const { loop, connect, report, date, warn } = place
   const { store: name, listen } = options
@@ -134,9 +134,8 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
 }
 
 /**
- * A store begins a new life at each opening: letters of one that went back in time, or that lives
- * twice, are not taken for letters of another. One that never had a key has one from now on. Both
- * are durable before anybody is greeted.
+ * Makes a new life of the store durable, and its first key, before any handshake. Lives distinguish
+ * the letters of a store that went back in time, or that runs twice.
  */
 function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promise<void> {
   if (life !== NO_LIFE) changes.push({ kind: 'set', key: LIFE, value: life })

@@ -1,4 +1,4 @@
-/** An open mailbox: what a user holds. */
+/** The interface of an open mailbox. */
 
 import type { DeadLetter } from '../../holdfast/src/ports.ts'
 import type { Counters } from './machine/mailbox.ts'
@@ -18,15 +18,15 @@ import type { PostOptions } from './runtime/letters.ts'
 import type { Transaction } from './runtime/transaction.ts'
 import type { Stop, Emitter, Listen } from '../../holdfast/src/api/emitter.ts'
 
-/** The way to one peer. */
+/** Posts letters to one peer. */
 export interface MailWay {
   /**
-   * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
-   * with a `delay` has none yet, which is 0.
+   * Posts a letter. Resolves with its number once the letter is durable here; a letter with a
+   * `delay` has no number yet, so 0.
    *
-   * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer, `bad-value`
-   * for what is no letter, or does not fit its type, `key-reused` for a key that another body was
-   * posted under, `store` when the store refused.
+   * Rejects with a HoldfastError: `outbox-full` when too many letters wait for that peer,
+   * `bad-value` when the body is not a plain value or does not fit its type, `key-reused` when the
+   * key was used for another body, `store` when the store failed.
    */
   post<F extends Fields>(
     type: LetterType<F>,
@@ -36,37 +36,37 @@ export interface MailWay {
   post<Body>(body: Body & Carried<Body>, options?: PostOptions): Promise<number>
 }
 
-/** A letter that was set aside. */
+/** A dead letter. */
 export type SetAside = Omit<DeadLetter, 'body'> & {
-  /** As the handler would have it; of a type that does not fit, as it came. */
+  /** The body as the handler receives it; as sent if it does not fit its type. */
   readonly body: MailValue
-  /** The name of the type that it says it has; null for none. */
+  /** The name of its type, as sent; null for none. */
   readonly type: string | null
 }
 
-/** Letters and values that are durable, and take effect once whatever dies. */
+/** Durable letters and values: each letter takes effect exactly once, across crashes. */
 export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
-  /** Who it is, for its peers. */
+  /** The name by which its peers know it. */
   readonly id: string
-  /** The public half of its key, by which its peers know it, as text. It stays with the store. */
+  /** Its public key as text, by which its peers know it. The key stays with the store. */
   readonly key: string
-  /** What was found damaged in the store at opening, as a sentence; null if nothing. */
+  /** The damage found in the store at opening, as a sentence; null for none. */
   readonly repaired: string | null
-  /** Where others connect; null if nowhere, or while the server of its door does not listen. */
+  /** Where it listens; null if it does not, or while a shared server is not listening. */
   readonly url: string | null
-  /** Whether what is posted outlives the process. */
+  /** Whether posted letters outlive the process. */
   readonly durable: boolean
-  /** What was refused since the mailbox was opened, by why. */
+  /** What was refused since opening, by reason. */
   readonly counters: Readonly<Counters>
-  /** Takes a connection that somebody opened; what a server hands its streams to. */
+  /** Accepts an incoming stream; a server passes its streams here. */
   readonly accept: Connections['accept']
   /**
-   * Sets the handler of letters of no type, or of one of `types`; each has one at most. A letter
-   * without a handler waits for it, and those of its sender behind it too.
+   * Sets the handler of untyped letters, or of one type in `types`; each has at most one. A letter
+   * without a handler waits for one, and its sender's later letters wait behind it.
    *
    * @returns removes it
-   * @throws HoldfastError `bad-value` for a second handler, or no function; `not-found` for a type
-   *   that `openMailbox` was not given
+   * @throws HoldfastError `bad-value` for a second handler or a non-function; `not-found` for a
+   *   type that `openMailbox` was not given
    */
   on(event: 'letter', handler: LetterHandler): Stop
   on<F extends Fields>(type: LetterType<F>, handler: LetterHandler<Readonly<StateOf<F>>>): Stop
@@ -76,14 +76,14 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
     options?: Listen,
   ): Stop
   /**
-   * Sets a handler whose effects are elsewhere, such as in a database or behind HTTP: it may take
-   * its time, and a letter is acknowledged after its promise was kept. One letter at a time, in the
-   * order of its sender. A process may die between the effect and that, so the same letter may come
-   * again: with the same `id`, by which the other side knows what it did. One that throws, or does
-   * not settle within `timeoutMs`, is tried again as `onPoison` says.
+   * Sets a handler with external effects, such as in a database or over HTTP. It may be async; the
+   * letter is acknowledged once its promise resolves. One letter runs at a time, in its sender's
+   * order. A process may die between the effect and the ack, so a letter may come again with the
+   * same `id`, by which the other side can deduplicate. A handler that throws, or does not settle
+   * within `timeoutMs`, is retried as `onPoison` says.
    *
-   * @returns removes it; what is under way goes on
-   * @throws HoldfastError as `on`; `bad-value` for a replica, too
+   * @returns removes it; a running handler goes on
+   * @throws HoldfastError as `on`; also `bad-value` on a replica
    */
   handleAsync(event: 'letter', handler: EffectHandler, options?: EffectOptions): Stop
   handleAsync<F extends Fields>(
@@ -91,66 +91,67 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
     handler: EffectHandler<Readonly<StateOf<F>>>,
     options?: EffectOptions,
   ): Stop
-  /** The way to a peer. */
+  /** Posts to a peer. */
   to(peer: string): MailWay
-  /** What may be done about a peer: its key, what waits for it, histories that do not fit. */
+  /** Operations on a peer: its key, its waiting letters, diverged histories. */
   peer(id: string): MailPeer
   /**
-   * Runs a transaction without a letter: what it reads, writes and posts is one with what letters
-   * do. It is run once more if SQL of another ended the turn. Kept, with what it gives, when all of
-   * it is durable.
+   * Runs a transaction without a letter, atomic like that of a handler. It runs again if SQL of
+   * another handler or transaction ended the turn. Resolves with its result once all of it is
+   * durable.
    *
-   * It rejects with what the function threw, or with a HoldfastError; then nothing of it holds.
+   * Rejects with what the function threw, or with a HoldfastError; then all of it is rolled back.
    */
   transact<Result>(run: (tx: Transaction) => Result): Promise<Result>
   /**
-   * Draws another key, which replaces that of now. All who know this mailbox get a letter about it,
-   * in order with the others, that both keys have signed. Resolves with the new key, as text, when
-   * all of that is durable here.
+   * Replaces the key of this mailbox with a new one. Every known peer gets a letter about it, in
+   * order with the others and signed by both keys. Resolves with the new key, as text, once all of
+   * that is durable here.
    *
-   * It rejects with a HoldfastError: `bad-value` for a replica, `store`.
+   * Rejects with a HoldfastError: `bad-value` on a replica, `store`.
    */
   replaceKey(): Promise<string>
-  /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
+  /** Keeps a connection to a peer, by URL or by another carrier. */
   connect(peer: string, by: string | Dialer): void
-  /** How the queues stand, in order of their peers. */
+  /** The queues, sorted by peer. */
   queues(): QueueFigures[]
-  /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */
+  /** The current figures in the Prometheus text format, for the application's own endpoint. */
   metrics(): string
-  /** A value as it is durable. */
+  /** The durable value of a key. */
   get(key: string): MailValue
-  /** Letters that were set aside, oldest first: `most` of them behind the first `skip`. */
+  /** Dead letters, oldest first: `most` of them after the first `skip`. */
   dead(range?: { skip?: number; most?: number }): SetAside[]
   /**
-   * Handles a dead letter again, now and once; if the handler throws it stays where it is.
+   * Handles a dead letter again, once; if the handler throws, it stays a dead letter.
    *
    * @throws HoldfastError `not-found`, or `failed` with what the handler threw
    */
   release(peer: string, n: number): Promise<void>
-  /** Throws a dead letter away. @throws HoldfastError `not-found` */
+  /** Deletes a dead letter. @throws HoldfastError `not-found` */
   discard(peer: string, n: number): Promise<void>
   /** The number of a peer's last letter that took effect here: a read (S21). */
   query(peer: string): number
-  /** One batch for a carrier that is no connection: letters above what the peer has (S19). */
+  /** One batch for a carrier without connections: letters above what the peer has (S19). */
   batch(peer: string, heard: number): Uint8Array
   /**
-   * Takes such a batch; the caller knows whose it is. Kept when all of its letters have taken
+   * Takes such a batch; the caller vouches for the sender. Resolves once all of its letters took
    * effect and are durable.
    *
-   * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
-   * all took effect (those before it did; taking it again doubles nothing), `store`.
+   * Rejects with a HoldfastError: `bad-value` for malformed bytes; `failed`, with the reason, if
+   * some letter did not take effect (earlier ones did; taking the batch again is idempotent);
+   * `store`.
    */
   take(peer: string, bytes: Uint8Array): Promise<void>
   /**
-   * Copies the store into a new file while the mailbox is open. Who opens the copy later is an
-   * older store, and is told so.
+   * Copies the store into a new file while the mailbox is open. A mailbox opened on the copy is an
+   * older store, and its peers report that.
    *
-   * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
+   * Rejects with a HoldfastError `store`: there is no file, the target exists, or the disk failed.
    */
   backup(path: string): Promise<void>
   /**
-   * Ends it; what is posted and not yet durable is made so first. A handler of `handleAsync` that
-   * is under way is told by its `signal`, and not waited for: its letter comes again.
+   * Closes it, after making posted letters durable. A running `handleAsync` handler is aborted by
+   * its `signal` and not awaited: its letter comes again.
    */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A mailbox as it runs: its turns decide, its lines carry. */
+/** A running mailbox: turns decide, connections carry. */
 
 import { badValue, HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
 import { type OwnProof } from './machine/keys.ts'
@@ -46,7 +46,7 @@ import { KnownPeer, type MailPeer, strange } from './runtime/peers.ts'
 import { type MailValue, readLetter, toValue } from './runtime/values.ts'
 import { checkFunction, checkOptions } from '../../holdfast/src/api/options.ts'
 
-/** How often figures are shown to who inspects an open mailbox. */
+/** How often an open mailbox publishes its figures for inspection. */
 const PUBLISH_MS: Millis = 500
 
 /** What a mailbox runs on. */
@@ -54,20 +54,20 @@ export interface MailPlace {
   loop: Loop
   connect: Connect
   store: MailStore
-  /** The name of this life of the store, durable; replicas have none. */
+  /** The durable id of this life of the store; replicas have none. */
   life?: Uint8Array
-  /** Its keys, durable, and what it signs with. */
+  /** Its durable keys, and the curves to sign with. */
   identity: Identity
-  /** Milliseconds since 1970; without it letters say nothing of time. */
+  /** Milliseconds since 1970; without it letters carry no time. */
   date?: () => number
   watchdog?: Watchdog | undefined
-  /** Says a sentence of what is allowed, and hardly meant. */
+  /** Warns, in one sentence, about allowed but probably unintended use. */
   warn?: (sentence: string) => void
-  /** Says what nobody else heard of: a function of the application threw, and where. */
+  /** Reports errors thrown by application functions that have no listener, and where. */
   report?: (error: unknown, where: string) => void
 }
 
-/** A mailbox that runs. */
+/** The implementation of Mailbox. */
 export class RunningMailbox implements Mailbox {
   readonly id: string
   readonly repaired: string | null
@@ -284,7 +284,7 @@ export class RunningMailbox implements Mailbox {
     this.#place.store.backup(path)
   }
 
-  /** Where others connect, for as long as the mailbox is open. */
+  /** Sets the listener, which closes with the mailbox. */
   listen(listening: Listening): void {
     this.#listening = listening
     this.onClose(() => listening.close())
@@ -294,7 +294,7 @@ export class RunningMailbox implements Mailbox {
     return this.#listening?.url ?? null
   }
 
-  /** Calls when the mailbox closes. */
+  /** Adds a callback for when the mailbox closes. */
   onClose(run: () => void): void {
     this.#onClose.push(run)
   }
@@ -319,7 +319,7 @@ export class RunningMailbox implements Mailbox {
     return { id, key, queues: this.queues(), counters, dead, later }
   }
 
-  /** Shows the figures in a while, if somebody could look at them. */
+  /** Schedules publishing the figures, if the store can. */
   #publishSoon(): void {
     const { loop, store } = this.#place
     if (!store.publish || this.#isToPublish || this.#closed) return
@@ -369,10 +369,10 @@ export class RunningMailbox implements Mailbox {
   #onEvent(event: TurnEvent): void {
     const { peer } = event
     if (event.kind === 'gap') {
-      // What is missing comes again on a new connection.
+      // The missing letters are resent on a new connection.
       return this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
-    // Letters behind it come on a connection on which the new key was proved.
+    // Later letters need a connection that proved the new key.
     if (event.kind === 'key') this.#lines.hangUp(peer, `${peer} has another key`)
     const known = this.#turns.box.peers.get(peer)
     this.#told.tell(event, known ? known.posted - known.acked : 0)
@@ -402,7 +402,7 @@ export class RunningMailbox implements Mailbox {
     }
   }
 
-  /** Letters before this turn may have bound the id to another key than this connection proved. */
+  /** Earlier letters of this turn may have bound the id to a key other than the one proved. */
   #connected(draft: Draft, peer: string, key: Uint8Array, proof: OwnProof): void {
     const { box } = this.#turns
     if (!this.#lines.has(peer)) return

@@ -1,7 +1,7 @@
 /**
- * An HTTP server that strangers may reach: it listens, explains why it cannot, admits the requests
- * that origins.ts admits, and closes without cutting answers off. Streams come in on the same
- * server, by its `upgrade`, and are not handled here.
+ * An HTTP server for untrusted clients: listens, explains why it cannot, admits the requests that
+ * origins.ts admits, and closes without cutting responses off. Streams arrive on the same server by
+ * `upgrade` and are handled elsewhere.
  */
 
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
@@ -24,13 +24,13 @@ import * as budgets from '../../../hub/src/machine/budgets.ts'
 import { fail, say } from './give.ts'
 import { ROOMS_PATH } from '../rooms.ts'
 
-/** How long a request may take to come in completely, in milliseconds. */
+/** Time limit for receiving a complete request, in milliseconds. */
 const REQUEST_MS = 10_000
-/** How long a connection may stay without a request, in milliseconds. */
+/** How long a connection may stay idle, in milliseconds. */
 const IDLE_MS = 5_000
-/** How long answers under way may take when the server closes, in milliseconds. */
+/** How long running responses may take when the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
-/** After so many seconds whoever asked too much may ask again. */
+/** The Retry-After of rate-limited requests, in seconds. */
 const RETRY_AFTER_S = 1
 
 /** Where to listen. */
@@ -39,17 +39,17 @@ export interface Place {
   host: string
   /** 0 takes any free port. */
   port: number
-  /** The option that chooses the port, for the error when the port is not available. */
+  /** The option that sets the port, for the error when the port is unavailable. */
   option: '--port' | '--metrics'
-  /** The origins whose pages may ask beside the server's own; see origins.ts. */
+  /** Origins whose pages may send requests, beside the server's own; see origins.ts. */
   origins: readonly string[]
-  /** What strangers may cost; without it no address has limits of its own. */
+  /** The budgets of clients; without them no address has limits of its own. */
   spending?: Spending
-  /** Makes it https. */
+  /** The certificate for https; http without. */
   tls?: Certificate | null
 }
 
-/** The options that give a certificate, for errors. */
+/** The certificate options, for errors. */
 const TLS_OPTIONS = '--tls-cert'
 
 const OPTIONS: http.ServerOptions = {
@@ -59,7 +59,7 @@ const OPTIONS: http.ServerOptions = {
   connectionsCheckingInterval: 1000,
 }
 
-/** Answers an admitted GET or HEAD; `path` is without the query. */
+/** Responds to an admitted request; `path` is without the query. */
 export type Answer = (
   path: string,
   request: IncomingMessage,
@@ -68,24 +68,25 @@ export type Answer = (
 
 type HttpCounters = Record<Refusal['reason'], number>
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpServer {
-  /** Requests that were refused, by reason. */
+  /** Refused requests, by reason. */
   readonly counters: Readonly<HttpCounters>
   /** The server, for `acceptStreams`. */
   readonly server: http.Server
   readonly port: number
   /** The URL for a browser on this machine. */
   readonly url: string
-  /** Accepts no more, lets answers under way finish for a moment, and ends all connections. */
+  /** Stops accepting, gives running responses a moment to finish, and closes all connections. */
   close: () => Promise<void>
-  /** Shows another certificate from now on, if it has one. @throws HoldfastError `bad-value` */
+  /** Replaces the certificate, under https. @throws HoldfastError `bad-value` */
   renew: (certificate: Certificate) => void
 }
 
 /**
- * Starts to listen. @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or
- * `bad-value`, with the cure
+ * Starts to listen.
+ *
+ * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with the cure
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
   const { spending, tls } = place
@@ -95,7 +96,7 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
     if (spending && !mayAsk(spending, request, response, 'requests', 1)) return
     if (!admits(gate, counters, addressOf(server), request, response)) return
     const path = pathOf(request)
-    // A function that throws at once must not end the process either.
+    // A synchronous throw must not end the process either.
     void Promise.resolve()
       .then(() => answer(path, request, response))
       .catch(() => fail(response, 500))
@@ -116,7 +117,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0]!
 }
 
-/** Whether a request may come in; otherwise it was answered. */
+/** Whether a request is admitted; otherwise it got its response here. */
 function admits(
   gate: Gate,
   counters: HttpCounters,
@@ -138,10 +139,10 @@ function admits(
     response.setHeader('Vary', 'Origin')
   }
   if (request.method === 'GET' || request.method === 'HEAD') return true
-  // It asks for more than pages can send by themselves.
+  // The required header is more than pages can send without a preflight.
   if (request.method === 'POST' && pathOf(request) === ROOMS_PATH) return true
   response.setHeader('Allow', 'GET, HEAD')
-  // The body is not read, so the connection cannot be used again.
+  // The body is not read, so the connection cannot be reused.
   response.setHeader('Connection', 'close')
   fail(response, 405)
   return false
@@ -183,15 +184,15 @@ function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place
   }
 }
 
-/** An address in the form of a URL of this machine. */
+/** The host part of a URL that reaches this address from this machine. */
 export function visibleHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Tracks the connections of a server, so that it can be closed. @returns closes it */
+/** Tracks a server's connections to close them. @returns closes the server */
 function closer(server: http.Server): () => Promise<void> {
-  // With TLS a connection is two sockets: what comes over the network, and what requests are of.
+  // Under TLS a connection has two sockets: the raw one, and the one requests belong to.
   const [all, speaking] = [tracked(server, 'connection'), tracked(server, 'secureConnection')]
   const answering = new Set<Socket>()
   let closing = false
@@ -205,7 +206,7 @@ function closer(server: http.Server): () => Promise<void> {
   return async () => {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    // Ended and not destroyed: the last messages of a stream may still be on their way.
+    // Ended, not destroyed: last messages of a stream may be in flight.
     const ending = isSecure(server) ? speaking : all
     for (const socket of ending) if (!answering.has(socket)) socket.end()
     const timer = setTimeout(() => {
@@ -225,15 +226,14 @@ function tracked(server: http.Server, event: string): Set<Socket> {
   return sockets
 }
 
-/** The budgets of a server, and the proxies that it trusts to name an address. */
+/** The budgets of a server, and the proxies trusted to forward an address. */
 export interface Spending {
   budgets: budgets.Budgets
   trust: Trust
 }
 
-// Ends connections beyond those that an address may have, and beyond those that it may make in a
-// while. They are not told why: whoever has so many would not read it. A trusted proxy has as many
-// as it wants.
+// Closes connections beyond an address's limit or rate, silently: such clients read no reasons.
+// Trusted proxies are unlimited.
 function boundSockets(server: http.Server, { budgets: all, trust }: Spending): void {
   server.maxConnections = all.limits.hub.sockets
   server.on('drop', () => budgets.refuse(all, 'hub', 'sockets'))
@@ -251,7 +251,7 @@ function boundSockets(server: http.Server, { budgets: all, trust }: Spending): v
   })
 }
 
-/** Spends for a request. @returns false if that was too much, and it was answered so */
+/** Charges a request to the budget. @returns false if it was over and got its response here */
 export function mayAsk(
   { budgets: all, trust }: Spending,
   request: IncomingMessage,

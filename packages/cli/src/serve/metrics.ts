@@ -1,9 +1,9 @@
 /**
- * The metrics that Prometheus reads at `/metrics`: figures of the process, and counts of the parts
- * of the program, which write their own text (runtime/prometheus.ts).
+ * The Prometheus metrics at `/metrics`: figures of the process, and counters that other parts
+ * format themselves (runtime/prometheus.ts).
  *
- * The names are those that dashboards for Node know, of prom-client's default metrics: these are
- * some twenty figures of the process, for which a hub need not install a package.
+ * Names follow prom-client's defaults, which Node dashboards expect: some twenty figures need no
+ * dependency.
  */
 
 import { readdirSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface Metrics {
   readonly type: string
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>
-  /** Adds metrics of a part of the program; `text` is called at each request. */
+  /** Adds metrics of another part; `text` is called on each request. */
   add(text: () => string): void
 }
 
@@ -26,7 +26,7 @@ const LATE_EVERY_MS = 10
 const NANOS = 1e9
 const MICROS = 1e6
 
-/** Collects metrics of the process itself: memory, processor, delay of the event loop. */
+/** Collects metrics of the process: memory, CPU, event-loop delay. */
 export function createMetrics(): Metrics {
   const more: (() => string)[] = []
   const late = monitorEventLoopDelay({ resolution: LATE_EVERY_MS })
@@ -62,7 +62,7 @@ function processText(): string {
   ].join('')
 }
 
-/** Empty where the system does not reveal open files. */
+/** Open file descriptors; empty where the system does not reveal them. */
 function openFilesText(): string {
   try {
     const open = readdirSync('/proc/self/fd').length
@@ -91,10 +91,10 @@ function memoryText(): string {
   ].join('')
 }
 
-/** How late the loop was since the last request, in seconds. */
+/** The event-loop lag since the last request, in seconds. */
 function lateText(late: IntervalHistogram): string {
   const of = (name: string, help: string, nanos: number): string => {
-    // Without samples the histogram has a minimum beyond all numbers, and NaN for a mean.
+    // Without samples the minimum is beyond all numbers and the mean is NaN.
     const seconds = late.count === 0 ? 0 : nanos / NANOS
     return gaugeText(`nodejs_eventloop_lag_${name}_seconds`, help, seconds)
   }

@@ -1,9 +1,8 @@
 /**
  * The files of one folder, read into memory once.
  *
- * A request is looked up in a map of the paths that were found, so no request, however it is
- * spelled, reaches the disk: there is nothing to traverse. The pages of our games are a few
- * megabytes; a folder beyond the limits is a mistake in the call.
+ * Requests are looked up in a map of the found paths and never reach the disk, so path traversal is
+ * impossible. Our games' pages are a few megabytes; a larger folder is a mistaken call.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,7 +15,7 @@ const FILES_MAX = 2000
 /** Most bytes in the folder. */
 const BYTES_MAX = 256 * 1024 * 1024
 
-/** Types by the ending of the name. All other files are plain bytes. */
+/** Types by file extension; all others are octet streams. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -52,11 +51,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 }
 
-/** One file as it is sent. */
+/** One file to send. */
 export interface Page {
   body: Buffer
   type: string
-  /** A strong validator, without its quotes. */
+  /** A strong ETag, without its quotes. */
   tag: string
   /** The value of Cache-Control. */
   cache: string
@@ -64,26 +63,25 @@ export interface Page {
 
 /** The file is at another URL. */
 export interface Redirect {
-  /** A URL relative to the one that was asked for, without query. */
+  /** Relative to the requested URL, without query. */
   to: string
-  /** Whether a browser may remember it. */
+  /** Whether browsers may cache it. */
   lasting: boolean
 }
 
 /** The files of one folder. */
 export interface Pages {
-  /** The file at this path of a URL, without query; null if there is none. */
+  /** The file at a URL path, without query; null for none. */
   find: (path: string) => Page | Redirect | null
-  /** The folders directly in this one, and '' for itself, that have an `index.html`. */
+  /** Its direct subfolders with an `index.html`, and '' if the folder itself has one. */
   readonly starts: readonly string[]
 }
 
 /**
- * Reads all files below the folder; symbolic links are left out.
+ * Reads all files below the folder, except symbolic links.
  *
- * @param cure  advice for the error if there is no such folder, or nothing in it
- * @throws HoldfastError `not-found` if there is no such folder or it is empty, `full` beyond the
- *   limits
+ * @param cure  advice for the error if the folder is missing or empty
+ * @throws HoldfastError `not-found` if the folder is missing or empty, `full` beyond the limits
  */
 export function readPages(folder: string, cure: string): Pages {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -111,7 +109,7 @@ export function readPages(folder: string, cure: string): Pages {
 
 function readPage(file: string, path: string): Page {
   const body = readFileSync(file)
-  // A name in assets/ ends with a hash of the file, so the file of a name never changes.
+  // Names in assets/ end with a content hash, so such a file never changes.
   const lasting = /\/assets\/[^/]*-[\w-]{8}\.\w+$/.test(path)
   return {
     body,
@@ -135,7 +133,7 @@ function find(files: ReadonlyMap<string, Page>, path: string): Page | Redirect |
   const file = files.get(decoded)
   if (file !== undefined) return file
   if (!files.has(`${decoded}/index.html`)) return null
-  // Relative, for a proxy may have this server under a path that the server does not know.
+  // Relative, since a proxy may serve this server under an unknown path.
   const name = decoded.slice(decoded.lastIndexOf('/') + 1)
   return { to: `./${encodeURIComponent(name)}/`, lasting: true }
 }

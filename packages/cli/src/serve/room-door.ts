@@ -1,6 +1,6 @@
 /**
- * `/api/rooms` of `holdfast serve`: one room, and closing it, for programs of this machine and for
- * who shows the token. A page can send neither without being asked for by its own name.
+ * `/api/rooms` of `holdfast serve`: shows and closes rooms, for programs on this machine or with
+ * the token. Pages of other origins cannot send the required header without a preflight.
  */
 
 import type { HubHandle } from '../../../hub/src/open-hub.ts'
@@ -13,9 +13,9 @@ import { ROOMS_HEADER } from '../rooms.ts'
 import { mayRead, type Readers } from './site.ts'
 
 /**
- * Answers requests for one room, with `kept` for all that is kept, with `export` for what is kept
- * of one (GET); and to close one, with `drop` to drop what is kept of it, with `import` to keep the
- * saved room that the request carries (POST).
+ * Responds to GET for one room, with `kept` for all stored rooms, with `export` for the content of
+ * a stored one; and to POST, which closes a room, with `drop` deletes a stored one, with `import`
+ * stores the saved room in the body.
  */
 export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
   return async (_path, request, response) => {
@@ -53,7 +53,7 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
   }
 }
 
-// No more than a saved room has.
+// Reads at most the size of a saved room.
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let bytes = 0

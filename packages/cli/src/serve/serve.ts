@@ -1,4 +1,4 @@
-/** `holdfast serve`: a hub with its lobby, in one process with one file. */
+/** `holdfast serve`: a hub with its lobby, in one process and one file. */
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
@@ -29,9 +29,9 @@ import * as site from './site.ts'
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
 /**
- * The URLs at which others reach a hub that listens there, as `http://host:port`; none on loopback.
+ * The URLs at which others reach a hub on that host, as `http://host:port`; none on loopback.
  *
- * @param url  where it is for a browser on this machine
+ * @param url  its URL for a browser on this machine
  */
 export function reachOf(
   host: string,
@@ -44,7 +44,7 @@ export function reachOf(
   if (host !== '0.0.0.0' && host !== '::') return [at(visibleHost(host))]
   const all = Object.values(interfaces).flatMap((some) => some ?? [])
   const found = all.filter(({ family, internal, address }) => {
-    // Link-local addresses, which a machine gives itself if nobody else does, lead nowhere.
+    // Self-assigned link-local addresses are unreachable.
     return family === 'IPv4' && !internal && !address.startsWith('169.254.')
   })
   return found.map(({ address }) => at(address))
@@ -53,7 +53,7 @@ export function reachOf(
 const PORT_DEFAULT = 8700
 /** The default file of the register. */
 const DATA_DEFAULT = '.holdfast/hub.db'
-// As long as systemd waits by itself.
+// systemd stops waiting after this long by default.
 const DRAIN_MAX = 90
 
 const LIMITS_HELP = 'A file {"address": {"streams": 64}} of `serve --limits` changes one.'
@@ -63,11 +63,11 @@ const REFUSED = 'Requests refused, by why'
 /** A running hub. */
 interface Serving {
   readonly url: string
-  /** The URL of the metrics, if they have a port of their own. */
+  /** The URL of the metrics, if on a port of their own. */
   readonly metricsUrl: string | null
-  /** Shows another certificate from now on. @throws HoldfastError `bad-value` */
+  /** Replaces the certificate. @throws HoldfastError `bad-value` */
   renew(certificate: Certificate): void
-  /** Takes no new stream from now on: see `drain` of a hub. */
+  /** Stops accepting streams: see `drain` of a hub. */
   drain(): Promise<Drained>
   close(): Promise<void>
 }
@@ -141,21 +141,21 @@ function optionsOf(words: Given) {
     host: String(words.host),
     data: String(words.data),
     condition: words.condition === undefined ? null : String(words.condition),
-    /** The origins whose pages may come beside those served here; see origins.ts. */
+    /** Origins whose pages may connect, beside those served here; see origins.ts. */
     origins: given.listOf(words.origin),
     metrics: given.metricsPlace(String(words.metrics)),
-    /** The word by which a program reads the metrics from anywhere; null if there is none. */
+    /** The token for reading the metrics remotely; null for none. */
     metricsToken: given.tokenIn(words.metricsToken),
-    /** Makes it https; null for http. */
+    /** The certificate for https; null for http. */
     tls: given.certificateIn(words.tlsCert, words.tlsKey),
-    /** The folder of one's own pages; null for the games of the repository, if this is one. */
+    /** The folder of the user's pages; null for the repository's games, if this is one. */
     pages: words.pages === undefined ? null : String(words.pages),
     policy: site.checkPolicy(String(words.policy)),
-    /** Where members connect; also at `/hub` if no pages of one's own are served. */
+    /** The path where members connect; also `/hub` unless the user's pages are served. */
     path: String(words.path),
-    /** The only games that sessions may have; empty for any. */
+    /** The only games allowed in sessions; empty allows any. */
     games: given.listOf(words.games),
-    /** Whether this is a demonstration, in which the games let any member kill the primary. */
+    /** Demo mode: in the games any member may kill the primary. */
     demo: words.demo === true,
     limits: given.limitsOf(words.limits),
     tickets: given.ticketKeysIn(words.tickets),
@@ -177,7 +177,7 @@ async function run(words: Given): Promise<void> {
   process.on('SIGHUP', () => readAnew(serving, words))
 }
 
-// A second signal does not wait.
+// Drains before closing, unless a second signal arrives.
 async function drained(serving: Serving, seconds: number): Promise<void> {
   if (seconds === 0) return
   const { streams, sessions } = await serving.drain()
@@ -194,7 +194,7 @@ function drainOf(word: Word): number {
   throw badValue(`--drain is 0 to ${DRAIN_MAX} seconds: ${String(word)}`)
 }
 
-// A program that renews certificates sends SIGHUP. A file that cannot be read changes nothing.
+// Reloads the certificate on SIGHUP, as renewal programs send. An unreadable file changes nothing.
 function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
   try {
     const certificate = given.certificateIn(tlsCert, tlsKey)
@@ -222,7 +222,7 @@ async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** Opens all parts; open ones are closed from the last of `closers` to the first. */
+/** Opens all parts; `closers` close them in reverse order. */
 async function opened(
   options: ServeOptions,
   conditions: Conditions | null,
@@ -233,7 +233,7 @@ async function opened(
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
-  // The hub needs the server, and answers need the hub: no request comes before both are open.
+  // The hub needs the server, and answers need the hub; no request arrives before both are open.
   let answer: Answer = (_path, _request, response) => fail(response, 503)
   const place = { host, port, option: '--port', origins, spending, tls } as const
   const http = await openServer(place, (...asked) => answer(...asked))
@@ -242,7 +242,7 @@ async function opened(
   const store = folderFor(options.data)
   const hub = openHub(
     { server, origins, report, path, tickets, store, ...(games.length > 0 && { games }) },
-    // The games of the repository expect the hub there.
+    // The repository's games expect the hub there.
     { weather, ...spending, paths: options.pages === null ? ['/hub'] : [] },
   )
   closers.push(() => hub.close())
@@ -268,7 +268,7 @@ async function opened(
   return { url: http.url, metricsUrl, renew: http.renew, drain: () => hub.drain() }
 }
 
-// On a port of their own the metrics are for who reaches it, unless there is a token.
+// On their own port the metrics are open to everyone who reaches it, unless there is a token.
 function readersOf({ metrics, metricsToken: token }: ServeOptions): site.Readers | null {
   const local = metrics === 'here'
   return local || token !== null ? { token, local } : null
@@ -288,7 +288,7 @@ function shelvesOf({ pages, policy }: ServeOptions): {
   return { all: site.withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
 }
 
-// Only the repository has the games; the package has the list of rooms too.
+// The package contains only the lobby; the repository has the games too.
 function built(folder: 'pages' | 'lobby'): string {
   return fileURLToPath(new URL(`../../../${folder}`, import.meta.url))
 }
@@ -303,7 +303,7 @@ function report(error: unknown, where: string): void {
 }
 
 function folderFor(data: string): string {
-  // Only our own default folder is created; a folder that the user names must exist.
+  // Only our default folder is created; one that the user names must exist.
   if (data === DATA_DEFAULT) mkdirSync(dirname(data), { recursive: true })
   if (data === '') throw badValue('--data needs the name of a file')
   return data
@@ -321,7 +321,7 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     },
     close: () => {},
   }
-  // The hub is in the middle of a path: relaying is one direction of a round trip.
+  // The hub is mid-path: relaying is one direction of a round trip.
   const open = conditioner.condition(() => Promise.resolve(carrier), 'out')
   const conditioned = await open({ datagram: () => {}, refused: () => {} })
   return (direct) => {

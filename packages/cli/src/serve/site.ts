@@ -1,4 +1,4 @@
-/** The answers of `holdfast serve` to HTTP requests: pages, `/health`, `/metrics` and data. */
+/** The HTTP responses of `holdfast serve`: pages, `/health`, `/metrics` and data. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ import type { Page, Pages, Redirect } from './pages.ts'
 /** `strict`, `open`, `none`, or a policy in CSP's own syntax. */
 export type Policy = string
 
-/** Pages that are sent with one policy. */
+/** Pages under one policy. */
 export interface Shelf {
   find: Pages['find']
   policy: Policy
@@ -24,33 +24,31 @@ export interface Shelf {
 
 /** The contents of the site. */
 export interface SiteOptions {
-  /** The first shelf that has a page at a path sends it. */
+  /** The first shelf with a page at the path serves it. */
   shelves: readonly Shelf[]
   /** The content of `/health`; its status is 503 while `ok` is false. */
   health: () => { ok: boolean }
-  /** Answers `/metrics`; null if there is none. */
+  /** Serves `/metrics`; null for none. */
   metrics: Answer | null
-  /** Answers `/api/rooms`. Default: there is none. */
+  /** Serves `/api/rooms`. Default: none. */
   rooms?: Answer
-  /** A part of the content of `/api/sessions`: the sessions that the lobby lists. */
+  /** One page of `/api/sessions`: the sessions that the lobby lists. */
   sessions: (game: string, after: string) => ListPage
-  /** What lists may cost strangers. */
+  /** The budgets for listing sessions. */
   spending?: Spending
   /** The content of `/api/hub`: data about the hub for its pages. */
   about: object
-  /**
-   * The URLs for others on the network: sent to pages at an address that means this machine itself.
-   */
+  /** The URLs for others on the network, sent to pages opened at a loopback address. */
   reach?: () => readonly string[]
 }
 
 const DATA = new Set(['/health', '/api/sessions', '/api/hub', ROOMS_PATH, '/metrics'])
 
-/** Answers requests for a hub and its pages. */
+/** Serves a hub's data and pages. */
 export function siteOf(options: SiteOptions): Answer {
   const { shelves, health, metrics, rooms, about, reach } = options
   return async (path, request, response) => {
-    // Data loads nothing; a page has the policy of its shelf.
+    // Data loads nothing; pages have their shelf's policy.
     if (DATA.has(path)) protect('strict', request, response)
     switch (path) {
       case '/health': {
@@ -82,10 +80,10 @@ export function siteOf(options: SiteOptions): Answer {
   }
 }
 
-/** Text of pages, for as long as the hub keeps these. */
+/** The JSON of list pages, cached while the hub holds them. */
 const texts = new WeakMap<ListPage, string>()
 
-// Where there is more, the header says at which address (RFC 8288).
+// A Link header names the next page (RFC 8288).
 function listRooms(
   { sessions, spending }: SiteOptions,
   request: IncomingMessage,
@@ -108,13 +106,13 @@ function listRooms(
 
 /** Who may read the metrics. */
 export interface Readers {
-  /** Who shows it may; null for no such word. */
+  /** The token that grants access; null for none. */
   token: string | null
-  /** Whether who comes from this machine may without. */
+  /** Whether local requests need no token. */
   local: boolean
 }
 
-/** Answers requests for metrics, and nothing else. */
+/** Serves metrics, and nothing else. */
 export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
   return async (path, request, response) => {
     if (path !== '/metrics') return fail(response, 404)
@@ -123,20 +121,20 @@ export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
   }
 }
 
-/** Whether a request comes from this machine, or shows the token. */
+/** Whether a request is local or carries the token. */
 export function mayRead({ token, local }: Readers, request: IncomingMessage): boolean {
   const { authorization = '' } = request.headers
   if (token !== null && isSame(authorization, `Bearer ${token}`)) return true
   return local && isLocal(request)
 }
 
-// A proxy on this machine brings others, and says so.
+// A local proxy forwards remote requests and marks them.
 function isLocal({ socket, headers }: IncomingMessage): boolean {
   const isBrought = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
   return isLoopback(socket.remoteAddress ?? '') && !isBrought
 }
 
-// Takes as long wherever the two differ.
+// Compares in constant time.
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a!, b!)
@@ -151,7 +149,7 @@ function denied(response: ServerResponse): void {
 /** No pages. */
 export const NO_PAGES: Pages = { find: () => null, starts: [] }
 
-/** The user's pages, and beside them the list of rooms that comes with the program. */
+/** The user's pages, plus the lobby that comes with the program. */
 export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
   const lobby = (path: string): Page | Redirect | null => {
     switch (path) {
@@ -171,11 +169,10 @@ export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
   ]
 }
 
-// The content security policy of pages: what they may load, open and start. Our own pages may load
-// scripts only from here, open WebSockets only to here, and start the one worker that gives the
-// loop its ticks, which is why `worker-src` has `blob:`. The needs of other people's pages are
-// unknown here: by default they may do what pages may, except use plugins, and be framed by pages
-// of others, where a click could be stolen.
+// The content security policy of pages. Our own pages may load scripts and open WebSockets only
+// here, and start one worker, which ticks the loop: hence `blob:` in `worker-src`. The needs of
+// other pages are unknown: by default they may do anything except use plugins and be framed by
+// other origins, where a click could be stolen.
 
 const OPEN = "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
 
@@ -200,7 +197,7 @@ function protect(policy: Policy, request: IncomingMessage, response: ServerRespo
   response.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
 }
 
-/** Not every browser takes `'self'` to include WebSockets of this origin, so they are named. */
+/** Some browsers exclude this origin's WebSockets from `'self'`, so they are named. */
 function strict(host: string | undefined): string {
   const named = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host)
   return [

@@ -1,36 +1,35 @@
 /**
- * Recent runs of letters: where they end, with bytes and digests, so that an ack need not read them
- * again; and the letters of the newest of them, for those are sent at once. All other letters are
- * read from the disk.
+ * A cache of recent runs: their ends with bytes and digests, so an ack need not read them again,
+ * and the letters of the newest runs, which are sent at once. Other letters are read from disk.
  */
 
 import type { Span } from '../../../holdfast/src/ports.ts'
 import { type Run, unpack, weighUpTo } from './mail-runs.ts'
 
 type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
-  /** As they were written: one piece of memory, where single letters would be many. */
+  /** The packed letters: one buffer is cheaper than many small ones. Null once evicted. */
   packed: Uint8Array | null
 }
 
-/** A run, and its letters as they were written. */
+/** A run with its packed letters. */
 export type Written = Run & { packed: Uint8Array }
 
-/** Most bytes of letters that are remembered, over all peers. */
+/** Most bytes of cached letters, over all peers. */
 const BYTES_MAX = 1024 * 1024
 
-/** Most runs of one peer that are remembered. */
+/** Most cached runs of one peer. */
 const ENDS_MAX = 4_096
-/** Most peers with remembered runs. */
+/** Most peers with cached runs. */
 const PEERS_MAX = 1_000
 
 /** See the head of this file. */
 export class Ends {
   readonly #ends = new Map<string, End[]>()
-  /** Runs whose letters are remembered, oldest first. */
+  /** Runs whose letters are cached, oldest first. */
   readonly #kept: End[] = []
   #bytes = 0
 
-  /** Adds runs that were written, in order. */
+  /** Adds written runs, in order. */
   add(peer: string, runs: readonly Written[]): void {
     const ends = this.#ends.get(peer) ?? []
     if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()
@@ -47,7 +46,7 @@ export class Ends {
     }
   }
 
-  /** The run that holds the letter after that number; null if that is not known. */
+  /** The run that holds the letter after that number; null if not cached. */
   run(peer: string, after: number): (Span & { last: number }) | null {
     const end = this.#behind(peer, after)
     if (!end?.packed) return null
@@ -55,7 +54,7 @@ export class Ends {
     return { last, life, before, letters: unpack(first, last, packed)! }
   }
 
-  /** Bytes of the letters up to n in the run that goes on behind n; null if that is not known. */
+  /** Bytes of the letters up to n in the run that continues past n; null if not cached. */
   part(peer: string, n: number): number | null {
     const end = this.#behind(peer, n)
     return end?.packed ? weighUpTo(end.first, n, end.packed) : null
@@ -66,7 +65,7 @@ export class Ends {
     return end && end.first <= n + 1 ? end : null
   }
 
-  /** Forgets letters up to that number. */
+  /** Evicts the letters up to that number. */
   trim(peer: string, upTo: number): void {
     const ends = this.#ends.get(peer)
     const kept = ends?.findIndex(({ last }) => last > upTo) ?? -1
@@ -77,7 +76,7 @@ export class Ends {
     this.#ends.delete(peer)
   }
 
-  /** Bytes of the letters above `after` up to a number; null if that is not known. */
+  /** Bytes of the letters above `after`, up to a number; null if not cached. */
   weigh(peer: string, after: number, upTo: number): number | null {
     let bytes = 0
     let at = after
@@ -91,7 +90,7 @@ export class Ends {
     return null
   }
 
-  /** The digest of a letter that ends a run; null for others. */
+  /** The digest of the last letter of a cached run; null for others. */
   mark(peer: string, n: number): Uint8Array | null {
     return this.#ends.get(peer)?.find(({ last }) => last === n)?.digest ?? null
   }

@@ -1,8 +1,8 @@
 /**
- * A mailbox in IndexedDB, for pages. All of it is read at opening and kept in memory too, for a
- * handler reads synchronously; it is meant for some thousands of letters, not for a million.
+ * A mailbox in IndexedDB, for pages. Handlers read synchronously, so all of it is loaded at opening
+ * and kept in memory too; it is meant for thousands of letters, not for a million.
  *
- * `durability: 'strict'` asks the browser to have a change on the disk before it reports it done.
+ * `durability: 'strict'` asks the browser to flush a change to disk before it reports completion.
  */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
@@ -11,13 +11,13 @@ import { digestOf, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history
 import { applyTo, closed, emptyContent, MailMemory, newHead } from './mail-memory.ts'
 import type { KeptLetter, MailContent } from './mail-memory.ts'
 
-/** The version of the layout that this code writes. */
+/** The layout version that this code writes. */
 const LAYOUT_VERSION = 3
 const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
   'the browser closed its storage, as when data of this site are cleared; load it anew'
-/** After a full disk or damage a browser may begin the database anew without notice. */
+/** After a full disk or damage, a browser may silently recreate the database. */
 const WIPED =
   'the browser deleted what this mailbox had kept, as after a disk was full; letters that nobody ' +
   'had taken are gone'
@@ -25,7 +25,7 @@ const WIPED =
 /** Opens the database of that name, or creates it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
   checkPlace(name)
-  // Persistence is only requested: without it the browser may clear what this page keeps.
+  // Persistence is best effort: without it the browser may evict this data.
   void navigator.storage?.persist?.().catch(() => false)
   await lock(name)
   let database: IDBDatabase | null = null
@@ -35,7 +35,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
     request.onupgradeneeded = ({ oldVersion }) => {
       const { result } = request
       isNew = oldVersion === 0
-      // Data of versions 1 and 2 is read as it is, and completed.
+      // Versions 1 and 2 are read as they are and completed.
       for (const store of STORES) {
         if (!result.objectStoreNames.contains(store)) result.createObjectStore(store)
       }
@@ -50,7 +50,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
   }
 }
 
-/** Checks what a page needs; both are missing on plain http from another machine. */
+/** Checks for IndexedDB and locks; plain http from another machine has neither. */
 function checkPlace(name: string): void {
   const lacks = typeof indexedDB === 'undefined' ? 'IndexedDB' : 'locks of the browser'
   if (typeof indexedDB !== 'undefined' && navigator.locks) return
@@ -67,7 +67,7 @@ class MailIndexedDb extends MailMemory {
   readonly #database: IDBDatabase
   #isWitnessed = false
   #isOpen = true
-  /** Why nothing is stored any more. */
+  /** Why the database can no longer be written. */
   #lost: string | null = null
 
   constructor(name: string, database: IDBDatabase, content: MailContent, repaired: string | null) {
@@ -75,7 +75,7 @@ class MailIndexedDb extends MailMemory {
     this.repaired = repaired
     this.#database = database
     database.onclose = () => (this.#lost = CLEARED)
-    // Another page wants to upgrade the database, or clears it: its later content is not ours.
+    // Another page upgrades or deletes the database: its later content is not ours.
     database.onversionchange = () => {
       this.#lost = CLEARED
       database.close()
@@ -114,7 +114,7 @@ class MailIndexedDb extends MailMemory {
     try {
       notes()?.setItem(noteOf(this.name), what)
     } catch {
-      // There is no room: then a page that dies in a handler is not counted.
+      // Storage is full: a crash of this page in a handler will not be counted.
     }
   }
 
@@ -161,7 +161,7 @@ function upTo(peer: string, n: number): IDBKeyRange {
   return IDBKeyRange.bound([peer, 0], [peer, n])
 }
 
-// It is written at once and outlives the page. Workers and some windows have none.
+// localStorage writes are immediate and outlive the page. Workers and some windows have none.
 function notes(): Storage | null {
   try {
     return globalThis.localStorage ?? null
@@ -170,7 +170,7 @@ function notes(): Storage | null {
   }
 }
 
-/** Whether a mailbox of that name was kept, by the record in another storage of this origin. */
+/** Whether localStorage records that a mailbox of that name existed. */
 function wasKept(name: string): boolean {
   return (notes()?.getItem(keptOf(name)) ?? null) !== null
 }
@@ -246,9 +246,9 @@ function problem(name: string, why: string): HoldfastError {
   return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${why}`)
 }
 
-/** How to release each mailbox, by name; one tab at a time has it. */
+/** Releases the lock of each mailbox, by name; one tab at a time holds it. */
 const held = new Map<string, () => void>()
-/** Mailboxes that are being released. */
+/** Locks that are being released. */
 const ending = new Map<string, Promise<void>>()
 
 async function lock(name: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The layout of a mailbox in SQLite: its tables, their rows, and files of an older layout. */
+/** The SQLite layout of a mailbox: tables, rows, and upgrades from older layouts. */
 
 import type Database from 'libsql'
 import {
@@ -18,7 +18,7 @@ import {
 import { checksum, rowBytes, type Run, unpack } from './mail-runs.ts'
 import type { FileKind } from '../../../holdfast/src/drivers/store/sqlite-file.ts'
 
-// The last column, as a file of version 2 gets it. Without keys the checksum is that of version 2.
+// Last: ALTER TABLE adds it to a version 2 file. Without keys the checksum is that of version 2.
 const KEYS = "keys BLOB NOT NULL DEFAULT x''"
 const HEADS = `
   CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
@@ -37,9 +37,9 @@ const VALUES = `
   CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL)
     WITHOUT ROWID, STRICT`
 
-/** The kind of file that a mailbox is. */
+/** The file kind of a mailbox. */
 export const MAIL_FILE: FileKind = {
-  // The letters HOLM.
+  // "HOLM" in ASCII.
   id: 0x484f4c4d,
   version: 3,
   layout: `${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`,
@@ -84,7 +84,7 @@ export function rowOf(head: MailHead): HeadRow {
   return [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys]
 }
 
-/** The head in such a row; null if it was damaged. */
+/** The head in a row; null if damaged. */
 export function headOf(row: HeadRow): MailHead | null {
   const [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys] = row
   const numbers = rowBytes(peer, posted, acked, bytes, heard, tries)
@@ -99,7 +99,7 @@ export function headOf(row: HeadRow): MailHead | null {
   }
 }
 
-/** The letters of a row; null if they were damaged. */
+/** The letters of a row; null if damaged. */
 export function spanOf(peer: string, [first, last, life, before, crc, run]: RunRow): Span | null {
   const packed = new Uint8Array(run)
   const span = { life: new Uint8Array(life), before: new Uint8Array(before) }
@@ -127,7 +127,7 @@ export function sumOfDead(peer: string, n: number, body: Uint8Array, why: string
   return checksum(rowBytes(peer, n, why), body)
 }
 
-/** The digest after some letters of a span, its first ones. */
+/** The digest after the given letters, which are the first of their span. */
 export function chain({ life, before }: Span, letters: readonly Letter[]): Uint8Array {
   return letters.reduce((digest, { body }) => digestOf(digest, life, body), before)
 }
@@ -171,7 +171,7 @@ function unpackKeys(packed: Uint8Array): Pick<MailHead, 'key' | 'root'> {
 type OldHead = [peer: string, ...numbers: number[]]
 type OldRun = [peer: string, last: number, first: number, bytes: number, crc: number, run: Buffer]
 
-/** One after the other: an unfinished statement would keep the table from being dropped. */
+/** Reads row by row: an unfinished statement would block dropping the table. */
 function* oldRuns(database: Database.Database): Iterable<OldRun> {
   const next = database
     .prepare<unknown[]>(
@@ -187,13 +187,13 @@ function* oldRuns(database: Database.Database): Iterable<OldRun> {
   }
 }
 
-/** Files of version 2 had no keys of peers. */
+/** Upgrades a file of version 1 or 2; version 2 had no peer keys. */
 function upgrade(database: Database.Database, version: number): void {
   if (version === 1) upgradeFirst(database)
   else database.exec(`ALTER TABLE mail_heads ADD COLUMN ${KEYS}`)
 }
 
-/** Files of 0.1 had no histories: digests of acked and heard letters stay unknown. */
+/** Version 1 (0.1) had no histories: digests of acked and received letters stay unknown. */
 function upgradeFirst(database: Database.Database): void {
   database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
     ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;
@@ -209,7 +209,7 @@ function upgradeFirst(database: Database.Database): void {
     const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
     const span = { life: NO_LIFE, before }
     digests.set(peer, chain({ ...span, letters: [] }, letters ?? []))
-    // Damaged rows stay damaged, and are reported when they are read.
+    // Damaged rows stay damaged and are reported when read.
     const sum = checksumOf(peer, { ...span, first, last }, packed) + (letters ? 0 : 1)
     add.run(peer, last, first, bytes, NO_LIFE, before, sum, packed)
   }
@@ -231,7 +231,7 @@ function upgradeFirst(database: Database.Database): void {
 function upgradeRows(database: Database.Database): void {
   const rows = <Row>(text: string): Row[] => database.prepare<unknown[]>(text).raw().all() as Row[]
   const value = database.prepare<unknown[]>('INSERT INTO mail_values VALUES (?, ?, ?)')
-  // Keys of 0.1's own begin with NUL, where text ends for libsql; they are not needed any more.
+  // Reserved keys of 0.1 begin with NUL, where libsql truncates text. They are obsolete: skip them.
   const theirs = "SELECT key, value FROM old_values WHERE instr(CAST(key AS BLOB), x'00') <> 1"
   for (const [key, bytes] of rows<[string, Uint8Array]>(theirs)) {
     value.run(key, bytes, sumOfValue(key, bytes))

@@ -1,7 +1,4 @@
-/**
- * A mailbox in memory: for tests, and for the content of IndexedDB. Letters are passed in and out
- * without copies, for nobody changes them.
- */
+/** A mailbox in memory, for tests and under IndexedDB. Letters are immutable and never copied. */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { isSame, livesWith, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
@@ -15,7 +12,7 @@ import {
   type Span,
 } from '../../../holdfast/src/ports.ts'
 
-/** A kept letter, with its life and digest. */
+/** A stored letter, with its life and digest. */
 export interface KeptLetter extends Letter {
   life: Uint8Array
   digest: Uint8Array
@@ -30,7 +27,7 @@ export interface MailContent {
   values: Map<string, Uint8Array>
 }
 
-/** No data yet. */
+/** Empty content. */
 export function emptyContent(): MailContent {
   return { heads: new Map(), letters: new Map(), dead: [], values: new Map() }
 }
@@ -107,7 +104,7 @@ function drop(letters: KeptLetter[], upTo: number): void {
   letters.splice(0, Math.max(0, upTo - first + 1))
 }
 
-/** An empty mailbox that lives as long as its process. */
+/** An empty mailbox; it ends with its process. */
 export function createMailMemory(): MailStore {
   return new MailMemory(emptyContent(), 'memory')
 }
@@ -205,7 +202,7 @@ export class MailMemory implements MailStore {
   }
 }
 
-/** Heads in order of the ids of their peers. */
+/** Orders heads by peer id. */
 export function byPeer(one: MailHead, other: MailHead): number {
   return one.peer < other.peer ? -1 : 1
 }

@@ -1,17 +1,17 @@
 /**
- * A note beside a store about what its process is doing. It is not synced, so it survives the
- * process but not the machine, and costs two microseconds. The next process that opens the store
- * learns from it that this one died, and in which letter.
+ * A note beside a store that names the letter its process is handling. It is not synced, so it
+ * survives a crash of the process but not of the machine, and costs two microseconds. The next
+ * process reads from it that this one crashed, and in which letter.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 
-/** Length of every note, in bytes; a shorter one would leave the end of a longer one behind. */
+/** Fixed length of a note, in bytes, so a short note fully overwrites a longer one. */
 const NOTE_BYTES = 128
 
 /** See the head of this file. */
 export class Note {
-  /** The note that was found; null if there was none. */
+  /** The note of a crashed process; null if there was none. */
   readonly found: string | null
   readonly #path: string
   readonly #bytes = Buffer.alloc(NOTE_BYTES)
@@ -22,7 +22,7 @@ export class Note {
     this.found = existsSync(path) ? readFileSync(path, 'utf8').trim() : null
   }
 
-  /** Replaces the note. A disk without room for it is no reason to stop. */
+  /** Replaces the note. A full disk is ignored. */
   write(what: string): void {
     try {
       this.#descriptor ??= openSync(this.#path, 'w')
@@ -30,11 +30,11 @@ export class Note {
       this.#bytes.write(what)
       writeSync(this.#descriptor, this.#bytes, 0, NOTE_BYTES, 0)
     } catch {
-      // Then a process that dies in a handler is not counted.
+      // A crash in this handler will not be counted.
     }
   }
 
-  /** No letter is handled any more. A note that was not written here is left alone. */
+  /** Removes the note, if this process wrote one. */
   remove(): void {
     if (this.#descriptor === null) return
     closeSync(this.#descriptor)

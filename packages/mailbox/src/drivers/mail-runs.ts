@@ -1,17 +1,14 @@
-/**
- * Letters as a store holds them: in runs, each with the letters of one transaction to one peer, so
- * that many letters cost as little as one.
- */
+/** The letters of one transaction to one peer share a row, a run: many cost as little as one. */
 
 import { LETTER_OVERHEAD, type Letter } from '../../../holdfast/src/ports.ts'
 import { isSame } from '../../../holdfast/src/wire/history.ts'
 
-/** Most bytes of a run, with overhead; a single larger letter is a run of its own. */
+/** Most bytes of a run, with overhead; a larger letter is a run of its own. */
 export const RUN_BYTES_MAX: number = 64 * 1024
 
-/** Letters that follow one on the other. */
+/** Consecutive letters. */
 export interface Run {
-  /** The life that posted them, and the digest before the first. */
+  /** The life that posted them, and the digest before the first letter. */
   life: Uint8Array
   before: Uint8Array
   /** The digest of the last. */
@@ -23,7 +20,7 @@ export interface Run {
   bodies: Uint8Array[]
 }
 
-/** Adds a letter to runs, to the last of them if it fits. @param before  the digest before */
+/** Appends a letter to the last run or a new one. @param before  the digest before it */
 export function addTo(
   runs: Run[],
   { n, body, life, digest }: Letter & { life: Uint8Array; digest: Uint8Array },
@@ -42,7 +39,7 @@ export function addTo(
   last.bodies.push(body)
 }
 
-/** The bodies of a run joined: the length of each in four bytes, then the body. */
+/** Packs the bodies of a run: a four-byte length before each. */
 export function pack({ bodies, bytes }: Run): Uint8Array {
   const packed = new Uint8Array(bytes - bodies.length * (LETTER_OVERHEAD - 4))
   const view = new DataView(packed.buffer)
@@ -55,7 +52,7 @@ export function pack({ bodies, bytes }: Run): Uint8Array {
   return packed
 }
 
-/** The letters of a packed run, or null if it is damaged. */
+/** The letters of a packed run; null if damaged. */
 export function unpack(first: number, last: number, packed: Uint8Array): Letter[] | null {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
   const letters: Letter[] = []
@@ -83,7 +80,7 @@ export function weighUpTo(first: number, upTo: number, packed: Uint8Array): numb
   return bytes
 }
 
-/** CRC-32 (IEEE) of some bytes, one behind the other. */
+/** CRC-32 (IEEE) of the concatenated parts. */
 export function checksum(...parts: readonly Uint8Array[]): number {
   let crc = 0xffffffff
   for (const bytes of parts) {
@@ -95,10 +92,10 @@ export function checksum(...parts: readonly Uint8Array[]): number {
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(8_192)
 
-/** Some numbers and texts as bytes, for a checksum over a row; valid until the next call. */
+/** Encodes fields for a row checksum; valid until the next call. */
 export function rowBytes(...fields: readonly (number | string)[]): Uint8Array {
   const text = fields.join('\0')
-  // A character has at most three bytes.
+  // A UTF-16 unit takes at most three bytes of UTF-8.
   if (text.length * 3 > scratch.length) return encoder.encode(text)
   return scratch.subarray(0, encoder.encodeInto(text, scratch).written)
 }

@@ -1,7 +1,7 @@
 /**
- * The SQL that handlers of letters may use: one statement that neither begins nor ends a
- * transaction, and stays away from the tables of letters. A statement that ends a transaction as a
- * consequence (`OR ROLLBACK`, a full disk) is detected afterwards.
+ * The SQL allowed in handlers: one statement that neither begins nor ends a transaction and does
+ * not touch the mailbox's own tables. A statement that ends the transaction as a side effect (`OR
+ * ROLLBACK`, a full disk) is detected afterwards.
  */
 
 import { badValue } from '../../../holdfast/src/machine.ts'
@@ -9,7 +9,7 @@ import { badValue } from '../../../holdfast/src/machine.ts'
 const OURS = /^(begin|commit|end|rollback|savepoint|release)$/i
 const APART = /^(attach|detach|vacuum|pragma)$/i
 
-/** Refuses other statements. @throws HoldfastError code `bad-value` that names the statement */
+/** Rejects other statements. @throws HoldfastError `bad-value` that names the statement */
 export function checkSql(text: string): void {
   const { word, rest } = read(text)
   if (OURS.test(word)) throw badValue(`${word} is not for a handler: it runs in a transaction`)
@@ -22,13 +22,13 @@ export function checkSql(text: string): void {
   }
 }
 
-// Tokens: gaps between words, quoted text, words, and any other character.
+// Tokens: gaps, quoted text, words, and any other character.
 const GAP = String.raw`(?:\s|--[^\n]*|/\*[^]*?(?:\*/|$)|;)+`
 const QUOTED = ["'[^']*'?", '"[^"]*"?', '`[^`]*`?', String.raw`\[[^\]]*\]?`].join('|')
 const NAME = '[a-z_][a-z_0-9$]*'
 const TOKEN = new RegExp(`(${GAP})|(${QUOTED})|(${NAME})|([^])`, 'giy')
 
-/** The first word of a text, and the text behind its first statement. */
+/** The first word, and the text behind the first statement. */
 function read(text: string): { word: string; rest: string } {
   let word = ''
   let isTrigger = false

@@ -1,9 +1,8 @@
 /**
  * A mailbox in one SQLite file; sqlite-file.ts describes its guarantees.
  *
- * `commit` is one transaction of SQLite, with any SQL that ran before it. Many deliveries at once
- * cost little more than one: the numbers of a peer are one row, written once; only the last value
- * of a key is written; letters are in runs of up to 64 KB.
+ * `commit` is one SQLite transaction, including the handlers' SQL. Batching is cheap: one row per
+ * peer with its numbers, one write per key with its last value, letters in runs of up to 64 KB.
  */
 
 import {
@@ -59,10 +58,10 @@ import {
 import { walTrouble } from './wal-tail.ts'
 import { resolve } from 'node:path'
 
-// Figures of an open mailbox are in a file beside its store, for a program that cannot open that
-// too. They are not part of the durable data: not synced, and removed when the mailbox is closed.
+// An open mailbox publishes its figures in a file beside the store, for programs that cannot open
+// the store too. The file is not synced and is removed on close.
 
-/** The figures that were written last; null for none. */
+/** The last published figures; null for none. */
 export function readFigures(store: string): string | null {
   try {
     return readFileSync(pathOf(resolve(store)), 'utf8')
@@ -96,7 +95,7 @@ const SQL = {
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  // As bytes, for libsql reads text up to a NUL, with which the mailbox's own keys begin.
+  // Read as bytes, since libsql truncates text at NUL, with which reserved keys begin.
   keys: `SELECT CAST(key AS BLOB) FROM mail_values WHERE key >= ? AND key < ? ORDER BY key
     LIMIT ?`,
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
@@ -104,7 +103,7 @@ const SQL = {
 }
 
 const NO_BYTES = new Uint8Array(0)
-/** Every so many commits it is checked whether another file has replaced this one. */
+/** Checks for a replaced file once in so many commits. */
 const REPLACED_EVERY = 8
 
 const FAILED =
@@ -117,26 +116,26 @@ type WeighRow = [whole: number, first: number | null, last: number | null]
 /**
  * Opens the file, or creates it.
  *
- * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
- *   is not ours, damaged, of a newer version, or in use by another process
+ * @throws HoldfastError `store` when the folder is missing or read-only, or when the file is not a
+ *   mailbox, damaged, of a newer version, or in use by another process
  */
 export function openMailSqlite(file: string): MailStore {
-  // Checked before SQLite runs, which repairs it silently.
+  // Checked first: SQLite repairs it silently.
   const trouble = walTrouble(file)
   const hadLog = existsSync(`${file}-wal`)
   if (!existsSync(file)) createPrivate(file)
   const opened = sqlite.openFile(file, MAIL_FILE)
-  // What a former process could not sync may be readable but not on the disk: write it again.
+  // Writes of an earlier process may be readable but unsynced: write them again.
   if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
   return new MailSqlite(opened, trouble)
 }
 
-/** Creates an empty file that nobody else may read: the mailbox's key will be in it. */
+/** Creates an empty file that only this user can read, since it will hold the mailbox's key. */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch {
-    // Who opens it says why it cannot be there.
+    // Opening the file reports the reason.
   }
 }
 
@@ -153,10 +152,10 @@ class MailSqlite implements MailStore {
   readonly #inode: number
   #commits = 0
   readonly #ends = new Ends()
-  /** Why nothing is written any more until the file is opened anew. */
+  /** Why the file can no longer be written until it is reopened. */
   #broken: HoldfastError | null = null
   #began = false
-  /** Why a statement of a handler ended the transaction that is open. */
+  /** Why a handler's statement ended the open transaction. */
   #ended: Error | null = null
   #open = true
 
@@ -225,7 +224,7 @@ class MailSqlite implements MailStore {
       writeFileSync(`${this.name}-figures-new`, figures)
       renameSync(`${this.name}-figures-new`, pathOf(this.name))
     } catch {
-      // A disk without room for them is no reason to stop: then there are none, or older ones.
+      // A full disk is ignored: the figures are then missing or stale.
     }
   }
 
@@ -249,7 +248,7 @@ class MailSqlite implements MailStore {
       for (const letter of run.letters) {
         if (letter.n <= after) continue
         room -= letter.body.length + LETTER_OVERHEAD
-        // Counted by letters, not by runs: the content of a run depends on how turns were grouped.
+        // Counted by letter, since the grouping into runs depends on how turns were batched.
         more = room >= 0 || letters.length === 0
         if (!more) break
         letters.push(letter)
@@ -274,7 +273,7 @@ class MailSqlite implements MailStore {
     if (known !== null) return known
     const [row] = this.#rows<WeighRow>('weigh', peer, after, upTo)
     const [whole, first, last] = row!
-    // Both ends of the range may be within a run, even within the same one.
+    // Either end of the range may lie within a run, even the same one.
     const before = first === null || first <= after ? this.#part(peer, after) : 0
     return whole - before + (last === upTo ? 0 : this.#part(peer, upTo))
   }
@@ -311,7 +310,7 @@ class MailSqlite implements MailStore {
     sqlite.closeFile(this.#file)
   }
 
-  /** The first run with a letter behind that number. */
+  /** The first run with a letter above n. */
   #runBehind(peer: string, n: number): (Span & { last: number }) | null {
     const known = this.#ends.run(peer, n)
     if (known) return known
@@ -319,7 +318,7 @@ class MailSqlite implements MailStore {
     return row ? { last: row[1], ...this.#unpack(peer, row) } : null
   }
 
-  /** Bytes of the letters up to n in the run that goes on behind n. */
+  /** Bytes of the letters up to n in the run that continues past n. */
   #part(peer: string, n: number): number {
     const known = this.#ends.part(peer, n)
     if (known !== null) return known
@@ -359,13 +358,13 @@ class MailSqlite implements MailStore {
       return null
     } catch (error) {
       this.abandon()
-      // If one sync did not reach the disk, a later one may skip the data: nothing is synced again.
+      // After a failed sync a later one may skip the data, so nothing is written any more.
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
       return this.#broken ?? explain(error, this.name)
     }
   }
 
-  /** The written data is durable. */
+  /** Applies the written data, which is durable now. */
   #take(heads: Map<string, MailHead | null>, runs: Map<string, Written[]>): void {
     for (const [peer, head] of heads) {
       const acked = this.#heads.get(peer)?.acked ?? 0
@@ -380,7 +379,7 @@ class MailSqlite implements MailStore {
   #checkPlace(): void {
     if (this.#broken) throw this.#broken
     const isThere = existsSync(this.name)
-    // Checking that it is the same file costs ten times as much.
+    // Checking the inode costs ten times as much.
     const isSameFile = isThere && this.#commits++ % REPLACED_EVERY > 0
     if (isSameFile || statSync(this.name, { throwIfNoEntry: false })?.ino === this.#inode) return
     const what = isThere ? 'another file was put in its place' : 'it was deleted'
@@ -477,7 +476,7 @@ class MailSqlite implements MailStore {
     } catch (error) {
       const why = explain(error, this.name)
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
-      // A full disk, `OR ROLLBACK`, or another error that SQLite finds too bad ends it.
+      // A full disk, `OR ROLLBACK` and some other errors end the transaction.
       if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
       throw why
     }
@@ -493,15 +492,15 @@ class MailSqlite implements MailStore {
   }
 }
 
-/** A limit for SQLite: below 0 means none. */
+/** An SQLite LIMIT; below 0 means none. */
 function limitOf(most: number): number {
   return most === Infinity ? -1 : most
 }
 
-/** The least key behind all with that prefix: its last character is raised by one. */
+/** The least key above all keys with that prefix: its last character is incremented. */
 function behind(prefix: string): SqlValue {
   const last = Array.from(prefix).at(-1)
-  // In the order of SQLite each text is below each blob.
+  // SQLite orders every text below every blob.
   if (last === undefined || last === '\u{10ffff}') return NO_BYTES
   const code = last.codePointAt(0)! + 1
   const next = String.fromCodePoint(code === 0xd800 ? 0xe000 : code)

@@ -1,7 +1,7 @@
 /**
- * Checks whether the journal of an SQLite file ends as it should. SQLite ignores unreadable data at
- * the end of its journal without notice, for it may be a write that never returned. It may also be
- * a write that did return and was damaged since, and then the owner should know.
+ * Checks whether the journal of an SQLite file ends cleanly. SQLite silently drops an unreadable
+ * tail, which may be a write that never returned. It may also be a committed write damaged since,
+ * and then the owner should know.
  */
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
-/** No journal of ours comes near this size; a larger one is not checked. */
+/** Our journals stay far below this size; a larger one is not checked. */
 const BYTES_MAX = 256 * 1024 * 1024
 
-/** The fault at the end of that file's journal, as a sentence; null if there is none. */
+/** The fault at the end of the file's journal, as a sentence; null for none. */
 export function walTrouble(path: string): string | null {
   const file = `${path}-wal`
   if (!existsSync(file)) return null
@@ -40,7 +40,7 @@ function read(file: string): Uint8Array | null {
   }
 }
 
-/** Frames of this generation behind its last valid one; null if the whole journal is invalid. */
+/** Frames of this generation after the last valid one; null if the whole journal is invalid. */
 function framesLeftOut(bytes: Uint8Array): number | null {
   const view = new DataView(bytes.buffer)
   if (bytes.length < HEADER_BYTES) return null
@@ -55,7 +55,7 @@ function framesLeftOut(bytes: Uint8Array): number | null {
   let leftOut = 0
   for (let at = HEADER_BYTES; at < bytes.length; at += frame) {
     if (at + frame > bytes.length) return leftOut + 1
-    // Frames of an earlier generation may follow, and do not count.
+    // Frames of an earlier generation may follow and do not count.
     const isOurs = view.getUint32(at + 8) === view.getUint32(16)
     if (!isOurs && isWhole) return 0
     if (isWhole) {

@@ -1,20 +1,19 @@
 /**
- * A thread that reports a blocked loop. A function that runs for ever cannot be reported by the
- * loop that it blocks; so the loop leaves a note in memory that both threads see, and the other
- * thread writes one line to standard error when that note gets old.
+ * A thread that reports a blocked event loop. The loop cannot report a function that never returns,
+ * so it marks the function in shared memory; the thread writes to stderr when the mark gets old.
  */
 
 import { Worker } from 'node:worker_threads'
 import type { Watchdog } from '../../../holdfast/src/ports.ts'
 
-/** Longest name, in bytes; a longer one is cut. */
+/** Longest name, in bytes; longer ones are cut. */
 const NAME_BYTES = 512
 
-// The shared numbers: how often a function began, whether one runs, the bytes of its name.
+// The shared words: how many functions began, whether one runs, the byte length of its name.
 const [COUNT, BUSY, LENGTH] = [0, 1, 2]
 const HEAD = 3 * 4
 
-// The thread writes by itself: its streams would go through the loop that is blocked.
+// The thread uses writeSync: its streams would go through the blocked loop.
 const THREAD = `
 const { workerData: { memory, ms } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
@@ -43,11 +42,11 @@ export function startWatchdog(ms: number): Watchdog {
   const name = new Uint8Array(memory, HEAD)
   const encoder = new TextEncoder()
   const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { memory, ms } })
-  // The thread ends with the process, and does not keep it running.
+  // The thread must not keep the process alive.
   worker.unref()
   return {
     begin: (what) => {
-      // Not every encoder writes into shared memory.
+      // Some encoders cannot write into shared memory.
       const bytes = encoder.encode(what).subarray(0, NAME_BYTES)
       name.set(bytes)
       Atomics.store(words, LENGTH, bytes.length)

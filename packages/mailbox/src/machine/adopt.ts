@@ -1,7 +1,6 @@
 /**
- * Repairs by the owner of a mailbox, where the histories of a pair do not fit and the right store
- * will not come back: go on from what the other side has, or forget the peer. Only one of the two
- * need do it.
+ * Repairs by the owner when the histories of a pair diverged and the right store is lost: continue
+ * from the other side's numbers, or forget the peer. One side is enough.
  */
 
 import type { Letter, MailHead, MailShelf } from '../../../holdfast/src/ports.ts'
@@ -20,21 +19,21 @@ export interface Range {
 
 /** The fate of letters of both histories. Numbers are those from before; null for none. */
 export interface Adopted {
-  /** Our waiting letters, which are sent again under new numbers. */
+  /** Our waiting letters, sent again under new numbers. */
   resent: Range | null
-  /** Our letters that the other side had acked and has no more; they are not kept here. */
+  /** Our letters that the other side acked and lost; we no longer have them either. */
   givenUp: Range | null
-  /** Letters of theirs that took effect here, and of which their store knows nothing. */
+  /** Their letters that took effect here but are unknown to their store. */
   strays: Range | null
-  /** Letters of theirs that their store counts as delivered, and that are not known here. */
+  /** Their letters that their store counts as delivered but are unknown here. */
   missed: Range | null
 }
 
 /**
- * Goes on from what the other side reported that it has.
+ * Continues from the numbers in the other side's hello.
  *
- * @param common  the last letter to the peer that both have, if the owner knows better
- * @returns null if that letter is not known
+ * @param common  the last letter to the peer that both have, if the owner knows it
+ * @returns null if the last common letter is unknown
  */
 export function adopt(
   box: Mailbox,
@@ -63,7 +62,7 @@ export function adopt(
   return result
 }
 
-/** Removes all that is known of a peer, and letters to it. @returns how many letters */
+/** Forgets a peer and the letters to it. @returns how many letters */
 export function forget(box: Mailbox, id: string, out: MailOut): number {
   const peer = peerOf(box, id)
   emptyInbox(box, peer)
@@ -90,13 +89,13 @@ function headOf(peer: Peer, hello: Hello, from: number | null): Omit<MailHead, '
   }
 }
 
-// An unknown digest matches any: then the next letter is accepted on trust.
+// An unknown digest matches any, so the next letter is accepted on trust.
 function digestAt(peer: Peer, hello: Hello, heard: number): Uint8Array {
   if (heard === hello.posted) return hello.postedDigest
   return heard === peer.heard ? peer.heardDigest : NO_DIGEST
 }
 
-/** All letters that wait for a peer above a number. */
+/** All letters waiting for a peer above a number. */
 export function lettersAbove(shelf: MailShelf, id: string, after: number): Letter[] {
   const all: Letter[] = []
   for (let from = after; ;) {

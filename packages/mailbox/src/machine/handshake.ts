@@ -1,5 +1,5 @@
 /**
- * The handshake: two mailboxes prove their keys to each other before letters go.
+ * The handshake: two mailboxes prove their keys before they exchange letters.
  *
  *     alice calls                          bob is called
  *       OPEN{version, ids, nonce}    ->
@@ -9,15 +9,15 @@
  *       KEY, PROOF                   ->      checks it
  *         checks it                  <-    PROOF
  *
- * A proof signs all that was said before, by both, and who calls: it is worth nothing on another
- * connection, in the other direction, or under another name. The caller proves first, so a stranger
- * that calls learns keys, which are public, and nothing else. Each side names the key by which it
- * knows the other, and a mailbox that has replaced its key proves that one (keys.ts).
+ * A proof signs the whole transcript and the direction of the call, so it is worthless on another
+ * connection, in the other direction, or under another name. The caller proves first: a stranger
+ * who calls learns only keys, which are public. Each side names the key by which it knows the
+ * other, and a mailbox that replaced its key proves the named one (keys.ts).
  *
- * A relay in the middle cannot pass for either side, but it can read and change later messages,
- * which are neither encrypted nor signed: use `wss`.
+ * A relay cannot impersonate either side, but later messages are neither encrypted nor signed, so
+ * it can read and change them: use `wss`.
  *
- * A machine: signatures are made and checked by others, who answer (`completeJob`).
+ * A machine: the layer above makes and checks signatures and answers with `completeJob`.
  */
 
 import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
@@ -37,29 +37,29 @@ import {
 import { REFUSAL_MAX } from './messages.ts'
 import type { Counters } from './state.ts'
 
-/** Most bytes of messages that wait behind a proof which is being checked. */
+/** Most bytes of messages queued while a proof is being checked. */
 export const EARLY_BYTES_MAX: number = 2 * 1024 * 1024
 
 /** This side of a handshake. */
 export interface Self {
   id: string
-  /** Its newest keys, the newest of all first; one at least. */
+  /** Its recent keys, newest first; at least one. */
   keys: readonly OwnKey[]
 }
 
-/** Whom a mailbox lets in. */
+/** Which peers a mailbox admits. */
 export interface PeerPolicy {
-  /** Why a mailbox with that id is refused, or null. */
+  /** Why that id is refused; null if it is admitted. */
   refuses(id: string): string | null
-  /** The key by which it is known; null for none. */
+  /** The key pinned for that id; null for none. */
   keyOf(id: string): Uint8Array | null
-  /** A key of our own from before those of `Self`; null for none. */
+  /** Our own key from before those of `Self`; null for none. */
   formerKey(key: Uint8Array): OwnKey | null
-  /** Why one that comes with another key than that is refused, for the owner. */
+  /** Why a peer with another key is refused, for the owner. */
   strange(id: string, key: Uint8Array): string
 }
 
-/** What the other side said of itself. */
+/** The other side, as it introduced itself. */
 interface Other {
   id: string
   nonce: Uint8Array
@@ -68,58 +68,58 @@ interface Other {
   key: Uint8Array
 }
 
-/** A greeting under way. Plain data. */
+/** A handshake in progress. Plain data. */
 export interface Handshake {
   id: string
   keys: readonly OwnKey[]
   nonce: Uint8Array
-  /** Which versions whoever calls has said. */
+  /** The versions that the caller offers. */
   offer: number
-  /** The mailbox that we called; null if we were called. */
+  /** The mailbox we called; null if we were called. */
   whom: string | null
   other: Other | null
   /** The key by which we know the other; all zero for none. */
   knows: Uint8Array
-  /** The key that we prove; null until the other side said by which it knows us. */
+  /** The key we prove; null until the other side named the one it knows. */
   own: OwnKey | null
-  /** The message that comes next, or the job that is to be answered. */
+  /** The expected message, or the pending job. */
   stage: 'open' | 'known' | 'key' | 'proof' | 'sign' | 'check' | 'done' | 'over'
-  /** Messages that came behind the proof which is being checked. */
+  /** Messages received while the proof is being checked. */
   early: Uint8Array[]
 }
 
-/** Work for whoever has curves. */
+/** A signature to make or check. */
 export type HandshakeJob =
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | ({ kind: 'check' } & Check)
 
-/** Both sides have proved themselves. */
+/** The peer of a completed handshake. */
 export interface Authenticated {
   id: string
   key: Uint8Array
-  /** What we proved. */
+  /** The key we proved. */
   proof: OwnProof
-  /** What the other side has said since. */
+  /** Messages received since. */
   early: Uint8Array[]
 }
 
 /** The result of a message or an answer. */
 export interface HandshakeStep {
   answers: Uint8Array[]
-  /** To be done, and answered. */
+  /** A job to run, whose answer goes to `completeJob`. */
   job: HandshakeJob | null
   /** The other side, once it has proved itself. */
   known: Authenticated | null
-  /** Why the greeting was refused, by either side: a sentence for the owner. */
+  /** Why either side refused the handshake: a sentence for the owner. */
   refused: string | null
-  /** What to count it as; null if the other side refused. */
+  /** The counter of the refusal; null if the other side refused. */
   counts: keyof Counters | null
 }
 
 const NOTHING: HandshakeStep = { answers: [], job: null, known: null, refused: null, counts: null }
 const NO_KEY = new Uint8Array(KEY_BYTES)
 
-/** Begins a greeting. @returns with the first messages; the side that was called has none yet */
+/** Begins a handshake. @returns it with its first messages; the called side has none yet */
 export function beginHandshake(
   { id, keys }: Self,
   nonce: Uint8Array,
@@ -132,7 +132,7 @@ export function beginHandshake(
   return { handshake, first: whom === null ? [] : opening(handshake, whom, gate) }
 }
 
-/** Takes a message of the greeting, which is hostile. */
+/** Takes a handshake message, which is untrusted. */
 export function receiveHandshake(
   handshake: Handshake,
   bytes: Uint8Array,
@@ -170,7 +170,7 @@ export function receiveHandshake(
   }
 }
 
-/** A job is done. @param answer  the signature; whether it was right; null if curves failed */
+/** Completes a job. @param answer  the signature, or whether it was valid; null if curves failed */
 export function completeJob(
   handshake: Handshake,
   answer: Uint8Array | boolean | null,
@@ -205,7 +205,7 @@ function keep(handshake: Handshake, bytes: Uint8Array): HandshakeStep {
     : NOTHING
 }
 
-/** The version that an opening message names; null if it is another message. */
+/** The version in an OPEN message; null for other messages. */
 function versionOf(bytes: Uint8Array): number | null {
   const reader = createReader(bytes)
   const [tag, version] = [readU8(reader), readVarint(reader)]
@@ -224,7 +224,7 @@ function unproved({ id, other }: Handshake): string {
   return `${plain(other!.id)} did not prove to ${plain(id)} that the key which it named is its own`
 }
 
-/** @param told  what the other side is told, if it is not what the owner is told */
+/** @param told  the reason sent to the peer, if it differs from the owner's */
 function refuse(
   handshake: Handshake,
   why: string,
@@ -239,7 +239,7 @@ function refuse(
 function clipped(why: string): string {
   const bytes = new TextEncoder().encode(why)
   if (bytes.length <= REFUSAL_MAX) return why
-  // Half a character at the end becomes one of three bytes.
+  // A split character at the end decodes to one of three bytes.
   return new TextDecoder().decode(bytes.subarray(0, REFUSAL_MAX - 3))
 }
 
@@ -271,7 +271,7 @@ function misnamed(
   return from === id ? `a mailbox cannot be called ${plain(from)} like this one` : null
 }
 
-/** The other side said by which key it knows us: we prove that one, if we have it. */
+/** The other side named the key by which it knows us: prove that one if we have it. */
 function toldKey(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
   const recent = handshake.keys.find((one) => isSame(one.key, key))
   const own = recent ?? (isSame(key, NO_KEY) ? null : gate.formerKey(key)) ?? handshake.keys[0]!
@@ -310,7 +310,7 @@ function checking(handshake: Handshake, signature: Uint8Array): HandshakeJob {
   return { kind: 'check', key: handshake.other!.key, message, signature }
 }
 
-/** What is signed. @param calls  whether by the side that calls */
+/** The signed text. @param calls  whether the caller signs it */
 function textFor(handshake: Handshake, calls: boolean): Uint8Array {
   const { id, nonce, knows, offer, whom, other, own } = handshake
   const us = { id, nonce, knows, key: own!.key }

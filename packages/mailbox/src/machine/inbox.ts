@@ -1,4 +1,4 @@
-/** Letters of others: taken in order, each handed to the handler once it is its turn. */
+/** The inbox: accepts letters in order and gives each its turn with the handler. */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { Letter, MailShelf } from '../../../holdfast/src/ports.ts'
@@ -9,28 +9,28 @@ import { bind, fitsKey } from './pins.ts'
 import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
 import { peerOf, waits, weighInbox } from './state.ts'
 
-/** How long an ack waits for a letter that can carry it. */
+/** How long an ack waits for a letter to piggyback on. */
 export const ACK_DELAY_MS: Millis = 20
-/** Bytes that may be on their way to one peer. */
+/** Most bytes in flight to one peer. */
 export const WINDOW_BYTES: number = 1024 * 1024
-/** Letters of one peer that may wait here, in bytes: more than any window. */
+/** Most bytes of one peer's letters that wait here: more than any window. */
 export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
-/** Letters of all peers together, in bytes. */
+/** The same over all peers. */
 export const INBOXES_BYTES_MAX: number = 64 * WINDOW_BYTES
-/** How long a handler that threw is not called again at first; doubled each time. */
+/** The first wait before a failed letter is retried; doubled each time. */
 export const RETRY_MS: Millis = 50
-/** And at most this: a line that stands is tried every two minutes. */
+/** The longest wait: a blocked queue is retried every two minutes. */
 export const RETRY_MAX_MS: Millis = 120_000
-/** How long a letter waits whose handler had no room in an outbox. */
+/** How long a letter waits when its handler found an outbox full. */
 export const POSTPONE_MS: Millis = 200
-/** Longest reason that is kept with a dead letter, in characters. */
+/** Longest reason stored with a dead letter, in characters. */
 export const WHY_MAX = 500
 
 /**
- * Takes a message, which is hostile: letters in order first, then the ack (S24). Digests that are
- * all zero are not compared: then the carrier is trusted.
+ * Takes an untrusted message: its letters in order, then its ack (S24). All-zero digests are not
+ * compared: the carrier is trusted then.
  *
- * @param key  that the peer proved on its connection; null for a carrier without a greeting
+ * @param key  proved by the peer on its connection; null for a carrier without a handshake
  */
 export function receive(
   box: Mailbox,
@@ -47,13 +47,13 @@ export function receive(
   if (message.kind === 'hello') return greet(box, { from, peer, key }, message, shelf, out)
   if (link?.barred) return
   if (message.kind === 'fault') return receiveFault(from, peer, message.why, out)
-  // A first batch counts like a hello: an ack may be late on a connection, but not at its start.
+  // A first batch counts like a hello: acks may be stale within a connection, not at its start.
   const isFirst = link !== null && !link.wasHeard
   if (link) link.wasHeard = true
   if (isFirst && message.ack < peer.acked) {
     return fault(from, peer, older(from, peer.acked, message.ack), out)
   }
-  // Without connections, histories may fit now; on a connection, its start decides.
+  // Without connections, histories may fit now; on a connection, its first message decides.
   if (!link || isFirst) peer.fault = null
   takeLetters(box, now, { from, peer, key }, message, out)
   if (peer.fault !== null) return
@@ -68,10 +68,10 @@ function older(from: string, acked: number, ack: number): string {
   )
 }
 
-/** A letter of a batch, with what of its history is known. */
+/** A letter of a batch, with its history as far as known. */
 type Placed = Letter & Omit<Arrived, 'key'>
 
-/** Whose message it is. */
+/** The sender of a message. */
 interface Sender {
   from: string
   peer: Peer
@@ -102,7 +102,7 @@ function takeLetters(box: Mailbox, now: Millis, sender: Sender, batch: Batch, ou
   for (const letter of histories(batch, tip, digestBefore(peer))) {
     const { n, digest } = letter
     const known = n === tip ? digestBefore(peer) : NO_DIGEST
-    // It follows on another letter, or differs from the one in this place: another history.
+    // It follows another letter, or differs from the known one: another history.
     const isOther = letter.follows === false || !fits(digest, known)
     if (isOther) return parted(from, peer, n, out)
     arrived.push(letter)
@@ -110,7 +110,7 @@ function takeLetters(box: Mailbox, now: Millis, sender: Sender, batch: Batch, ou
   for (const letter of arrived) if (!take(box, now, sender, letter, out)) break
 }
 
-/** The letters of a batch in order, with their digests as far as these are known. */
+/** The letters of a batch in order, with their digests as far as known. */
 function* histories(
   { letters, life, before }: Batch,
   tip: number,
@@ -119,7 +119,7 @@ function* histories(
   let digest = before
   let last: number | null = null
   for (const { n, body } of letters.toSorted((a, b) => a.n - b.n)) {
-    // Behind a gap, or where the carrier sends no digests, no digest is known.
+    // After a gap, or from a carrier without digests, the digest is unknown.
     const isNext = last === null || n === last + 1
     const isKnown = n === 1 || (isNext && !isSame(digest, NO_DIGEST))
     const follows = n !== tip + 1 || !isKnown || fits(digest, tipDigest)
@@ -130,7 +130,7 @@ function* histories(
   }
 }
 
-/** The digest of the last letter that came. */
+/** The digest of the last received letter. */
 function digestBefore(peer: Peer): Uint8Array {
   return waits(peer) ? peer.inbox.get(peer.came)!.digest : peer.heardDigest
 }
@@ -142,7 +142,7 @@ function parted(from: string, peer: Peer, n: number, out: MailOut): void {
   fault(from, peer, why, out)
 }
 
-/** @returns false if the letters after it need not be looked at */
+/** @returns false if later letters can be skipped */
 function take(
   box: Mailbox,
   now: Millis,
@@ -154,7 +154,7 @@ function take(
   const expected = Math.max(peer.heard, peer.came) + 1
   if (n < expected) {
     box.counters.duplicates++
-    // The ack of this letter was lost, so it must be sent again.
+    // Its ack was lost, so it must be sent again.
     const isNews = n <= peer.heard && n > (peer.link?.acked ?? Infinity)
     if (peer.link && isNews) peer.link.ackDue = now
     return true
@@ -175,7 +175,7 @@ function take(
   return true
 }
 
-/** The next letter of a peer that may be handled now; null if there is none. */
+/** The next letter of a peer that may be handled now; null for none. */
 export function next(box: Mailbox, now: Millis, from: string): Letter | null {
   const peer = box.peers.get(from)
   if (!peer || peer.retryAt > now || peer.fault !== null) return null
@@ -184,7 +184,7 @@ export function next(box: Mailbox, now: Millis, from: string): Letter | null {
   return letter ? { n, body: letter.body } : null
 }
 
-/** The letter from `next` took effect. This belongs into one transaction with the effects. */
+/** Records that the letter from `next` took effect, in one transaction with the effects. */
 export function done(box: Mailbox, now: Millis, from: string, out: MailOut): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
@@ -204,21 +204,21 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   link.ackDue = Math.min(link.ackDue, now + wait)
 }
 
-/** The letter cannot be handled now, by no fault of its own: it is tried again, however often. */
+/** Postpones a letter that is not at fault; this never counts as a failure. */
 export function postpone(box: Mailbox, now: Millis, from: string, ms: Millis = POSTPONE_MS): void {
   peerOf(box, from).retryAt = now + ms
 }
 
-/** How long a letter waits that failed so often. */
+/** The wait after so many failures. */
 export function waitAfter(tries: number): Millis {
   return Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (tries - 1))
 }
 
 /**
- * The letter's handler threw: it is handled again later, or where that is `onPoison` becomes a dead
- * letter, once it threw too often.
+ * Records that the handler threw: the letter is retried later or, after too many failures and if
+ * `onPoison` says so, becomes a dead letter.
  *
- * @param spent  how often it failed besides, which no `tried` has recorded
+ * @param spent  further failures, which no `tried` has recorded
  */
 export function failed(
   box: Mailbox,
@@ -237,7 +237,7 @@ export function failed(
   peer.retryAt = now + waitAfter(tries)
 }
 
-/** The letter from `next` becomes a dead letter, together with its number. */
+/** Makes the letter from `next` a dead letter, in one transaction with its number. */
 export function setAside(
   box: Mailbox,
   now: Millis,

@@ -1,16 +1,16 @@
 /**
- * The keys of a mailbox's own, and the letter by which others learn of a new one.
+ * A mailbox's own keys, and the letter that announces a new one.
  *
- * That letter is one like others: in order, repeated until it is acked, in the transaction of its
- * number. The newest keys from before sign the new one, so it is enough that a peer knows any of
- * them; one that knows an older key gets the letters that lead from that to the newest.
+ * A key letter is an ordinary letter: in order, resent until acked, in one transaction with its
+ * number. The newest earlier keys sign the new one, so a peer needs to know only one of them; a
+ * peer that knows an older key gets the chain of letters from that key to the newest.
  *
  *     alice's keys   B        B, A      B, A            B, A
  *     bob knows      B        B         A, durable      A
- *                    greeting | letter ->  | ack, lost  | greeting: bob says that he knows A
+ *                   handshake | letter ->  | ack, lost  | handshake: bob names A
  *
- * As an ack may be lost, alice cannot know by which of her keys bob knows her. He says so in the
- * greeting, and she proves that one: all of her keys are kept for it, each with its letter.
+ * An ack may be lost, so alice cannot know which of her keys bob knows. Bob names it in the
+ * handshake and she proves that one, so she keeps all of her keys, each with its letter.
  */
 
 import { isSame } from '../../../holdfast/src/wire/history.ts'
@@ -20,21 +20,21 @@ import { add } from './outbox.ts'
 import { follow, keyOf } from './pins.ts'
 import type { Mailbox, MailOut } from './state.ts'
 
-/** A key of a mailbox's own. */
+/** One of a mailbox's own keys. */
 export interface OwnKey {
   seed: Uint8Array
-  /** Its public half. */
+  /** The public half. */
   key: Uint8Array
 }
 
-/** Which of our keys was proved on a connection. */
+/** The own key that was proved on a connection. */
 export interface OwnProof {
   own: Uint8Array
-  /** Whether the other side asked for that one. */
+  /** Whether the other side asked for this key. */
   isAsked: boolean
 }
 
-/** A signature to be checked. */
+/** A signature to check. */
 export interface Check {
   key: Uint8Array
   message: Uint8Array
@@ -42,12 +42,12 @@ export interface Check {
 }
 
 /**
- * The letters that lead whoever knows us by an old key to the newest one, in order: keys that one
- * of them is about sign the next.
+ * The chain of letters from an old key of ours to the newest, in order: each key signs the next
+ * letter.
  *
  * @param newest  the letter about our newest key
- * @param about  the letter about one of our keys; null where none is kept
- * @returns the newest alone where the old key is none of ours
+ * @param about  the stored letter about one of our keys; null for none
+ * @returns the newest alone if the old key is not ours
  */
 export function leading(
   old: Uint8Array,
@@ -65,12 +65,12 @@ export function leading(
   }
 }
 
-/** The keys that sign a new one. @param keys  of a mailbox, the newest first */
+/** The keys that sign a new one. @param keys  of a mailbox, newest first */
 export function signersOf(keys: readonly OwnKey[]): readonly OwnKey[] {
   return keys.slice(0, MAIL_KEYS_MAX - 1)
 }
 
-/** The letter about a new key. */
+/** The body of a letter about a new key. */
 export function keyLetter(letter: KeyLetter): Uint8Array {
   const said = encode(keyLetterLayout, letter)
   const body = new Uint8Array(1 + said.length)
@@ -79,12 +79,12 @@ export function keyLetter(letter: KeyLetter): Uint8Array {
   return body
 }
 
-/** Whether a letter is about a key, and so for the mailbox itself. */
+/** Whether a letter is about a key: the mailbox itself handles it. */
 export function isKeyLetter(body: Uint8Array): boolean {
   return body[0] === KEY_LETTER
 }
 
-/** What such a letter says; null if it is malformed. */
+/** Reads a key letter; null if it is malformed. */
 export function readKeyLetter(body: Uint8Array): KeyLetter | null {
   return isKeyLetter(body) ? decode(keyLetterLayout, body.subarray(1)) : null
 }
@@ -95,7 +95,7 @@ export function announce(box: Mailbox, letter: Uint8Array, out: MailOut): Map<st
   return new Map(ids.map((id) => [id, add(box, id, letter, out)]))
 }
 
-// Whoever took that letter, and still asks for an old key, lost what it knew.
+// A peer that acked that letter and still asks for an old key lost its state.
 function waits({ peers }: Mailbox, id: string, n: number): boolean {
   const { acked, posted } = peers.get(id)!
   return n > acked && n <= posted
@@ -107,11 +107,11 @@ function isKept({ peers }: Mailbox, id: string): boolean {
 }
 
 /**
- * What becomes of a connection on which we proved a key. Where that is not our newest, the peer has
- * to be told of that one; one of which nothing is kept, as of a stranger, is told nothing. If it
- * did not ask for the old key, the key was replaced while the two greeted: then they greet again.
+ * Decides about a connection on which we proved a key. If it is not our newest, the peer must get a
+ * letter about that one. A peer about which nothing is stored, such as a stranger, gets none; if it
+ * did not ask for the old key, the key was replaced during the handshake, which is then repeated.
  *
- * @param told  the number of the letter about it that this process has posted to the peer
+ * @param told  the number of the letter about the newest key that this process posted to the peer
  */
 export function afterProof(
   box: Mailbox,
@@ -126,8 +126,8 @@ export function afterProof(
 }
 
 /**
- * The signatures that have to be right before a peer has another key. None where nothing changes,
- * as when it is known by no key from before, for its owner here knew better.
+ * The signatures to check before a peer's key changes. None if nothing changes, as when the owner
+ * trusts a key that the letter does not replace.
  */
 export function checksOf(box: Mailbox, id: string, { before, now }: KeyLetter): Check[] {
   const known = keyOf(box, id)
@@ -141,7 +141,7 @@ export function checksOf(box: Mailbox, id: string, { before, now }: KeyLetter): 
   return [old, now].map((one) => ({ ...one, message }))
 }
 
-/** Those signatures were right: the peer has another key from now on. */
+/** Binds the peer to its new key, after those checks passed. */
 export function rekey(box: Mailbox, id: string, { now }: KeyLetter, out: MailOut): void {
   follow(box, id, now.key, out)
   out.emit({ kind: 'key', peer: id, key: now.key })

@@ -1,24 +1,22 @@
 /**
- * Mailboxes: durable letters that survive crashes, each of which takes effect exactly once (seed
- * 003, Waterken).
+ * Mailboxes: durable letters that survive crashes and take effect exactly once (seed 003,
+ * Waterken).
  *
- * The path of a letter: `post` gives it the next number of its pair and records it; once it is
- * durable, `pump` sends it, with others, in a batch. The other side takes from a batch the letters
- * that follow on those it has (`hear`), stops at a gap, and drops letters that it has had. `next`
- * gives the handler its turn; the handler's effects, the letters that it posted and the letter's
- * number (`done`) become durable in one transaction, so either all of it happened or none. The
- * number goes back as an ack in the next batch, or alone. The ack takes the letter out of the
- * outbox. Until then it is sent again on each new connection, and repetitions do no harm, for the
- * number is durable.
+ * The path of a letter: `post` gives it the next number of its pair and records it. Once it is
+ * durable, `pump` sends it in a batch. The receiver (`hear`) accepts the letters that follow those
+ * it has, stops at a gap, and drops duplicates. `next` gives the handler its turn; its effects, the
+ * letters it posts and the letter's number (`done`) become durable in one transaction, all or
+ * nothing. The number returns as an ack, in the next batch or alone, and the ack removes the letter
+ * from the outbox. Until then it is resent on each new connection; the durable number makes that
+ * idempotent.
  *
  *     crash before the transaction     nothing was sent: the letter is handled again
  *     after it, before sending         the outbox still has it
- *     at the receiver before           no ack was sent: the sender repeats
- *     after it, before the ack         the repeated letter has a number that is known
+ *     at the receiver before           no ack was sent: the sender resends
+ *     after it, before the ack         the resent letter has a known number: a duplicate
  *
- * No state that is lost with the process decides whether a letter takes effect: a filter in memory
- * was the bug of the original, which distinguished replicas by when they had been restarted (S15,
- * S22).
+ * No volatile state decides whether a letter takes effect. The original filtered duplicates in
+ * memory, which told replicas apart by when they had been restarted: a bug (S15, S22).
  */
 
 export { adopt, type Adopted, forget, lettersAbove, type Range } from './adopt.ts'

@@ -1,4 +1,4 @@
-/** The messages between two mailboxes; every length and every number has its limit. */
+/** The messages between two mailboxes; every length and number is bounded. */
 
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../../holdfast/src/ports.ts'
 import {
@@ -22,7 +22,7 @@ import {
   varint,
 } from '../../../holdfast/src/wire/layout.ts'
 
-/** Most bytes of letters in one batch; a single larger letter goes alone. */
+/** Most bytes of letters in one batch; a larger letter goes alone. */
 export const BATCH_BYTES_MAX: number = 64 * 1024
 /** Most letters in one batch. */
 export const BATCH_LETTERS_MAX = 4096
@@ -31,22 +31,22 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 
 /** Longest name of a mailbox, in bytes. */
 export const MAIL_ID_MAX = 64
-/** Version of the messages between mailboxes. */
+/** The version of the messages between mailboxes. */
 export const MAIL_VERSION = 3
 /** The versions that this build speaks. */
 export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
-/** Longest reason why a connection is refused, in bytes. */
+/** Longest reason for refusing a connection, in bytes. */
 export const REFUSAL_MAX = 300
 /** Bytes of a nonce. */
 export const NONCE_BYTES = 16
-/** Most keys that sign a letter about a key: that of now, and those before it. */
+/** Most signatures in a key letter: by the new key and by earlier ones. */
 export const MAIL_KEYS_MAX = 8
-/** The first byte of a letter by which a mailbox has another key. */
+/** The first byte of a key letter. */
 export const KEY_LETTER = 4
 
 const encoder = new TextEncoder()
 
-/** Whether a mailbox may have that name: text without control characters, which terminals obey. */
+/** Whether a mailbox id is valid: text without control characters, which terminals obey. */
 export function isMailId(id: string): boolean {
   const bytes = encoder.encode(id).length
   return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
@@ -57,14 +57,14 @@ const life = record({ first: varint, life: fixed(LIFE_BYTES) })
 
 /** The messages from mailbox to mailbox. */
 export const mailLayout = message({
-  /** On a new connection: the numbers of both directions on this side (S21), to be compared. */
+  /** First on a connection: the sender's numbers in both directions (S21), to be compared. */
   hello: [
     1,
     record({
-      /** The last letter of yours that took effect here, and the digest up to it. */
+      /** The receiver's last letter that took effect here, and the digest up to it. */
       heard: varint,
       heardDigest: fixed(DIGEST_BYTES),
-      /** The last letter to you, and the last that you acked. */
+      /** The last letter to the receiver, and the last one it acked. */
       posted: varint,
       postedDigest: fixed(DIGEST_BYTES),
       acked: varint,
@@ -72,7 +72,7 @@ export const mailLayout = message({
       theirLives: list(life, LIVES_MAX),
     }),
   ],
-  /** Letters of one life, with an ack: the current `heard` of `hello` (S14). */
+  /** Letters of one life, with an ack: the sender's current `heard` (S14). */
   batch: [
     2,
     record({
@@ -84,25 +84,25 @@ export const mailLayout = message({
       ackDigest: fixed(DIGEST_BYTES),
     }),
   ],
-  /** The histories of these two mailboxes do not fit: no letters go between them. */
+  /** The histories of the two mailboxes diverged: letters stop. */
   fault: [3, record({ why: text(REFUSAL_MAX) })],
 })
 /** A hello, a batch or a fault. */
 export type MailMessage = ValueOf<typeof mailLayout>
 /** The first message on a connection. */
 export type Hello = MailMessage & { kind: 'hello' }
-/** Letters and an ack. */
+/** A batch of letters, with an ack. */
 export type Batch = MailMessage & { kind: 'batch' }
 
-/** A batch without digests, for a carrier that is trusted. */
+/** A batch without digests, for a trusted carrier. */
 export function plainBatch(letters: Batch['letters'], ack: number): Batch {
   const nothing = { life: NO_LIFE, before: NO_DIGEST, ackDigest: NO_DIGEST }
   return { kind: 'batch', ...nothing, letters, ack }
 }
 
-/** The messages before letters, on a connection that has to prove first whose it is. */
+/** The messages of the handshake, and `alive`, on a connection. */
 export const handshakeLayout = message({
-  /** Opens the greeting: who calls whom. It is the same in every version, which it names. */
+  /** Opens the handshake: who calls whom. It is the same in every version, which it names. */
   open: [
     16,
     record({
@@ -112,51 +112,51 @@ export const handshakeLayout = message({
       nonce: fixed(NONCE_BYTES),
     }),
   ],
-  /** Proves that the sender has its key. */
+  /** Proves possession of the sender's key. */
   proof: [17, record({ signature: fixed(SIGNATURE_BYTES) })],
   /** Refuses the connection, with the reason. */
   refused: [18, record({ why: text(REFUSAL_MAX) })],
-  /** After the greeting: the sender is alive; `wanted` asks for the same in return. */
+  /** After the handshake, a heartbeat; `wanted` asks for one in return. */
   alive: [19, record({ wanted: flag })],
   /** The key by which the sender knows the receiver; all zero for none. */
   known: [20, record({ key: fixed(KEY_BYTES) })],
-  /** The key of the sender, of which the proof will be. */
+  /** The sender's key, which its proof will use. */
   key: [21, record({ key: fixed(KEY_BYTES) })],
 })
-/** A message of the greeting. */
+/** A message of the handshake. */
 export type HandshakeMessage = ValueOf<typeof handshakeLayout>
 
 const PROOF_LABEL = 'holdfast mailbox'
-/** The text that a proof of the greeting signs; `calls` for whoever opened the connection. */
+/** The text that a proof signs; `calls` is set for the side that opened the connection. */
 export const proofLayout = record({
   label: text(PROOF_LABEL.length),
-  /** As whoever called said it, so that nobody takes one of them away. */
+  /** The caller's offer, signed so that no one can remove a version from it. */
   version: varint,
   calls: flag,
   caller: text(MAIL_ID_MAX),
   called: text(MAIL_ID_MAX),
   callerKey: fixed(KEY_BYTES),
   calledKey: fixed(KEY_BYTES),
-  /** By which key each knows the other. */
+  /** The key by which each side knows the other. */
   callerKnows: fixed(KEY_BYTES),
   calledKnows: fixed(KEY_BYTES),
   callerNonce: fixed(NONCE_BYTES),
   calledNonce: fixed(NONCE_BYTES),
 })
 
-/** The bytes that a proof signs: who speaks to whom, by which keys, on which connection. */
+/** The bytes that a proof signs: the two sides, their keys, and the connection's nonces. */
 export function proofText(of: Omit<ValueOf<typeof proofLayout>, 'label'>): Uint8Array {
   return encode(proofLayout, { ...of, label: PROOF_LABEL })
 }
 
 const signed = record({ key: fixed(KEY_BYTES), signature: fixed(SIGNATURE_BYTES) })
-/** A letter by which a mailbox has another key, behind its first byte. */
+/** A key letter, after its first byte. */
 export const keyLetterLayout = record({
-  /** The keys from before, the newest first, each with its signature. */
+  /** The earlier keys, newest first, each with its signature. */
   before: list(signed, MAIL_KEYS_MAX - 1),
   now: signed,
 })
-/** Another key, signed by itself and by those before. */
+/** A new key, signed by itself and by the earlier ones. */
 export type KeyLetter = ValueOf<typeof keyLetterLayout>
 
 const KEY_LABEL = 'holdfast mailbox key'
@@ -168,7 +168,7 @@ export const keyTextLayout = record({
   now: fixed(KEY_BYTES),
 })
 
-/** The bytes that the keys of a mailbox sign: which keys it had, and which it has now. */
+/** The bytes that a mailbox's keys sign: its earlier keys and its new one. */
 export function keyText(id: string, before: Uint8Array[], now: Uint8Array): Uint8Array {
   return encode(keyTextLayout, { label: KEY_LABEL, id, before, now })
 }

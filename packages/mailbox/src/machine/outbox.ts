@@ -1,4 +1,4 @@
-/** The outbox: letters to others are posted, and kept until they are acked. */
+/** The outbox: posts letters to peers and keeps them until they are acked. */
 
 import { LETTER_OVERHEAD, type MailShelf } from '../../../holdfast/src/ports.ts'
 import {
@@ -19,9 +19,9 @@ export function sizeOf(body: Uint8Array): number {
 }
 
 /**
- * Whether letters of that many bytes still fit: if not, nothing may be posted (S32).
+ * Whether that many letters and bytes still fit; otherwise nothing may be posted (S32).
  *
- * @param times  how many times over the limits may be filled
+ * @param times  the multiple of the limits to allow
  */
 export function hasRoom(
   box: Mailbox,
@@ -37,13 +37,13 @@ export function hasRoom(
   return waiting + letters <= lettersMax && (peer?.bytes ?? 0) + bytes <= bytesMax
 }
 
-/** Adds a letter (S9). @returns its number, or 0 if there is no room */
+/** Posts a letter if there is room (S9). @returns its number, or 0 if there is none */
 export function post(box: Mailbox, to: string, body: Uint8Array, out: MailOut): number {
   if (!hasRoom(box, to, 1, sizeOf(body))) return 0
   return add(box, to, body, out)
 }
 
-/** Adds a letter, whether there is room or not. */
+/** Posts a letter regardless of room. @returns its number */
 export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): number {
   const { life } = box
   const peer = peerOf(box, to)
@@ -58,10 +58,10 @@ export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): n
 }
 
 /**
- * The peer has processed our letters up to n: they are not kept any longer (S7).
+ * Takes an ack: the peer processed our letters up to n, so they are deleted here (S7).
  *
- * @param key  that it proved; null for a carrier without a greeting
- * @param ack  with the digest of the peer's history up to there
+ * @param key  proved by the peer; null for a carrier without a handshake
+ * @param ack  the number, with the digest of the peer's history up to it
  */
 export function takeAck(
   box: Mailbox,
@@ -72,7 +72,7 @@ export function takeAck(
   out: MailOut,
 ): void {
   const peer = peerOf(box, from)
-  // Where the carrier is trusted, no digest is looked up.
+  // A trusted carrier sends no digest, so none is looked up.
   const isVouched = isSame(digest, NO_DIGEST) && n <= peer.posted
   const ours = isVouched && n !== peer.posted ? NO_DIGEST : digestAt(peer, from, n, shelf)
   const why = mismatch(from, peer, n, ours !== null && fits(ours, digest))
@@ -91,7 +91,7 @@ export function takeAck(
   out.emit({ kind: 'acked', peer: from, n })
 }
 
-/** Our digest of letter n to that peer; null for one that is not kept or never was posted. */
+/** Our digest of letter n to that peer; null if the letter is not stored or was never posted. */
 function digestAt(peer: Peer, id: string, n: number, shelf: MailShelf): Uint8Array | null {
   if (n === peer.acked) return peer.ackedDigest
   if (n === peer.posted) return peer.postedDigest
@@ -120,7 +120,7 @@ function land(link: NonNullable<Peer['link']>, n: number): void {
   }
 }
 
-/** @returns why a hello's numbers do not fit those here, with the last common letter; or null */
+/** @returns why a hello's numbers do not fit ours, with the last common letter; null if they fit */
 export function judge(id: string, peer: Peer, hello: Hello, shelf: MailShelf): string | null {
   const { heard, heardDigest, posted, postedDigest, acked } = hello
   const ours = digestAt(peer, id, heard, shelf)
@@ -156,17 +156,17 @@ function named(common: number | null, which: string): string {
   return `; the last letter ${which} that both have ${what}`
 }
 
-/** The last letter to a peer that is the same on both sides; null if that is not known. */
+/** The last letter to a peer that both sides share; null if unknown. */
 export function commonTo(peer: Peer, { heard, theirLives }: Hello): number | null {
   return lastCommon({ lives: peer.ourLives, last: peer.posted }, { lives: theirLives, last: heard })
 }
 
-/** The last letter from a peer that is the same on both sides; null if that is not known. */
+/** The last letter from a peer that both sides share; null if unknown. */
 export function commonFrom(peer: Peer, { posted, ourLives }: Hello): number | null {
   return lastCommon({ lives: peer.theirLives, last: peer.heard }, { lives: ourLives, last: posted })
 }
 
-/** Stops letters between two stores whose histories do not fit, until they are compared again. */
+/** Stops letters to and from a peer until the histories are compared again. */
 export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) {
     peer.link.barred = true
@@ -175,7 +175,7 @@ export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
   tell(id, peer, why, out)
 }
 
-/** The other side reported that the histories do not fit. */
+/** Handles the other side's report that the histories diverged. */
 export function receiveFault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) peer.link.barred = true
   if (peer.fault === null) tell(id, peer, `${id} says: ${why}`, out)

@@ -1,9 +1,9 @@
 /**
- * Pins: the key by which a mailbox knows another.
+ * Pins: the key by which a mailbox knows each peer.
  *
- * An id is bound to the key that is listed, or else to the one that its first letter or ack came
- * with; a greeting alone binds nothing, or anybody could take an id that nobody has used yet. Only
- * two things bind it to another key: the owner, and a letter that the old key signed (keys.ts).
+ * An id is bound to its listed key, or else to the key of its first letter or ack. A handshake
+ * alone binds nothing, or anyone could claim an unused id. Only the owner, or a letter signed by
+ * the old key (keys.ts), rebinds it.
  */
 
 import { isSame } from '../../../holdfast/src/wire/history.ts'
@@ -15,21 +15,21 @@ export function keyOf({ peers, listed }: Mailbox, id: string): Uint8Array | null
   const given = listed?.get(id) ?? null
   const key = peer?.key ?? null
   if (given === null || key === null) return given ?? key
-  // The list may still name a key that the peer has changed since.
+  // The list may still name a key that the peer has since replaced.
   return isSame(given, peer!.root!) || isSame(given, key) ? key : given
 }
 
-/** Whether a peer is known by no other key than that one. */
+/** Whether a peer is unknown, or known by that key. */
 export function fitsKey(box: Mailbox, id: string, key: Uint8Array): boolean {
   const known = keyOf(box, id)
   return known === null || isSame(known, key)
 }
 
 /**
- * A letter or an ack of a peer came with that key: its id is bound to it. One by which the peer has
- * replaced its key came with the old one, which binds nothing any more.
+ * Binds a peer's id to the key that its letter or ack came with. A key letter arrives under the old
+ * key, which no longer fits and binds nothing.
  *
- * @param key  null where a carrier without a greeting brought it, which binds nothing
+ * @param key  null for a carrier without a handshake, which binds nothing
  */
 export function bind(box: Mailbox, id: string, key: Uint8Array | null, out: MailOut): void {
   const bound = box.peers.get(id)?.key
@@ -37,14 +37,14 @@ export function bind(box: Mailbox, id: string, key: Uint8Array | null, out: Mail
   if (key && !isBound && fitsKey(box, id, key)) know(box, id, key, key, out)
 }
 
-/** The owner says by which key a peer is known from now on. */
+/** Binds a peer to a key that the owner trusts. */
 export function trust(box: Mailbox, id: string, key: Uint8Array, out: MailOut): void {
   know(box, id, key, key, out)
 }
 
-/** The key by which a peer is known signed another one. */
+/** Binds a peer to a new key that its old key signed. */
 export function follow(box: Mailbox, id: string, now: Uint8Array, out: MailOut): void {
-  // What the list names leads to the new key, for as long as it names the same.
+  // The listed key leads to the new key for as long as the list keeps naming it.
   const root = box.listed?.get(id) ?? peerOf(box, id).root ?? keyOf(box, id)!
   know(box, id, now, root, out)
 }

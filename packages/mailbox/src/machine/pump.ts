@@ -1,6 +1,6 @@
 /**
- * The pump: decides what is sent, and when. All of that is derived from durable numbers on each new
- * connection; state that is remembered in between only avoids sending what the peer has already.
+ * The pump decides what to send and when. On each new connection it starts from durable numbers;
+ * state kept in between only avoids resending.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -13,9 +13,9 @@ import { createLink, emptyInbox, type Link, type Mailbox, type MailOut } from '.
 import { type Peer, peerOf, waits } from './state.ts'
 
 /**
- * A connection to a peer is open: nothing went over it yet (S3).
+ * Opens a connection to a peer; nothing was sent on it yet (S3).
  *
- * @param key  that the peer proved on it; null for a carrier without a greeting
+ * @param key  proved by the peer on it; null for a carrier without a handshake
  */
 export function connected(
   box: Mailbox,
@@ -24,7 +24,7 @@ export function connected(
   key: Uint8Array | null = null,
 ): void {
   const peer = peerOf(box, id)
-  // Letters of somebody else who called itself so wait no more; who it is sends its own again.
+  // Drop letters that came under another key of this id; their sender resends its own.
   const last = peer.inbox.get(peer.came)
   if (last && waits(peer) && !isSame(last.key ?? NO_DIGEST, key ?? NO_DIGEST)) {
     emptyInbox(box, peer)
@@ -32,18 +32,18 @@ export function connected(
   peer.link = createLink(box.limits, now, peer)
 }
 
-/** The connection broke: letters on their way may have arrived or not. */
+/** Closes the connection: letters in flight may have arrived or not. */
 export function disconnected(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
   if (!peer) return
   peer.link = null
   emptyInbox(box, peer)
-  // A peer that connected and exchanged no letters leaves nothing behind.
+  // A peer that exchanged no letters leaves nothing behind.
   const isUnknown = peer.posted === 0 && peer.heard === 0 && peer.key === null
   if (isUnknown && peer.tries === 0) box.peers.delete(id)
 }
 
-/** Sends what is due. All that was recorded has to be durable, for acks and letters reveal it. */
+/** Sends what is due. All recorded changes must be durable first, since messages reveal them. */
 export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
   for (const [id, peer] of box.peers) {
     const { link } = peer
@@ -51,7 +51,7 @@ export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut):
     try {
       serve(box, now, { id, peer, link }, shelf, out)
     } catch (error) {
-      // The letters of this peer cannot be read; those of others can.
+      // Only this peer's letters are unreadable: the others go on.
       fault(id, peer, error instanceof Error ? error.message : String(error), out)
     }
   }
@@ -66,7 +66,7 @@ interface Line {
 function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: MailOut): void {
   const { id, peer, link } = line
   const { policy } = box.limits
-  // A hello is answered with ours under any policy: the answer was asked for.
+  // A hello is answered under any policy: the peer asked for it.
   if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
     link.greeted = true
     link.acked = peer.heard
@@ -76,7 +76,7 @@ function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: Mai
     out.send(id, { kind: 'fault', why: link.complaint })
     link.complaint = null
   }
-  // After a fault only the fault itself is sent, until the other side's hello fits.
+  // After a fault only the fault itself is sent, until the peer's hello fits.
   if (link.barred || peer.fault !== null) return
   if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
   if (now < link.ackDue) return
@@ -130,7 +130,7 @@ function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
   out.send(id, { kind: 'batch', ...span, ack: peer.heard, ackDigest: peer.heardDigest })
 }
 
-/** When `pump` will have something to send; a letter that waits to be handled again counts too. */
+/** When `pump` next has something to send, or a waiting letter is retried. */
 export function deadline(box: Mailbox): Millis {
   let due = Infinity
   for (const peer of box.peers.values()) {
@@ -141,7 +141,7 @@ export function deadline(box: Mailbox): Millis {
   return due
 }
 
-/** One batch for a carrier that is no connection (S19): letters above what the other side has. */
+/** One batch for a carrier without connections (S19): letters above what the peer has. */
 export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
   const peer = box.peers.get(id)
   const span = spanOf(shelf, id, Math.max(heard, peer?.acked ?? 0))

@@ -1,8 +1,7 @@
 /**
- * The state of a mailbox. For each other mailbox five numbers are durable: the last letter posted
- * to it, the last that it acked, how many bytes lie between them, its last letter that took effect
- * here, and how often the one after that failed. All else may be forgotten at any moment: it only
- * saves work.
+ * The state of a mailbox. Five numbers per peer are durable: the last letter posted to it, the last
+ * it acked, the bytes between these, its last letter that took effect here, and how often the next
+ * one failed. Everything else is a cache that may be lost at any moment.
  */
 
 import type { Millis, Out } from '../../../holdfast/src/machine.ts'
@@ -11,64 +10,63 @@ import { NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
 import type { Hello, MailMessage } from './messages.ts'
 
 /**
- * What is sent without being asked for, and when.
+ * What is sent unprompted, and when.
  *
- *   hello        on connection each sends its numbers; letters and acks go only where they are
- *   needed
- *   preemptive   on connection all unacked letters and the ack are sent, just in case (S5)
+ *   hello        on connection each side sends its numbers; letters and acks go only if needed
+ *   preemptive   on connection all unacked letters and the ack are sent unconditionally (S5)
  *   A            likewise, but an ack never goes alone: the next letter carries it (S12)
- *   B            nothing is sent on connection; the next letter takes all others along (S13)
+ *   B            nothing is sent on connection; the next posted letter triggers the others (S13)
  */
 export type Policy = 'hello' | 'preemptive' | 'A' | 'B'
 
 /**
- * What becomes of a letter whose handler threw too often.
+ * What happens to a letter whose handler failed too often.
  *
- *   stop      letters of its sender wait behind it until its handler works, or its owner decides
- *   setAside  it becomes a dead letter, and those behind it go on
+ *   stop      its sender's later letters wait until its handler works or the owner decides
+ *   setAside  it becomes a dead letter, and later letters go on
  */
 export type OnPoison = 'stop' | 'setAside'
 
 /** The limits of a mailbox, and its policy. */
 export interface Limits {
   policy: Policy
-  /** Letters that may wait for one peer. */
+  /** Most letters waiting for one peer. */
   lettersMax: number
   /** Bytes of these letters. */
   bytesMax: number
-  /** How often a handler may throw at one letter before that is poison. */
+  /** How often a handler may fail a letter before the letter is poison. */
   triesMax: number
   onPoison: OnPoison
 }
 
-/** A connection to a peer over which nothing went yet. */
+/** Creates a connection to a peer, with nothing sent yet. */
 export function createLink({ policy }: Limits, now: Millis, peer: Pick<MailHead, 'acked'>) {
   return {
-    /** The peer's numbers are known; under `hello` letters wait for that. */
+    /** The peer's numbers are known; under `hello` letters wait for them. */
     known: policy !== 'hello',
-    /** Histories did not fit on this connection: nothing more is sent or accepted on it. */
+    /** Histories diverged on this connection: nothing more is sent or accepted. */
     barred: false,
-    /** The reason for that, to be sent to the peer. */
+    /** The reason, still to be sent to the peer. */
     complaint: null as string | null,
     /** The peer's hello on this connection. */
     theirs: null as Hello | null,
-    /** A hello or a batch came over it. */
+    /** A hello or a batch was received. */
     wasHeard: false,
     /** We sent our hello. */
     greeted: false,
-    /** The peer sent its hello, which is answered under any policy. */
+    /** The peer sent its hello, which gets an answer under any policy. */
     asked: false,
     /** A letter was posted since the connection opened. */
     woken: false,
-    /** Letters up to this one went over this connection, or the peer has them. */
+    /** Letters up to this one were sent on this connection, or the peer has them. */
     sent: peer.acked,
-    /** The last ack that went over this connection; -1 for none. */
+    /** The last ack sent on this connection; -1 for none. */
     acked: -1,
-    /** When an ack is sent alone; with the original's own policy one is sent just in case. */
+    /** When an ack is sent alone; under `preemptive` one is due at once. */
     ackDue: policy === 'preemptive' ? now : Infinity,
-    /** Bytes that took effect since the last ack. */
+    /** Bytes of letters that took effect since the last ack. */
     unacked: 0,
-    /** Letters on their way, oldest first. */
+    /** Batches in flight, oldest first. */
     flight: [] as { upTo: number; bytes: number; digest: Uint8Array }[],
     flying: 0,
   }
@@ -77,12 +75,12 @@ export function createLink({ policy }: Limits, now: Millis, peer: Pick<MailHead,
 /** A connection to a peer. */
 export type Link = ReturnType<typeof createLink>
 
-/** A letter that came. */
+/** A received letter. */
 export interface Arrived {
   body: Uint8Array
   life: Uint8Array
   digest: Uint8Array
-  /** The key of the connection that it came on; null for a carrier without a greeting. */
+  /** The key proved on its connection; null for a carrier without a handshake. */
   key: Uint8Array | null
 }
 
@@ -106,19 +104,19 @@ function createPeer() {
     ...NOTHING,
     link: null as Link | null,
     /**
-     * Letters that came and follow one on the other. Letters that took effect stay until that is
-     * durable: if the turn fails they are handled again.
+     * Received letters, consecutive. A letter that took effect stays until that is durable, so a
+     * failed turn can handle it again.
      */
     inbox: new Map<number, Arrived>(),
     inboxBytes: 0,
-    /** The last number in the inbox, and the last that was taken out again. */
+    /** The last received number, and the last removed from the inbox. */
     came: 0,
     gone: 0,
-    /** When the first waiting letter came, counted over all peers. */
+    /** The arrival order of the first waiting letter, over all peers. */
     place: 0,
-    /** When the first waiting letter is handled again. */
+    /** When the first waiting letter is retried. */
     retryAt: 0,
-    /** Why letters are stopped; null if they are not. It is decided again on each connection. */
+    /** Why letters are stopped; null if they are not. Each connection decides again. */
     fault: null as string | null,
   }
 }
@@ -132,11 +130,11 @@ export type MailEvent =
   | { kind: 'acked'; peer: string; n: number }
   /** A letter became a dead letter. */
   | { kind: 'dead'; peer: string; n: number; why: string }
-  /** The peer has another key from now on, which its old one signed. */
+  /** The peer replaced its key, signed by the old one. */
   | { kind: 'key'; peer: string; key: Uint8Array }
-  /** The histories of the two stores do not fit; letters between them are stopped. */
+  /** The histories of the two stores diverged; letters between them stop. */
   | { kind: 'fault'; peer: string; why: string }
-  /** Letters are missing between those we have and those that came. */
+  /** Letters are missing before those received. */
   | { kind: 'gap'; peer: string; expected: number; got: number }
 
 /** The sink of a mailbox. */
@@ -145,22 +143,22 @@ export type MailOut = Out<MailMessage, MailChange, MailEvent, string>
 function noCounts() {
   return {
     malformed: 0,
-    /** Letters that had taken effect before. */
+    /** Letters received before. */
     duplicates: 0,
     gaps: 0,
-    /** Acks for letters that were never posted. */
+    /** Acks for letters that were never posted, or of another history. */
     forged: 0,
-    /** Letters over the limits of inboxes. */
+    /** Letters over the inbox limits. */
     flooding: 0,
-    /** Letters that fit no type that the application declared, or are about a key and wrong. */
+    /** Letters that fit no declared type, and invalid key letters. */
     unfit: 0,
-    /** Greetings that were refused here, but for keys. */
+    /** Handshakes refused here, other than for keys. */
     greetings: 0,
-    /** Greetings, and messages, of somebody who is known by another key. */
+    /** Handshakes and messages under a key other than the known one. */
     otherKey: 0,
-    /** Greetings of somebody who did not prove its key. */
+    /** Handshakes that did not prove their key. */
     unproved: 0,
-    /** Connections that ended before their greeting was over: too late, or too many. */
+    /** Connections that ended before their handshake: too slow, or too many. */
     ungreeted: 0,
   }
 }
@@ -168,10 +166,10 @@ function noCounts() {
 /** Counts of what was refused, by reason. */
 export type Counters = ReturnType<typeof noCounts>
 
-/** Ids and their keys; null for an id that its first letter or ack binds. */
+/** Listed ids and their keys; null where the first letter or ack binds the key. */
 export type Listed = ReadonlyMap<string, Uint8Array | null>
 
-/** Limits of a mailbox in a file. */
+/** The default limits. */
 export const LIMITS: Limits = {
   policy: 'hello',
   lettersMax: 1_000_000,
@@ -180,7 +178,7 @@ export const LIMITS: Limits = {
   onPoison: 'stop',
 }
 
-/** A mailbox from the numbers in its store. */
+/** Creates a mailbox from the numbers in its store. */
 export function create(
   heads: readonly MailHead[],
   limits: Limits = LIMITS,
@@ -189,15 +187,15 @@ export function create(
 ) {
   const box = {
     limits,
-    /** The name of this life of the store, under which letters are posted. */
+    /** The id of this life of the store, under which letters are posted. */
     life,
-    /** The only ids that may come, with their keys, if these are given; null for all. */
+    /** The only ids admitted, with their keys; null for all. */
     listed,
     peers: new Map<string, Peer>(),
     counters: noCounts(),
     /** Bytes in all inboxes. */
     inboxBytes: 0,
-    /** How often a letter came for a peer with no letter waiting. */
+    /** Counts arrivals of first waiting letters, for `place`. */
     places: 0,
   }
   for (const { peer, ...numbers } of heads) Object.assign(peerOf(box, peer), numbers)
@@ -207,14 +205,14 @@ export function create(
 /** One mailbox. */
 export type Mailbox = ReturnType<typeof create>
 
-/** The state of a peer; an unknown one has no letters. */
+/** The state of a peer; an unknown peer is added. */
 export function peerOf({ peers }: Pick<Mailbox, 'peers'>, id: string): Peer {
   let peer = peers.get(id)
   if (!peer) peers.set(id, (peer = createPeer()))
   return peer
 }
 
-/** A turn failed: the numbers of a peer are again those that are durable. */
+/** Undoes a failed turn: restores a peer's durable numbers. */
 export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
   const peer = peerOf(box, id)
   const { peer: _id, ...numbers } = head ?? { peer: id, ...NOTHING }
@@ -223,7 +221,7 @@ export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
   if (waits(peer) && !peer.inbox.has(peer.heard + 1)) emptyInbox(box, peer)
 }
 
-/** The effects of a turn are durable: letters that took effect are not kept any longer. */
+/** Deletes the letters whose effects are durable now. */
 export function settle(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
   // The peer was forgotten.
@@ -236,13 +234,13 @@ export function settle(box: Mailbox, id: string): void {
   }
 }
 
-/** Counts bytes that come into an inbox, or leave it. */
+/** Adjusts the byte counts of an inbox. */
 export function weighInbox(box: Mailbox, peer: Peer, bytes: number): void {
   peer.inboxBytes += bytes
   box.inboxBytes += bytes
 }
 
-/** Forgets letters of a peer that did not take effect: the peer sends them again. */
+/** Drops the letters that did not take effect: the peer resends them. */
 export function emptyInbox(box: Mailbox, peer: Peer): void {
   weighInbox(box, peer, -peer.inboxBytes)
   peer.inbox = new Map()

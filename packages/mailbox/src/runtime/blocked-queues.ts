@@ -1,10 +1,10 @@
 /**
- * Queues that a failing letter blocks. A bad program is likelier than a bad letter, and handling
- * the next letters first would break their order. So the letter is tried again, less and less
- * often, until it works, its owner sets it aside, or `onPoison` does.
+ * Queues blocked by a failing letter. A bad program is likelier than a bad letter, and skipping the
+ * letter would break the order. So the letter is retried with backoff until it works, its owner
+ * sets it aside, or `onPoison` does.
  *
- * A handler that ends its process cannot report that it failed. The next process does, so crashes
- * are remembered durably.
+ * A handler that kills its process cannot report the failure. The next process does, so crashes are
+ * durable.
  */
 
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
@@ -13,13 +13,13 @@ import type { Draft, BlockedQueue } from './draft.ts'
 import { AsyncHandler } from './handlers.ts'
 import { toBytes, toValue, type Values } from './values.ts'
 
-/** A key of the library's own: keys of users have no NUL. */
+/** A reserved key: user keys have no NUL. */
 const DIED = '\0died'
 
-/** For each peer, the letter in which processes crashed, and how often. */
+/** By peer: the letter in which processes crashed, and how often. */
 type Crashes = { [peer: string]: { n: number; times: number } }
 
-/** The process crashed in a letter so often that the letter waits before its next attempt. */
+/** Processes crashed so often in a letter that it must wait before its next attempt. */
 export class HandlerCrash extends Error {
   /** Attempts so far. */
   readonly tries: number
@@ -32,9 +32,9 @@ export class HandlerCrash extends Error {
 
 /** See the head of this file. */
 export class BlockedQueues {
-  /** The blocked letter of each peer, and why. */
+  /** The blocked letter of each peer, with the reason. */
   readonly #stopped = new Map<string, BlockedQueue>()
-  /** Letters with crashes that have waited in this process. */
+  /** Letters with crashes whose wait happened in this process. */
   readonly #waited = new Map<string, number>()
   readonly #values: Values
 
@@ -42,13 +42,13 @@ export class BlockedQueues {
     this.#values = values
   }
 
-  /** Why letters of a peer wait, a sentence; null if they do not. */
+  /** Why letters of a peer are blocked, as a sentence; null if they are not. */
   why(peer: string): string | null {
     const stopped = this.#stopped.get(peer)
     return stopped ? `letter ${stopped.n}: ${stopped.why}` : null
   }
 
-  /** The first letter of a peer took effect, or became a dead letter. */
+  /** Unblocks a peer whose first letter took effect or became a dead letter. */
   unblock(peer: string): void {
     this.#stopped.delete(peer)
     this.#waited.delete(peer)
@@ -82,7 +82,7 @@ export class BlockedQueues {
     this.#values.set(DIED, crashes && toBytes(crashes))
   }
 
-  /** @returns the error that its crashes count as; null if it may be handled once more */
+  /** @returns the error for its crashes; null if it may be handled once more */
   afterCrashes(box: mailbox.Mailbox, peer: string, n: number): Error | null {
     const crashes = this.crashes(peer, n)
     const tries = mailbox.peerOf(box, peer).tries + crashes
@@ -116,7 +116,7 @@ export class BlockedQueues {
       known.retryAt = Infinity
       return this.#stop(draft, { peer, n, why, tries, ms: null })
     }
-    // An outbox that the letter's handler posts to is full: that is no fault of this letter.
+    // A full outbox is not the fault of this letter.
     const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
     if (isFull) return mailbox.postpone(box, now, peer)
     mailbox.failed(box, now, peer, why, draft.out, crashes)

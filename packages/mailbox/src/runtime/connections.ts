@@ -1,6 +1,4 @@
-/**
- * The connections of a mailbox: dialled again for ever, or accepted; one at a time for each peer.
- */
+/** The connections of a mailbox, dialled (and redialled for ever) or accepted; one per peer. */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import { completeJob, beginHandshake, receiveHandshake } from '../machine/handshake.ts'
@@ -26,10 +24,10 @@ import type {
   Later,
 } from '../../../holdfast/src/ports.ts'
 
-/** A signature; whether one was right; null if that cannot be known here. */
+/** A signature, or whether one was valid; null if the curves failed. */
 export type CurveAnswer = Uint8Array | boolean | null
 
-/** Runs a job. @param done  called once, within this call if the curves answer at once */
+/** Runs a job. @param done  called once, synchronously if the curves answer at once */
 export function compute(
   curves: Curves,
   job: HandshakeJob,
@@ -49,37 +47,37 @@ function answerOf(curves: Curves, job: HandshakeJob): Later<CurveAnswer> {
   }
 }
 
-/** The first wait after a connection failed; doubled each time. */
+/** The first wait after a failed connection; doubled each time. */
 const BACKOFF_MS: Millis = 50
-/** And at most this. */
+/** The longest such wait. */
 const BACKOFF_MAX_MS: Millis = 5_000
 
 /** How often all connections are checked. */
 const CHECK_MS: Millis = 2_500
-/** Silence after which the other side is asked whether it is alive. */
+/** Silence after which the peer is asked for a heartbeat. */
 const QUIET_MS: Millis = 5_000
 /** Silence after which the connection is dropped. */
 const DEAD_MS: Millis = 15_000
-/** Longest handshake of an accepted stream. */
+/** Time limit for the handshake of an accepted stream. */
 const GREETING_MS: Millis = 10_000
 /** Most accepted streams in their handshake. */
 const UNGREETED_MAX = 256
-/** Most open jobs of handshakes, also of streams that are closed. */
+/** Most pending handshake jobs, including those of closed streams. */
 const JOBS_MAX = 512
-/** A connection that was open for so long was a good one. */
+/** A connection open for so long counts as good and resets the backoff. */
 const GOOD_MS: Millis = 30_000
 
-/** A carrier to a peer that is no URL, such as a session. */
+/** Dials a peer over a carrier other than a URL, such as a session. */
 export type Dialer = (events: StreamEvents, peer: string) => Stream
 
 /** What connections need of their mailbox. */
 export interface ConnectionEvents extends PeerPolicy {
-  /** @param key  that the peer proved @param proof  what we proved to it */
+  /** @param key  proved by the peer @param proof  what we proved to it */
   connected(peer: string, key: Uint8Array, proof: OwnProof): void
   message(peer: string, key: Uint8Array, bytes: Uint8Array): void
   /** @param why a sentence */
   disconnected(peer: string, why: string): void
-  /** A connection could not be made, or was refused. @param counts  what it was here, if so */
+  /** A connection failed or was refused. @param counts  the counter, if it was refused here */
   failed(peer: string | null, why: string, counts: keyof Counters | null): void
 }
 
@@ -97,9 +95,9 @@ interface Connection {
   /** The id of the side that dialled. */
   dialler: string
   peer: string | null
-  /** The key that the peer proved, as soon as it is one. */
+  /** The key that the peer proved; null until then. */
   key: Uint8Array | null
-  /** When the connection began, and when a message last came. */
+  /** When the connection began, and when the last message came. */
   since: Millis
   heardAt: Millis
 }
@@ -137,7 +135,7 @@ export class Connections {
     this.#check = place.loop.alarm(() => this.#checkAll())
   }
 
-  /** Keeps a connection to a peer, for ever (S4, S10). */
+  /** Keeps a connection to a peer, redialling for ever (S4, S10). */
   dial(peer: string, by: string | Dialer): void {
     const way = typeof by === 'string' ? (to: StreamEvents) => this.#place.connect(by, to) : by
     this.#dialled.get(peer)?.alarm.cancel()
@@ -146,19 +144,19 @@ export class Connections {
     this.#try(peer)
   }
 
-  /** Takes a stream that another mailbox opened. */
+  /** Accepts a stream that another mailbox opened. */
   accept(stream: Stream): StreamEvents {
     const { connection } = this.#begin(null)
     connection.stream = stream
     const waiting = [...this.#all].filter((one) => one.peer === null && one.handshake.whom === null)
-    // The oldest has had the most time for its handshake.
+    // The oldest had the most time for its handshake.
     if (waiting.length >= UNGREETED_MAX) {
       this.#drop(waiting[0]!, 'too many have not greeted yet', 'ungreeted')
     }
     return this.#listen(connection, [])
   }
 
-  /** @returns false if that peer cannot be reached now */
+  /** @returns false if that peer is unreachable now */
   send(peer: string, bytes: Uint8Array): boolean {
     const connection = this.#open.get(peer)
     if (!connection) return false
@@ -167,7 +165,7 @@ export class Connections {
     return false
   }
 
-  /** Ends the connections to all but some peers. */
+  /** Closes the connections to all peers but some. */
   hangUpAllBut(some: ReadonlyMap<string, unknown>, why: string): void {
     for (const peer of [...this.#open.keys()]) if (!some.has(peer)) this.hangUp(peer, why)
   }
@@ -177,24 +175,24 @@ export class Connections {
     return this.#open.has(peer)
   }
 
-  /** Whether that peer is dialled, or connected. */
+  /** Whether that peer is dialled or connected. */
   expects(peer: string): boolean {
     return this.#dialled.has(peer) || this.#open.has(peer)
   }
 
-  /** Ends the connection to one peer; a peer that is dialled is dialled again. */
+  /** Closes the connection to a peer; a dialled peer is redialled. */
   hangUp(peer: string, why: string): void {
     const connection = this.#open.get(peer)
     if (connection) this.#drop(connection, why)
   }
 
-  /** Letters went to or from that peer: after the next break it is dialled again soon. */
+  /** Resets the backoff after letters went to or from that peer. */
   progress(peer: string): void {
     const dialling = this.#dialled.get(peer)
     if (dialling) dialling.wait = BACKOFF_MS
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   hangUpAll(why: string): void {
     for (const connection of [...this.#all]) this.#drop(connection, why)
   }
@@ -248,7 +246,7 @@ export class Connections {
     if (message?.kind === 'alive' && message.wanted) connection.stream.send(HERE)
   }
 
-  /** Finds connections that broke without notice, or never began, by their silence. */
+  /** Finds silent connections, which broke without notice or never began. */
   #checkAll(): void {
     const now = this.#loop.now()
     for (const connection of [...this.#all]) {
@@ -297,7 +295,7 @@ export class Connections {
   #welcome(connection: Connection, id: string): string | null {
     if (connection.dialler === '') connection.dialler = id
     const known = this.#open.get(id)
-    // Where both dial each other, both must keep the same one of the two connections.
+    // When both sides dial, both must keep the same connection.
     const first = id < this.#self.id ? id : this.#self.id
     if (known && known.dialler === first && connection.dialler !== first) {
       return 'another connection of these two stands'
@@ -338,7 +336,7 @@ export class Connections {
       const isTheirs = dialling.connection === connection || connection.peer === peer
       if (!isTheirs) continue
       if (dialling.connection === connection) dialling.connection = null
-      // The wait is partly random, or all peers of one restarted process would come back at once.
+      // Jitter, or all peers of a restarted process would come back at once.
       const wait = dialling.wait * (0.5 + this.#loop.random(1)[0]! / 510)
       dialling.wait = Math.min(BACKOFF_MAX_MS, dialling.wait * 2)
       dialling.alarm.set(this.#loop.now() + wait)

@@ -1,6 +1,4 @@
-/**
- * The draft of a turn: its changes before they are durable, and the callers that wait for them.
- */
+/** The draft of a turn: its changes before they are durable, and the callers waiting for them. */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { DeadLetter, MailChange, MailStore } from '../../../holdfast/src/ports.ts'
@@ -16,17 +14,17 @@ export type TurnEvent =
   | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
 
-/** A letter blocks its queue: the letters of its peer behind it wait. */
+/** A letter that blocks its queue: its peer's later letters wait. */
 export interface BlockedQueue {
-  /** Whose letters wait. */
+  /** The peer whose letters wait. */
   peer: string
-  /** The number of the first, which failed. */
+  /** The number of the failed letter, the first that waits. */
   n: number
-  /** Why this letter is not handled, a sentence. */
+  /** Why it is not handled, as a sentence. */
   why: string
-  /** How often it was tried. */
+  /** How often it was attempted. */
   tries: number
-  /** Milliseconds until it is tried again; null for not before it has another handler. */
+  /** Milliseconds until the next attempt; null if it waits for another handler. */
   ms: number | null
 }
 
@@ -34,7 +32,7 @@ export interface BlockedQueue {
 export function begin() {
   const changes: MailChange[] = []
   const events: TurnEvent[] = []
-  /** The sink of functions that change numbers. Messages are sent when the numbers are durable. */
+  /** Collects changes and events. Messages are sent only once the changes are durable. */
   const out: MailOut = {
     record: (change) => changes.push(change),
     send: () => {},
@@ -44,14 +42,14 @@ export function begin() {
     changes,
     events,
     out,
-    /** Dead letters that the turn takes out, as `peer n`. */
+    /** Dead letters that the turn removes, as `peer n`. */
     buried: new Set<string>(),
     promises: [] as { keep: () => void; break: (error: Error) => void }[],
     handled: 0,
   }
 }
 
-/** All that a turn would change; if the draft is dropped, nothing has changed. */
+/** All that a turn would change; dropping the draft changes nothing. */
 export type Draft = ReturnType<typeof begin>
 
 /** Peers whose numbers a turn changes. */
@@ -59,7 +57,7 @@ export function peersOf(changes: readonly MailChange[]): Set<string> {
   return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
 }
 
-/** Peers whose letters, or letters to whom, were processed in a turn. */
+/** Peers with a letter, in either direction, that was processed in a turn. */
 export function movedIn(changes: readonly MailChange[]): Set<string> {
   const isMove = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
   return peersOf(changes.filter(isMove))
@@ -78,7 +76,7 @@ export interface DeadBounds {
   deadMs: number | null
 }
 
-/** Drops the oldest dead letters over the limit, so that they do not fill the disk. */
+/** Drops the oldest dead letters over the limit, so they cannot fill the disk. */
 export function boundDead(
   draft: Draft,
   store: MailStore,
@@ -99,14 +97,14 @@ export function boundDead(
   }
 }
 
-/** Drops a dead letter whose time is over, if nobody has taken it out before. */
+/** Drops a dead letter unless it was removed before. */
 export function dropDead(draft: Draft, store: MailStore, peer: string, n: number): void {
   if (draft.buried.has(`${peer} ${n}`) || !store.deadOne(peer, n)) return
   removeDead(draft, peer, n)
   draft.events.push({ kind: 'dropped', peer, n })
 }
 
-/** Finds a dead letter that this turn has not taken out. @throws HoldfastError `not-found` */
+/** Finds a dead letter not removed in this turn. @throws HoldfastError `not-found` */
 export function findDead({ buried }: Draft, store: MailStore, peer: string, n: number): DeadLetter {
   const found = buried.has(`${peer} ${n}`) ? null : store.deadOne(peer, n)
   if (found) return found

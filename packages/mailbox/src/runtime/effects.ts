@@ -1,12 +1,12 @@
 /**
- * Effects elsewhere: handlers that take their time. A letter waits with its line until its effect
- * has settled; then a turn acknowledges it, or counts that it failed.
+ * External effects: async handlers. A letter blocks its queue until its effect has settled; then a
+ * turn acknowledges it, or counts a failure.
  *
  *     turn: its turn comes │ durable │ the handler runs ··· settles │ turn: done │ durable, acked
  *     a crash here          again      again, the same id             again        it has happened
  *
- * One runs at a time, whoever sent its letter, so a handler may use one connection of a database.
- * What is known of an effect is in memory alone: a process that dies does it again.
+ * One effect runs at a time over all senders, so a handler may use a single database connection.
+ * Effects are tracked in memory only: after a crash the next process runs them again.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
@@ -15,18 +15,18 @@ import type { Alarm, Loop } from '../../../holdfast/src/ports.ts'
 import type { Draft } from './draft.ts'
 import { Unhandled } from './handlers.ts'
 
-/** Default time for one attempt. */
+/** Default time limit of one attempt. */
 export const EFFECT_MS: Millis = 60_000
 
-/** Why a letter waits whose effect is under way. */
+/** Why a letter with a running effect waits. */
 const AT_WORK = 'its handler is at work'
 
 /** An effect of a letter. */
 export interface Effect {
   readonly peer: string
-  /** The name of the letter. */
+  /** The letter's id. */
   readonly id: string
-  /** Time for it. */
+  /** Time limit. */
   readonly ms: Millis
   run(signal: AbortSignal): unknown
 }
@@ -36,7 +36,7 @@ interface Running {
   readonly abort: AbortController
   readonly settled: () => void
   alarm: Alarm | null
-  /** Undefined until it has settled; null if all went well. */
+  /** Undefined until it has settled; null on success. */
   outcome: Error | null | undefined
 }
 
@@ -44,23 +44,23 @@ interface Running {
 export class Effects {
   readonly #loop: Loop
   readonly #wake: (peer: string) => void
-  /** That of the first letter of each peer, until the letter is done. */
+  /** The effect of each peer's first letter, until the letter is done. */
   readonly #ofPeers = new Map<string, Running>()
   #waiting: Running[] = []
   #running: Running | null = null
   #isClosed = false
 
-  /** @param wake  is called when the effect of a peer's first letter has settled */
+  /** @param wake  called when the effect of a peer's first letter has settled */
   constructor(loop: Loop, wake: (peer: string) => void) {
     this.#loop = loop
     this.#wake = wake
   }
 
   /**
-   * What became of the effect of a peer's first letter. One that is not known begins when the turn
-   * is durable, for those of letters before it are then.
+   * The outcome of the effect of a peer's first letter. A new effect starts once this turn is
+   * durable, as the letters before it are then, too.
    *
-   * @returns Unhandled until it has settled; null if all went well, or why it failed
+   * @returns Unhandled until it has settled; null on success, or the error
    */
   outcome({ promises }: Draft, effect: Effect): Error | null {
     const known = this.#ofPeers.get(effect.peer)
@@ -73,7 +73,7 @@ export class Effects {
     return known.outcome
   }
 
-  /** Does an effect, after those that wait. @returns why it failed; null if all went well */
+  /** Runs an effect after those queued. @returns the error; null on success */
   once(effect: Effect): Promise<Error | null> {
     if (this.#isClosed) return Promise.resolve(new Error('the mailbox is closed'))
     return new Promise((resolve) => {
@@ -81,7 +81,7 @@ export class Effects {
     })
   }
 
-  /** The first letter of a peer was set aside. */
+  /** Aborts the effect of a peer's first letter, which was set aside. */
   drop(peer: string): void {
     const known = this.#ofPeers.get(peer)
     if (!known) return
@@ -90,7 +90,7 @@ export class Effects {
     this.#settle(known, new Error('its letter was set aside'))
   }
 
-  /** Ends all; what they do from now on counts for nothing. */
+  /** Aborts all effects and ignores their later outcomes. */
   close(): void {
     this.#isClosed = true
     const closed = new HoldfastError('store', 'the mailbox is closed')
@@ -149,7 +149,7 @@ export class Effects {
     }
   }
 
-  /** What settles after its time, or was dropped, counts for nothing. */
+  /** Records an outcome; ignored after a timeout or abort. */
   #settle(running: Running, outcome: Error | null): void {
     if (running.outcome !== undefined) return
     running.outcome = outcome

@@ -1,10 +1,10 @@
-/** Figures of a mailbox: as text for Prometheus, and for a program that inspects an open one. */
+/** Figures of a mailbox: as Prometheus text, and as JSON for inspecting an open one. */
 
 import type { Counters } from '../machine/mailbox.ts'
 import type { QueueFigures } from './options.ts'
 import { countsText, metricText } from '../../../holdfast/src/api/prometheus.ts'
 
-/** How many peers are shown, those with most letters waiting. */
+/** Most peers shown, those with the most waiting letters. */
 const PEERS_SHOWN = 100
 
 /** The figures of a mailbox at one moment. */
@@ -16,7 +16,7 @@ export interface MailFigures {
   readonly counters: Readonly<Counters>
   /** Dead letters. */
   readonly dead: number
-  /** Letters that wait for their time. */
+  /** Scheduled tasks: delayed letters, and dead letters that will expire. */
   readonly later: number
 }
 
@@ -33,7 +33,7 @@ const OF_PEERS: readonly Metric[] = [
   ['stopped', 'gauge', 'Whether letters of a peer wait for a handler that fails', 'stopped'],
 ]
 
-/** The figures in the text format of Prometheus. */
+/** The figures in the Prometheus text format. */
 export function metricsOf({ id, queues, counters, dead, later }: MailFigures): string {
   const box = { box: id }
   const one = (name: string, help: string, value: number): string =>

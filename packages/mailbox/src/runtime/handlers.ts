@@ -1,4 +1,4 @@
-/** Who handles which letters, and whether what came fits: of a letter anybody may be the sender. */
+/** Handlers by letter type, and the check that an untrusted letter fits its type. */
 
 import { badValue, HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import { fitGrown } from '../../../holdfast/src/wire/fields/fit.ts'
@@ -10,12 +10,12 @@ import type { EffectHandler, LetterHandler } from './options.ts'
 import type { Transaction } from './transaction.ts'
 import { toValue, typeNameOf } from './values.ts'
 
-/** Why a letter waits that nobody can handle yet. */
+/** Why a letter without a handler waits. */
 export const NO_HANDLER = 'there is no handler for letters'
 
-/** A letter that no handler saw. */
+/** A letter that reached no handler. */
 export class Unhandled extends Error {
-  /** It fits nothing that is declared here, and never will; else it waits for a handler. */
+  /** Whether it can never fit a declared type; otherwise it waits. */
   readonly isUnfit: boolean
 
   constructor(isUnfit: boolean, why: string) {
@@ -24,7 +24,7 @@ export class Unhandled extends Error {
   }
 }
 
-/** A handler was not done when it returned: a mistake of the program, and of no letter. */
+/** A handler returned a promise: a mistake of the program, not of the letter. */
 export class AsyncHandler extends Error {
   constructor(what: string) {
     super(
@@ -34,28 +34,28 @@ export class AsyncHandler extends Error {
   }
 }
 
-/** A handler: one that is done within a turn, or one whose effect is elsewhere. */
+/** A handler: synchronous within a turn, or with an external effect. */
 export type Handling =
   | { readonly kind: 'turn'; readonly run: LetterHandler }
   | { readonly kind: 'effect'; readonly run: EffectHandler; readonly ms: Millis }
 
-/** The handler of a letter, with its body as the handler takes it. */
+/** The handler of a letter, with the body to pass it. */
 export interface Found {
   readonly how: Handling
   readonly body: unknown
-  /** For the sentence: `letters`, or their type. */
+  /** For error sentences: `letters`, or their type. */
   readonly what: string
 }
 
 /** See the head of this file. */
 export class Handlers {
   readonly #types = new Map<string, LetterType>()
-  // By what they were called in builds before.
+  // By their former names.
   readonly #before = new Map<string, LetterType>()
-  // By the name of a type; null for letters that are of none.
+  // By type name; null for untyped letters.
   readonly #handlers = new Map<string | null, Handling>()
 
-  /** @throws HoldfastError `bad-value` for what are no types of letters */
+  /** @throws HoldfastError `bad-value` for anything but types of letters */
   constructor(types: unknown) {
     if (!Array.isArray(types)) throw badValue(`types is a list: ${shown(types)}`)
     for (const [i, type] of (types as unknown[]).entries()) {
@@ -69,14 +69,14 @@ export class Handlers {
     }
   }
 
-  /** Whether there is any. */
+  /** Whether there is any handler. */
   get some(): boolean {
     return this.#handlers.size > 0
   }
 
   /**
-   * @param type  null for letters of none
-   * @throws HoldfastError `bad-value` for a second handler, `not-found` for a type that is not here
+   * @param type  null for untyped letters
+   * @throws HoldfastError `bad-value` for a second handler, `not-found` for an undeclared type
    */
   add(type: LetterDefinition | null, handling: Handling): void {
     const what = named(type)
@@ -91,21 +91,21 @@ export class Handlers {
     this.#handlers.set(name, handling)
   }
 
-  /** See `add`. */
+  /** Removes a handler. */
   delete(type: LetterDefinition | null): void {
     this.#handlers.delete(type?.name ?? null)
   }
 
-  /** Has a letter handled. @throws AsyncHandler, or what its handler throws */
+  /** Runs the handler of a letter. @throws AsyncHandler, or what the handler throws */
   handle(tx: Transaction, from: string, { how, body, what }: Found, info: LetterInfo): void {
     const given: unknown = (how.run as LetterHandler)(tx, from, body, info)
     if (!isThenable(given)) return
-    // Nobody waits for the promise, and its rejection must not be reported as uncaught.
+    // Nobody awaits the promise, so its rejection must not surface as uncaught.
     given.then(undefined, () => {})
     throw new AsyncHandler(what)
   }
 
-  /** The handler of a letter, or why there is none. */
+  /** Finds the handler of a letter, or why there is none. */
   find(bytes: Uint8Array): Found | Unhandled {
     const name = typeNameOf(bytes)
     const type = name === null ? null : (this.#types.get(name) ?? this.#before.get(name))
@@ -116,7 +116,7 @@ export class Handlers {
     }
     let body = toValue(bytes)
     if (type) {
-      // It may have waited for days, or come from a build that is older or newer than this one.
+      // It may have waited for days, or come from an older or newer build.
       const fitted = fitGrown(type.schema, body)
       if (!fitted.ok) return new Unhandled(true, `the letter "${type.name}": ${fitted.why}`)
       body = fitted.value

@@ -1,4 +1,4 @@
-/** Letters about keys of peers: the mailbox itself handles them, once they were checked. */
+/** Key letters of peers, which the mailbox itself handles once their signatures are checked. */
 
 import * as keys from '../machine/keys.ts'
 import type { Mailbox, MailOut } from '../machine/mailbox.ts'
@@ -6,7 +6,7 @@ import type { Curves } from '../../../holdfast/src/ports.ts'
 import { compute, type CurveAnswer } from './connections.ts'
 import { Unhandled } from './handlers.ts'
 
-/** Whether the signatures of a peer's letter are right; null while that is not known. */
+/** Whether the signatures of a key letter are valid; null while being checked. */
 interface Verdict {
   about: string
   isRight: boolean | null
@@ -21,13 +21,13 @@ export class KeyLetters {
   readonly #wake: (peer: string) => void
   readonly #verdicts = new Map<string, Verdict>()
 
-  /** @param wake  is called when a letter of a peer that had to wait can be handled */
+  /** @param wake  called when the waiting key letter of a peer can be handled */
   constructor(curves: Curves, wake: (peer: string) => void) {
     this.#curves = curves
     this.#wake = wake
   }
 
-  /** Handles one. @returns why it took no effect, or not yet; null if it did */
+  /** Handles a key letter. @returns why it took no effect, or not yet; null if it did */
   handle(box: Mailbox, peer: string, body: Uint8Array, out: MailOut): Unhandled | null {
     const letter = keys.readKeyLetter(body)
     if (!letter) return new Unhandled(true, MALFORMED)

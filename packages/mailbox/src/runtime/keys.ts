@@ -1,23 +1,23 @@
-/** Letters that were posted under a key of the caller's: which one each is, durably. */
+/** Post keys: durably maps a caller's key to the letter posted under it. */
 
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import { readLetter, toBytes, toValue, type Values } from './values.ts'
 import { digest } from '../../../holdfast/src/wire/digest.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
-/** How many keys are remembered, the newest ones. */
+/** Most keys remembered; the oldest are forgotten. */
 export const KEYS_MAX = 100_000
 const NAME_MAX = 200
 
-// Keys of the library's own: keys of users have no NUL. The ring shows which one is the oldest.
+// Reserved keys: user keys have no NUL. The ring orders them by age.
 const nameOf = (to: string, key: string): string => `\0key ${to} ${key}`
 const placeOf = (place: number): string => `\0key# ${place}`
 const COUNT = '\0keys'
 
-/** What is remembered: the number, and what the body was; older versions kept the number alone. */
+/** The number and the digest of the body; older versions stored only the number. */
 type Remembered = number | { readonly n: number; readonly body: string }
 
-/** A letter that a key is for: its number, 0 for none yet, and its body. */
+/** The letter of a key: its number, 0 if delayed, and its body. */
 export interface Keyed {
   readonly n: number
   readonly body: Uint8Array
@@ -33,7 +33,10 @@ export class PostKeys {
     this.#most = most
   }
 
-  /** Its number, or null. @throws HoldfastError `bad-value`; `key-reused` for another body */
+  /**
+   * The number posted under a key; null if none.
+   * @throws HoldfastError `bad-value`; `key-reused` for another body
+   */
   find(to: string, key: string, body: Uint8Array): number | null {
     if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
       throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)
@@ -48,7 +51,7 @@ export class PostKeys {
     )
   }
 
-  /** Remembers a key, and forgets the oldest one over the limit. */
+  /** Remembers a key and forgets the oldest over the limit. */
   add(to: string, key: string, { n, body }: Keyed): void {
     const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
     const place = placeOf(count % this.#most)
@@ -69,7 +72,7 @@ export class PostKeys {
   }
 }
 
-/** Of a body, in whichever order its names stand: who asks a database again may get another. */
+/** The digest of a body, independent of the order of fields, which a database may vary. */
 function digestOf(bytes: Uint8Array): string {
   const { type, body } = readLetter(bytes)
   const plain = body instanceof Uint8Array ? bytes : toBytes([type, sorted(body)])

@@ -1,8 +1,8 @@
 /**
- * The envelope of a letter: when it was posted, until when it is wanted, and its trace, before its
- * body. Replicas send no envelopes: they have no time of their own.
+ * The envelope of a letter, before its body: when it was posted, when it expires, and its trace.
+ * Replicas have no clock of their own and send no envelopes.
  *
- *     2, flags, when it was posted (6 bytes), until when (6 bytes, flag 1), trace (flag 2)
+ *     2, flags, posted at (6 bytes), expires at (6 bytes, flag 1), trace (flag 2)
  */
 
 import { badValue } from '../../../holdfast/src/machine.ts'
@@ -13,21 +13,21 @@ import { LETTER_BYTES_MAX } from '../machine/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'
 import { toBytes, toTyped } from './values.ts'
 
-/** What a handler is given of a letter beside its body. */
+/** What a handler receives besides the body. */
 export interface LetterInfo {
-  /** The letter's number between the two mailboxes. */
+  /** Its number between the two mailboxes. */
   readonly n: number
-  /** When it was posted, in ms since 1970 by its sender's clock; null if not in the letter. */
+  /** When it was posted, in ms since 1970 by the sender's clock; null if not in the letter. */
   readonly at: number | null
-  /** Which attempt to handle the letter this is, from 1. */
+  /** The number of this attempt to handle it, from 1. */
   readonly attempt: number
-  /** Names the letter with which a chain of letters began; answers have the same trace. */
+  /** Identifies the first letter of a chain; answers inherit the trace. */
   readonly trace: string
 }
 
 /**
- * The name of a letter for those who do its effect: its number, and 32 digits that nobody finds
- * twice. They are of its bytes too, for a store that is begun anew counts from 1 again.
+ * The unique id of a letter, for external effects: its number and a 32-digit digest. The digest
+ * covers the body, since a recreated store counts from 1 again.
  */
 export function letterId(from: string, to: string, { n, body }: Letter): string {
   const whose = encoder.encode(`${from}\0${to}\0${n}\0`)
@@ -37,23 +37,23 @@ export function letterId(from: string, to: string, { n, body }: Letter): string 
   return `${n}-${toHex(digest(bytes))}`
 }
 
-/** When a letter is posted, and until when it is wanted. */
+/** When a letter is posted, and when it expires. */
 export interface LetterOptions {
-  /** The letter is posted after so many ms, over restarts too. Until then it has no number. */
+  /** Delays posting by so many ms, across restarts too. Until then the letter has no number. */
   readonly delay?: number
-  /** So many milliseconds after that the letter expires: it is acked, and not handled. */
+  /** Milliseconds from posting to expiry; an expired letter is acked and not handled. */
   readonly ttl?: number
 }
 
-/** Further options of `post`. */
+/** The options of `post`. */
 export interface PostOptions extends LetterOptions {
   /**
-   * A name of the caller's, durable: a second post of the same body to that peer under the same key
-   * does nothing, and returns the number of the first; one with another body is refused
-   * (`key-reused`). The last 100,000 are remembered.
+   * A durable idempotency key. Posting the same body to the same peer under it again does nothing
+   * and returns the first number; another body is refused (`key-reused`). The last 100,000 are
+   * kept.
    */
   readonly key?: string
-  /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */
+  /** Default: sender, receiver and number, as in `alice>bob/12`. */
   readonly trace?: string
 }
 
@@ -64,7 +64,7 @@ export interface Envelope {
   trace: string | null
 }
 
-/** A letter in its envelope, and when it is to be posted; null for at once. */
+/** A letter in its envelope, and when to post it; null for now. */
 export interface Dated {
   body: Uint8Array
   due: number | null
@@ -76,16 +76,16 @@ const TRACE = 2
 /** Longest trace, in bytes. */
 export const TRACE_BYTES_MAX = 160
 const ENVELOPE_MAX = 16 + TRACE_BYTES_MAX
-/** Longest body of a letter, including the byte of its kind. */
+/** Longest body of a letter, including its kind byte. */
 export const BODY_BYTES_MAX: number = LETTER_BYTES_MAX - ENVELOPE_MAX
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * What `post` was given: a type, if there is one, a body and options.
+ * Parses the arguments of `post`: an optional type, a body and options.
  *
- * @throws HoldfastError `bad-value` for what does not fit its type, is no plain value or too long
+ * @throws HoldfastError `bad-value` if the body does not fit its type, is not plain, or is too long
  */
 export function givenLetter(given: readonly unknown[]): { body: Uint8Array; options: object } {
   const [type, body, options = {}] = isLetterType(given[0]) ? given : [null, ...given]
@@ -100,7 +100,7 @@ function short(bytes: Uint8Array): Uint8Array {
   )
 }
 
-/** Puts a body into its envelope; without a time there is none. */
+/** Puts a body into its envelope; without a time, returns it unchanged. */
 export function seal(body: Uint8Array, { at, until, trace }: Envelope): Uint8Array {
   if (at === null) return body
   const text = trace === null ? null : encoder.encode(trace)
@@ -119,7 +119,7 @@ export function seal(body: Uint8Array, { at, until, trace }: Envelope): Uint8Arr
   return bytes
 }
 
-/** Takes a body out of its envelope. Bytes that are no whole envelope are a body without one. */
+/** Takes a body out of its envelope. Bytes without a complete envelope are a bare body. */
 export function unseal(bytes: Uint8Array): Envelope & { body: Uint8Array } {
   const flags = bytes[1] ?? 0
   const nothing = { at: null, until: null, trace: null, body: bytes }
@@ -150,10 +150,10 @@ function readTime(bytes: Uint8Array, at: number): number {
 const SPAN_MAX = 100 * 365 * 86_400_000
 
 /**
- * Puts a body into the envelope that it is posted in.
+ * Puts a body into the envelope for posting.
  *
- * @param date  now; null at replicas, whose letters carry no time
- * @throws HoldfastError `bad-value` for an invalid time, or for any at a replica
+ * @param date  now; null on replicas, whose letters carry no time
+ * @throws HoldfastError `bad-value` for an invalid time, or any on a replica
  */
 export function toLetter(
   date: number | null,

@@ -13,61 +13,60 @@ import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
 import type { Reported } from '../../../holdfast/src/api/reports.ts'
 import { fromHex } from '../../../holdfast/src/wire/bytes.ts'
 
-/** Most peers with whom letters were exchanged, by default. */
+/** Default of `peersMax`. */
 export const PEERS_MAX = 10_000
-/** Most dead letters that are kept, by default: at most 64 MB of them. */
+/** Default of `deadMax`: at most 64 MB of dead letters. */
 export const DEAD_MAX = 1_000
 
 /** The options of `openMailbox` on every platform. */
 export interface MailboxOptions {
-  /** The name of this mailbox, for all others; it stays with the store. */
+  /** The name of this mailbox for all others; it stays with the store. */
   id: string
-  /** Peers to stay connected with: where they listen, such as `wss://bob.example.com/mail`. */
+  /** Peers to stay connected to, with their URLs, such as `wss://bob.example.com/mail`. */
   peers?: Readonly<Record<string, string>>
   /**
-   * The only mailboxes that may come, and that are dialled: the id of each, with its key (`key` of
-   * that mailbox), or with null for the key that its first letter or ack comes with. Default: all,
-   * each with the key that its first letter or ack comes with.
+   * The only mailboxes that may connect or be dialled: each id with its key (that mailbox's `key`),
+   * or with null to bind the key of its first letter or ack. Default: all, each bound that way.
    */
   accept?: Readonly<Record<string, string | null>>
   /**
-   * Types of letters that are taken here, made by `letter`. One that says it has another, or whose
-   * fields do not fit, is set aside (`dead`) and counted (`counters.unfit`). Default: none.
+   * Types of letters accepted here, made by `letter`. A letter of another type, or whose fields do
+   * not fit, becomes a dead letter (`dead`) and is counted (`counters.unfit`). Default: none.
    */
   types?: readonly LetterDefinition[]
-  /** What is sent on a connection without being asked for. Default `hello`. */
+  /** What a connection sends unprompted. Default `hello`. */
   policy?: Policy
   /**
-   * This is one of several replicas that take the same batches in the same order: its letters are a
-   * function of them alone. Copies of its store cannot be distinguished then.
+   * Marks one of several replicas that take the same batches in the same order, so that its letters
+   * are a function of them alone. Copies of its store are then indistinguishable.
    */
   replica?: boolean
-  /** Letters that may wait for one peer. Default 1,000,000. */
+  /** Most letters waiting for one peer. Default 1,000,000. */
   lettersMax?: number
-  /** Bytes of these letters. Default 1 GiB. */
+  /** Most bytes of these letters. Default 1 GiB. */
   bytesMax?: number
-  /** Most peers with which letters are exchanged; others are refused. Default 10,000. */
+  /** Most peers that letters are exchanged with; others are refused. Default 10,000. */
   peersMax?: number
-  /** Most dead letters that are kept; above that the oldest goes (`dropped`). Default 1,000. */
+  /** Most dead letters stored; beyond that the oldest are deleted (`dropped`). Default 1,000. */
   deadMax?: number
-  /** How long dead letters are kept, in milliseconds; then `dropped`. Default: no limit. */
+  /** How long dead letters are stored, in milliseconds; then `dropped`. Default: no limit. */
   deadMs?: number
   /**
-   * On Node: a handler that blocks the loop for so many milliseconds is named on standard error, by
-   * a thread of its own, even if the handler never ends. Default: no watchdog.
+   * On Node: a separate thread reports, on standard error, a handler that blocks the loop for so
+   * many milliseconds, even one that never ends. Default: no watchdog.
    */
   watchdogMs?: number
-  /** How often a handler may throw at one letter before that is poison. Default 5. */
+  /** How often a handler may fail a letter before the letter is poison. Default 5. */
   triesMax?: number
   /**
-   * What becomes of a letter that is poison. `stop`: letters of its sender wait behind it, it is
-   * tried again after 0.8 s, 1.6 s … 2 min, and `stopped` tells each time. `setAside`: it becomes
-   * a dead letter, and those behind it go on. Default `stop`.
+   * What happens to a poison letter. `stop`: its sender's later letters wait, it is retried after
+   * 0.8 s, 1.6 s … 2 min, and each failure emits `stopped`. `setAside`: it becomes a dead letter,
+   * and later letters go on. Default `stop`.
    */
   onPoison?: OnPoison
 }
 
-/** Handles a letter. It may not be async: its effects are one transaction. */
+/** Handles a letter, synchronously: its effects are one transaction. */
 export type LetterHandler<Body = MailValue> = (
   tx: Transaction,
   /** The id of its sender. */
@@ -76,28 +75,27 @@ export type LetterHandler<Body = MailValue> = (
   letter: LetterInfo,
 ) => void
 
-/** A letter whose effect is elsewhere. */
+/** A letter with an external effect. */
 export interface EffectLetter<Body = MailValue> extends LetterInfo {
   /**
-   * Names this letter for ever, in 49 characters of ASCII at most: the same for each attempt, in
-   * each process, and no other letter's. The other side should remember it, and do nothing if it
-   * comes again.
+   * Identifies this letter for ever, in at most 49 ASCII characters: the same for each attempt in
+   * each process, and unique. The other side should remember it and ignore repeats.
    */
   readonly id: string
   /** The id of its sender. */
   readonly from: string
-  /** What was posted, as its type has it. */
+  /** The body, fitted to its type. */
   readonly body: Body
-  /** Aborts when the time is over, its owner set the letter aside, or the mailbox closes. */
+  /** Aborts on timeout, when the owner sets the letter aside, or when the mailbox closes. */
   readonly signal: AbortSignal
 }
 
-/** Has the effect of a letter somewhere else; the letter is acknowledged once that has settled. */
+/** Runs a letter's external effect; the letter is acknowledged once that has settled. */
 export type EffectHandler<Body = MailValue> = (letter: EffectLetter<Body>) => unknown
 
-/** What `handleAsync` takes besides. */
+/** The options of `handleAsync`. */
 export interface EffectOptions {
-  /** After so many milliseconds without an end an attempt has failed. Default 60,000. */
+  /** Milliseconds until an unfinished attempt counts as failed. Default 60,000. */
   readonly timeoutMs?: number
 }
 
@@ -105,42 +103,41 @@ export interface EffectOptions {
 export interface MailboxEvents {
   /** A connection to a peer is open. */
   connected: { peer: string }
-  /** The connection is gone, or could not be made; it is tried again. */
+  /** The connection closed or failed; a dialled peer is redialled. */
   disconnected: { peer: string | null; why: string }
-  /** A peer has processed our letters up to number `n`; `waiting` still wait. */
+  /** A peer processed our letters up to number `n`; `waiting` are unacked. */
   acked: { peer: string; n: number; waiting: number }
-  /** A handler threw; the letter is handled again. */
+  /** A handler threw; the letter is retried. */
   threw: { peer: string; n: number; why: string }
   /**
-   * A handler threw too often, or is async: letters of that peer wait behind this one. It is tried
-   * again after `ms`; null for when it has another handler. Without a listener it is reported as
-   * the platform does.
+   * A handler threw too often, or is async: that peer's later letters wait behind this one. It is
+   * retried after `ms`; null until it has another handler. The platform reports it by default.
    */
   stopped: BlockedQueue
   /** A letter became a dead letter: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
-  /** A dead letter was dropped, for there were too many, or its time was over. */
+  /** A dead letter was deleted: too many, or too old. */
   dropped: { peer: string; n: number }
   /**
-   * A letter was posted to a mailbox that was never seen here, and is not in `peers` or `accept`:
-   * its id may be wrong. Once for each; without a listener the platform warns.
+   * A letter was posted to a mailbox never seen here and not in `peers` or `accept`: its id may be
+   * wrong. Once per peer; without a listener the platform warns.
    */
   unseen: { peer: string }
-  /** A letter of a peer had expired: it was not handled. */
+  /** A letter of a peer had expired and was not handled. */
   expired: { peer: string; n: number }
-  /** A handler blocked the loop so long, in ms; nothing else was done meanwhile. */
+  /** A handler blocked the loop for so long, in ms. */
   slow: { peer: string; n: number; ms: number }
-  /** A peer replaced its key: it signed the new one with the old one. */
+  /** A peer replaced its key; the old key signed the new one. */
   key: { peer: string; key: string }
-  /** The histories of two mailboxes do not fit together; letters between them are stopped. */
+  /** The histories of the two mailboxes diverged; letters between them stop. */
   fault: { peer: string; why: string }
-  /** The store refused; what was not durable is tried again or was rejected. */
+  /** The store failed; what was not durable is retried or was rejected. */
   trouble: Error
-  /** A listener threw, which cost that one call; without an `error` listener it is reported. */
+  /** A listener threw, which affects only that call; without an `error` listener it is reported. */
   error: Reported
 }
 
-/** The events of a mailbox, by name. */
+/** The names of the events. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
   ...([
     'connected',
@@ -161,25 +158,25 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
 export interface QueueFigures {
   /** The id of the other mailbox. */
   peer: string
-  /** Whether a connection to it stands. */
+  /** Whether a connection to it is open. */
   connected: boolean
-  /** Letters that wait for an ack, and their bytes. */
+  /** Letters that wait for an ack. */
   waiting: number
-  /** The bytes of the letters that wait. */
+  /** Bytes of these letters. */
   bytes: number
-  /** Numbers of the last letter posted, the last acked, and the last of theirs that took effect. */
+  /** The number of the last letter posted to it. */
   posted: number
-  /** The number of the last that took effect there. */
+  /** The number of the last one it acked. */
   acked: number
-  /** The number of the last letter of theirs that took effect here. */
+  /** The number of its last letter that took effect here. */
   heard: number
-  /** Why letters rest, as a sentence; null if they do not. */
+  /** Why letters are stopped, as a sentence; null if they are not. */
   fault: string | null
-  /** Why letters of theirs wait for their handler, as a sentence; null if they do not. */
+  /** Why its letters wait for their handler, as a sentence; null if they do not. */
   stopped: string | null
 }
 
-/** The limits that options ask for. @throws HoldfastError `bad-value` */
+/** The limits in the options. @throws HoldfastError `bad-value` */
 export function limitsOf(options: MailboxOptions): Limits {
   const limits = { ...LIMITS }
   for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
@@ -200,7 +197,7 @@ export function wholeNumber(name: string, value: number): number {
   throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
 }
 
-/** Refuses the password of all that there was until 0.2. @throws HoldfastError `bad-value` */
+/** Rejects `key`, the shared password of versions before 0.2. @throws HoldfastError `bad-value` */
 export function checkNoPassword(options: object): void {
   if (!('key' in options) || options.key === undefined) return
   throw badValue(
@@ -209,7 +206,7 @@ export function checkNoPassword(options: object): void {
   )
 }
 
-/** The mailboxes that may come, and their keys; null for all. @throws HoldfastError `bad-value` */
+/** Parses `accept`; null admits all. @throws HoldfastError `bad-value` */
 export function listedOf({ accept }: MailboxOptions): Listed | null {
   if (accept === undefined) return null
   if (typeof accept !== 'object' || accept === null || Array.isArray(accept)) {
@@ -225,7 +222,7 @@ function listedKey(id: string, text: unknown): Uint8Array | null {
   return text === null ? null : checkKey(`the key of ${id} in accept`, text)
 }
 
-/** A key from its text. @throws HoldfastError `bad-value` */
+/** Parses a key. @throws HoldfastError `bad-value` */
 export function checkKey(what: string, text: unknown): Uint8Array {
   const key = fromHex(text, KEY_BYTES)
   if (key) return key

@@ -1,4 +1,4 @@
-/** The keys of a mailbox's own: drawn when its store is first opened, kept there, and replaced. */
+/** A mailbox's own keys: generated when its store is first opened, kept there, and replaceable. */
 
 import type { Self } from '../machine/handshake.ts'
 import * as keys from '../machine/keys.ts'
@@ -13,25 +13,25 @@ import {
 import type { Draft } from './draft.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
-/** A key of the library's own: those of users have no NUL. Seeds, the newest first. */
+/** A reserved key, as user keys have no NUL. Its value is the recent seeds, newest first. */
 const SEEDS = '\0seeds'
-/** Each key that is not the first one, or is none of the newest: its seed, the letter about it. */
+/** Stores the seed of each replaced or new key, with the letter about it. */
 const nameOf = (key: Uint8Array): string => `\0own key ${toHex(key)}`
 
-/** The newest keys, the newest of all first, and the letter about that; null for the very first. */
+/** The recent keys, newest first, and the letter about the newest; null for the very first. */
 interface Keys {
   readonly keys: readonly keys.OwnKey[]
   readonly letter: Uint8Array | null
 }
 
-/** A mailbox's keys, and what it computes with. */
+/** A mailbox's keys, and the curves to sign with. */
 export interface Identity extends Keys {
   readonly curves: Curves
 }
 
 type Chance = (count: number) => Uint8Array
 
-/** The keys in a store. One without any has a new one, by changes that are to be made durable. */
+/** Reads the keys of a store, or generates one. The caller must make the changes durable. */
 export async function openKeys(
   id: string,
   store: MailStore,
@@ -49,7 +49,7 @@ export async function openKeys(
   return { identity: { keys: own, letter, curves }, changes: kept ? [] : [keysKept(own)] }
 }
 
-/** A key from before, and the letter about it: who was away for long may know no newer one. */
+/** Stores a key with the letter about it: a peer long absent may know no newer one. */
 function keyKept({ seed, key }: keys.OwnKey, letter: Uint8Array | null): MailChange {
   const value = new Uint8Array(KEY_BYTES + (letter?.length ?? 0))
   value.set(seed)
@@ -79,18 +79,18 @@ async function letterOf(
 
 /** See the head of this file. */
 export class OwnKeys {
-  /** What greets: only keys that are durable. */
+  /** The side in handshakes: durable keys only. */
   readonly self: Self
   readonly #curves: Curves
   readonly #store: Pick<MailStore, 'get'>
   readonly #random: Chance
-  /** The newest, which may be in a turn that is not durable yet. */
+  /** The newest keys, perhaps in a turn that is not durable yet. */
   #newest: Keys
-  /** The newest that is durable. */
+  /** The newest durable keys. */
   #durable: Keys
-  /** The number of the letter about the newest key that this process has posted to a peer. */
+  /** By peer: the number of the letter about the newest key, posted in this process. */
   #told = new Map<string, number>()
-  /** Keys are replaced one after the other. */
+  /** Serialises key replacements. */
   #replacing: Promise<unknown> = Promise.resolve()
 
   constructor(id: string, identity: Identity, store: Pick<MailStore, 'get'>, random: Chance) {
@@ -101,18 +101,18 @@ export class OwnKeys {
     this.#newest = this.#durable = identity
   }
 
-  /** The newest that is durable, as text. */
+  /** The newest durable key, as text. */
   get text(): string {
     return toHex(this.self.keys[0]!.key)
   }
 
-  /** A durable key of before; null for none. */
+  /** An earlier key from the store; null for none. */
   formerKey(key: Uint8Array): keys.OwnKey | null {
     const kept = this.#store.get(nameOf(key))
     return kept && { seed: kept.slice(0, KEY_BYTES), key }
   }
 
-  /** Draws another key. @param put  makes it the newest, in a turn; kept when that is durable */
+  /** Generates a new key. @param put  makes it the newest, in a turn; resolves when durable */
   replace(put: (next: Keys) => Promise<void>): Promise<string> {
     const replaced = this.#replacing.then(async () => {
       const seed = this.#random(KEY_BYTES)
@@ -126,9 +126,9 @@ export class OwnKeys {
   }
 
   /**
-   * Has the turn make keys ours, and post letters about the newest.
+   * Makes keys ours in a turn, and posts letters about the newest.
    *
-   * @param anew  hangs up on those that are connected and get no letter, for they are not known yet
+   * @param anew  hangs up on connected peers that get no letter, as nothing is stored about them
    */
   put(
     draft: Draft,
@@ -139,14 +139,14 @@ export class OwnKeys {
     const told = keys.announce(box, next.letter!, draft.out)
     const [now] = next.keys
     draft.changes.push(keysKept(next.keys), keyKept(now!, next.letter))
-    // Older versions kept neither the letter about the newest before nor keys beyond the newest.
+    // Older versions stored neither the letter about the previous key nor older keys.
     const { keys: before, letter } = this.#newest
     for (const [own, about] of [[before[0]!, letter] as const, [before.at(-1)!, null] as const]) {
       if (this.#store.get(nameOf(own.key)) === null) draft.changes.push(keyKept(own, about))
     }
     this.#newest = next
     draft.promises.push({
-      // Before the letters leave: who takes one calls at once, and asks for the new key.
+      // Before the letters leave: their receivers redial at once and ask for the new key.
       keep: () => {
         this.self.keys = next.keys
         this.#durable = next
@@ -158,10 +158,10 @@ export class OwnKeys {
   }
 
   /**
-   * A connection stands on which a key of ours was proved. Where that was an old one, a letter
-   * about the newest has to be on its way.
+   * Handles a connection on which a key of ours was proved. If that is an old one, posts a letter
+   * about the newest unless one is waiting.
    *
-   * @returns false if it is to be made anew
+   * @returns false if the connection must be repeated
    */
   proved(draft: Draft, box: Mailbox, peer: string, proof: keys.OwnProof): boolean {
     const { letter, keys: own } = this.#newest

@@ -1,4 +1,4 @@
-/** The owner's operations on a peer: look at waiting letters, redirect them, forget the peer. */
+/** The owner's operations on a peer: inspect and redirect its letters, repair or forget it. */
 
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import * as mailbox from '../machine/mailbox.ts'
@@ -13,20 +13,20 @@ import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
-/** Most bytes of letters that are redirected to another peer at once. */
+/** Most bytes of letters redirected at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
-/** Bytes that are read at once. */
+/** Bytes read from the store at once. */
 const READ_BYTES: number = 256 * 1024
 
-/** A letter that waits in an outbox. */
+/** A letter waiting in an outbox. */
 export interface WaitingLetter {
   /** Its number between the two mailboxes. */
   readonly n: number
-  /** When it was posted, in milliseconds since 1970; null if not in the letter. */
+  /** When it was posted, in ms since 1970; null if not in the letter. */
   readonly at: number | null
-  /** The letter's trace; null if its chain begins with this letter. */
+  /** Its trace; null if it starts a chain. */
   readonly trace: string | null
-  /** What was posted. */
+  /** Its body. */
   readonly body: MailValue
   /** The name of its type; null for none. */
   readonly type: string | null
@@ -34,42 +34,41 @@ export interface WaitingLetter {
 
 /** The owner's operations on a peer. */
 export interface MailPeer {
-  /** The key by which it is known, durable or listed; null before its first letter or ack. */
+  /** Its known key, bound or listed; null before its first letter or ack. */
   readonly key: string | null
   /**
-   * Knows it by that key from now on, which its owner said in a way that can be trusted: for a peer
-   * whose key is gone, or before the first letter. Resolves when that is durable.
+   * Trusts that key from now on. Its owner must have confirmed the key over a trusted channel: use
+   * this for a peer that lost its key, or before its first letter. Resolves when durable.
    *
-   * It rejects with a HoldfastError: `bad-value` for what is no key, and for a peer that `accept`
-   * lists with another one; `store`.
+   * Rejects with a HoldfastError: `bad-value` for an invalid key, or one other than `accept` lists;
+   * `store`.
    */
   trust(key: string): Promise<void>
   /**
-   * Goes on from what the peer has, where histories do not fit and the right store will not come
-   * back. Resolves with the fate of the letters when that is durable.
+   * Continues from the peer's numbers when histories diverged and the right store is lost. Resolves
+   * with the fate of the letters when durable.
    *
-   * @param how  `common`: the last letter to it that both have, where that is not known
-   * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
+   * @param how  `common`: the last letter to it that both have, if that is unknown
+   * Rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
    */
   adopt(how?: { common?: number }): Promise<mailbox.Adopted>
-  /** Forgets all that is known of it, with the letters that wait for it. @returns how many */
+  /** Forgets the peer and the letters waiting for it. @returns how many letters */
   forget(): Promise<{ dropped: number }>
-  /** Letters that wait for its ack, in order: those behind number `after`, `most` of them (100). */
+  /** Unacked letters, in order: those after number `after`, at most `most` (100). */
   outbox(page?: { after?: number; most?: number }): WaitingLetter[]
   /**
-   * Sets the first letter of it that waits here aside (`dead`), so that those behind it go on: for
-   * a line that stands, where nothing but this letter is wrong. Resolves with its number when that
-   * is durable.
+   * Makes its first waiting letter a dead letter (`dead`), so that later ones go on: for a queue
+   * blocked by this letter alone. Resolves with its number when durable.
    *
-   * It rejects with a HoldfastError: `not-found` if no letter of it waits; `store`.
+   * Rejects with a HoldfastError: `not-found` if none of its letters waits; `store`.
    */
   setAside(): Promise<number>
   /**
-   * Posts all letters that wait for the peer to another one instead, and forgets the peer. Letters
-   * on their way may have taken effect there too.
+   * Posts all letters waiting for the peer to another one instead, and forgets the peer. Letters in
+   * flight may also have taken effect at the old one.
    *
-   * It rejects with a HoldfastError: `outbox-full` where they do not fit, `bad-value` for more than
-   * 64 MiB at once, `store`.
+   * Rejects with a HoldfastError: `outbox-full` if they do not fit, `bad-value` above 64 MiB,
+   * `store`.
    */
   redirect(to: string): Promise<{ moved: number }>
 }
@@ -185,7 +184,7 @@ export class KnownPeer implements MailPeer {
   }
 }
 
-/** Why somebody who comes with another key is refused, and what its owner may do. */
+/** Why a peer with another key is refused, and what its owner can do. */
 export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array): string {
   const [who, text] = [plain(id), toHex(key)]
   const cure = listed?.get(id)

@@ -1,7 +1,7 @@
 /**
- * Tasks of a mailbox at a moment of the wall clock: letters with a delay, and dead letters whose
- * time will be over. Both are in the store, as values of the library's own, in the order in which
- * they are due; when a letter is posted its task is removed in the same turn.
+ * Scheduled tasks of a mailbox, by wall clock: posting delayed letters, and expiring dead letters.
+ * Both are reserved values in the store, ordered by due time; a task is removed in the turn that
+ * runs it.
  *
  *     later, when it is due, a number, post TO        the letter in its envelope
  *     later, when it is due, a number, bury N PEER    nothing
@@ -12,26 +12,26 @@ import { toBytes, toValue, type Values } from './values.ts'
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { hasRoom, type Mailbox, peerOf } from '../machine/mailbox.ts'
 
-/** Most tasks that wait for their time. */
+/** Most scheduled tasks. */
 export const LATER_MAX = 100_000
 
-/** A task that is due at some time. */
+/** A scheduled task. */
 export type Task =
   | { kind: 'post'; peer: string; body: Uint8Array }
   | { kind: 'bury'; peer: string; n: number }
 
-// Keys of the library's own: keys of users have no NUL.
+// Reserved keys: user keys have no NUL.
 const PREFIX = '\0later '
 const COUNT = '\0laters'
 const NOTHING = new Uint8Array(0)
-/** Digits of a moment, in milliseconds since 1970, and of a number: keys are in order of both. */
+/** Digits of a time, in ms since 1970, and of a number: keys sort by both. */
 const DIGITS = 14
 
 /** See the head of this file. */
 export class TaskSchedule {
   readonly #values: Values
   readonly #store: MailStore
-  /** When the first task is due; null while that is not known. */
+  /** When the first task is due; null if not computed. */
   #first: number | null = null
 
   constructor(values: Values, store: MailStore) {
@@ -45,7 +45,7 @@ export class TaskSchedule {
     return this.#first
   }
 
-  /** How many tasks there are, with those of this turn. */
+  /** The number of tasks, including those of this turn. */
   get count(): number {
     return this.#counts().count
   }
@@ -62,14 +62,14 @@ export class TaskSchedule {
     return true
   }
 
-  /** Takes out the tasks that are due by now, at most `most`. */
+  /** Removes and returns the tasks due by now, at most `most`. */
   take(now: number, most: number): Task[] {
     if (this.due > now) return []
     const names = this.#store.keys(PREFIX, most).filter((name) => dueOf(name) <= now)
     return this.#takeOut(names)
   }
 
-  /** Redirects the delayed letters to one peer to another, or drops them. @returns how many */
+  /** Redirects the delayed letters of one peer to another, or drops them. @returns how many */
   move(peer: string, to: string | null): number {
     const names = this.#store.keys(PREFIX).filter((name) => whatOf(name) === `post ${peer}`)
     const tasks = this.#takeOut(names)
@@ -116,7 +116,7 @@ function taskOf(name: string, body: Uint8Array): Task {
 /** A handler's SQL ended the transaction of the turn. */
 export class TransactionEnded extends Error {
   readonly why: Error
-  /** The letter that was handled; null for a transaction that a caller asked for. */
+  /** The letter being handled; null for a transaction of a caller. */
   readonly letter: { peer: string; n: number } | null
   reject: (error: Error) => void = () => {}
 
@@ -128,13 +128,13 @@ export class TransactionEnded extends Error {
 }
 
 /**
- * Letters of handlers may fill the limits once more: otherwise two mailboxes with full outboxes
- * whose handlers answer would wait for each other for ever.
+ * Handlers may fill the limits twice over. Otherwise two mailboxes with full outboxes, whose
+ * handlers answer, would deadlock.
  */
 export const RESERVE = 2
 
 /**
- * @param times  RESERVE for letters of handlers, which free room by being handled
+ * @param times  RESERVE for letters of handlers, since handling frees room
  * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
  */
 export function checkRoom(
@@ -154,7 +154,7 @@ export function checkRoom(
   )
 }
 
-/** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
+/** Checks that so many more letters can be delayed. @throws HoldfastError `outbox-full` */
 export function checkDelayed({ count }: TaskSchedule, letters: number): void {
   if (count + letters <= LATER_MAX) return
   throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)

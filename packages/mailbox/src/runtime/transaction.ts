@@ -1,4 +1,4 @@
-/** The transaction of a handler: its own durable state, and letters to others. */
+/** The transaction of a handler: its durable state, and the letters it posts. */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { sizeOf } from '../machine/mailbox.ts'
@@ -13,18 +13,18 @@ import { checkOptions } from '../../../holdfast/src/api/options.ts'
 const KEY_MAX = 512
 
 /**
- * One transaction. Its reads include its own writes; nothing of it takes effect before the handler
- * has returned, and then all of it becomes durable together with the number of the letter.
+ * A transaction. Reads see its own writes. Nothing takes effect before the handler returns; then
+ * all of it becomes durable together with the number of the letter.
  */
 export interface Transaction {
   /** A value; undefined if there is none. */
   get(key: string): MailValue
-  /** Undefined or null removes. */
+  /** Sets a value; undefined or null removes it. */
   set<Value>(key: string, value: (Value & Carried<Value>) | null | undefined): void
   /** Keys that begin with the prefix, sorted. */
   keys(prefix?: string): string[]
   /**
-   * Posts a letter of a type, or of none; it is sent when the transaction is durable, or later.
+   * Posts a letter, typed or not; it is sent once the transaction is durable, or later.
    *
    * @throws HoldfastError `outbox-full`, `bad-value`
    */
@@ -48,9 +48,9 @@ export interface TransactionHost {
   readonly values: Values
   /** Checks that so many letters and bytes still fit. @throws HoldfastError `outbox-full` */
   checkRoom(to: string, letters: number, bytes: number): void
-  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  /** Puts a body into its envelope. @throws HoldfastError `bad-value` */
   seal(body: Uint8Array, options: LetterOptions): Dated
-  /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
+  /** Checks that so many more letters can be delayed. @throws HoldfastError `outbox-full` */
   checkLater(letters: number): void
 }
 
@@ -64,9 +64,9 @@ export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
   readonly #host: TransactionHost
   readonly #written = new Map<string, Uint8Array | null>()
-  /** Room in outboxes that these posts take; null until one does: most handlers post nothing. */
+  /** Outbox room used by these posts; null before the first: most handlers post nothing. */
   #taken: Map<string, { letters: number; bytes: number }> | null = null
-  /** How many letters of this transaction are delayed. */
+  /** The number of delayed letters in this transaction. */
   #delayed = 0
   #usesSql = false
   #open = true
@@ -109,7 +109,7 @@ export class LetterTransaction implements Transaction {
     this.posts.push({ to, ...letter })
   }
 
-  /** Takes room in an outbox. */
+  /** Reserves room in an outbox. */
   #take(to: string, size: number): void {
     this.#taken ??= new Map()
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
@@ -127,7 +127,7 @@ export class LetterTransaction implements Transaction {
     return sql.run(statement, values)
   }
 
-  /** Commits: its writes are those of the turn. */
+  /** Commits its writes to the turn. */
   keep(): void {
     this.#open = false
     if (this.#usesSql) this.#host.store.sql!.keep()

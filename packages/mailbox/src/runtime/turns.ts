@@ -1,13 +1,12 @@
 /**
- * Turns of a mailbox: the one place where a turn begins, ends and is dropped.
+ * The turns of a mailbox: this file alone begins, ends and drops a turn.
  *
- *     all that came in since the last turn → handlers → one transaction of the store → output
+ *     all input since the last turn → handlers → one transaction of the store → output
  *
- * A turn works on a draft: changes for the store, events, promises, values, and the SQL of a
- * transaction that nobody has committed. The draft is kept whole, when the store has it, or dropped
- * whole, in memory too. Two causes drop it. If the store refuses, the promises reject, connections
- * are dropped and all begins again from what is durable. If SQL of a handler ended the transaction
- * of all, the same inputs are done again, without that letter.
+ * A turn works on a draft: store changes, events, promises, values, and uncommitted SQL. The draft
+ * is committed whole or dropped whole, in memory too. If the store fails, the draft is dropped,
+ * promises reject, connections close, and everything restarts from the durable state. If a
+ * handler's SQL ended the shared transaction, the same inputs run again without that letter.
  */
 
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
@@ -71,52 +70,52 @@ import {
 } from './letters.ts'
 import { requireSync } from '../../../holdfast/src/api/reports.ts'
 
-/** A handler that takes longer than this is reported. */
+/** A handler slower than this is reported. */
 const SLOW_MS: Millis = 1_000
 
-/** Letters that one turn handles, and some more: a batch that was begun is finished. */
+/** Most letters per turn, though a started batch is finished. */
 const TURN_LETTERS_MAX = 4096
 
-/** After a crash, so many letters are each noted before they are handled. */
+/** After a crash, so many letters are noted one by one before being handled. */
 const NOTED_LETTERS = 10_000
 
-/** A delayed letter whose time has come, and whose outbox is full, is tried again after this. */
+/** A due letter is retried after this when its outbox is full. */
 const FULL_MS: Millis = 1_000
-/** Delayed letters are checked at least so often. */
+/** Scheduled tasks are checked at least this often. */
 const LOOK_MS: Millis = 60_000
 
-/** The reason for bytes that are no message. */
+/** The reason given for malformed bytes. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
-/** What turns run on, and the callbacks that they use. */
+/** What turns need of their mailbox. */
 export interface TurnsHost {
   loop: Loop
   store: MailStore
-  /** Letters that are kept set aside, and for how long. */
+  /** The limits on dead letters: how many, and for how long. */
   deadMax: number
   deadMs: number | null
-  /** The wall clock; null for replicas, which say nothing of time. */
+  /** The wall clock; null on replicas. */
   date: (() => number) | null
   watchdog: Watchdog | null
   handlers: Handlers
   curves: Curves
-  /** The only ids that may come, with their keys. */
+  /** The only ids admitted, with their keys. */
   listed: Listed | null
-  /** Whether that peer is dialled, or connected. */
+  /** Whether that peer is dialled or connected. */
   expects(peer: string): boolean
   send(peer: string, message: MailMessage): void
   onEvent(event: TurnEvent): void
   /** Something became durable. */
   onDurable(): void
-  /** Letters to or from a peer are through. */
+  /** Letters to or from a peer were processed. */
   onProgress(peer: string): void
-  /** What a peer sent is no message. */
+  /** A peer sent malformed bytes. */
   onMalformed(peer: string): void
-  /** The store refused: connections are to be dropped. */
+  /** The store failed: connections must be dropped. */
   onStoreError(error: Error): void
 }
 
-/** Work for a turn. It may be done again, for a turn that failed is begun anew. */
+/** Work for a turn. It runs again if its turn is repeated. */
 export type Input = (draft: Draft) => void
 
 /** The turns of one mailbox. */
@@ -134,13 +133,13 @@ export class Turns {
   /** The queues that a letter blocks. */
   readonly blocked: BlockedQueues
   #inputs: Input[] = []
-  /** Peers whose letters wait to be handled again. */
+  /** Peers whose letters wait for another attempt. */
   readonly #late = new Set<string>()
-  /** Why the first letter of a peer waits for something. */
+  /** By peer: what its first letter waits for. */
   readonly #held = new Map<string, string>()
-  /** Letters that ended the transaction of a turn, and why: in this turn they fail at once. */
+  /** Letters that ended the shared transaction, and why: they fail at once in this turn. */
   readonly #blamed = new Map<string, Error>()
-  /** How many more letters are noted before they are handled. */
+  /** How many more letters to note before handling. */
   #noted = 0
   #isDue = false
   #isBusy = false
@@ -162,14 +161,14 @@ export class Turns {
     this.#sleep(host.loop.now())
   }
 
-  /** Letters of that type, or of none, have a handler from now on. @throws HoldfastError */
+  /** Sets the handler of a type, or of untyped letters. @throws HoldfastError */
   handle(type: LetterDefinition | null, handler: Handling): void {
     this.#host.handlers.add(type, handler)
     for (const id of this.box.peers.keys()) this.#wake(id)
     this.#soon()
   }
 
-  /** What letters of a peer waited for is here. */
+  /** Retries the letters of a peer now: what they waited for is here. */
   #wake(id: string): void {
     const peer = this.box.peers.get(id)
     if (!peer) return
@@ -179,13 +178,13 @@ export class Turns {
     this.#soon()
   }
 
-  /** Does some work in the next turn. */
+  /** Queues work for the next turn. */
   input(run: Input): void {
     this.#inputs.push(run)
     this.#soon()
   }
 
-  /** Does some work for a caller who waits. @returns its result, when all of it is durable */
+  /** Runs work for a caller in a turn. @returns its result, once the turn is durable */
   ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.input((draft) => {
@@ -201,7 +200,7 @@ export class Turns {
     })
   }
 
-  /** Bytes came from a peer with that key: they are taken in the next turn. */
+  /** Receives bytes from a peer with that key, in the next turn. */
   receiveLater(peer: string, key: Uint8Array, bytes: Uint8Array): void {
     this.input((draft) => {
       if (this.receive(draft, peer, bytes, key) === MALFORMED) this.#host.onMalformed(peer)
@@ -209,10 +208,10 @@ export class Turns {
   }
 
   /**
-   * Takes bytes of a peer, and handles the letters in them whose turn it is.
+   * Receives bytes from a peer, and handles the letters whose turn it is.
    *
-   * @param key  that it proved; null where the caller knows whose they are
-   * @returns why not all of it took effect, a sentence; null if it did
+   * @param key  proved by the peer; null if the caller vouches for it
+   * @returns why some of it did not take effect, as a sentence; null if all did
    */
   receive(
     draft: Draft,
@@ -230,10 +229,10 @@ export class Turns {
     try {
       mailbox.hear(box, loop.now(), peer, message, store, draft.out, key)
     } catch (error) {
-      // The data in the store for that peer cannot be read.
+      // The stored data of that peer is unreadable.
       mailbox.fault(peer, mailbox.peerOf(box, peer), (error as Error).message, draft.out)
     }
-    // Replicas have no time of their own: a waiting letter is handled when it is brought again.
+    // Replicas have no clock: a waiting letter is retried when it arrives again.
     if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
     this.#handleOf(draft, peer)
     const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
@@ -260,7 +259,7 @@ export class Turns {
     this.#late.delete(id)
   }
 
-  /** Runs a transaction that a caller asked for. @throws what the transaction throws */
+  /** Runs a caller's transaction. @throws what the transaction throws */
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
     const error = this.#attempt(draft, null, null, (tx) => {
@@ -270,7 +269,7 @@ export class Turns {
     return result!
   }
 
-  /** Hands a dead letter to the handler. @throws HoldfastError `failed` if that throws */
+  /** Hands a dead letter to its handler. @throws HoldfastError `failed` if the handler throws */
   handleDead(draft: Draft, { peer, n, body }: DeadLetter): void {
     const error = this.#handle(draft, peer, { n, body }, true)
     if (!error) return
@@ -279,7 +278,7 @@ export class Turns {
   }
 
   /**
-   * Has the handler of a dead letter do what it does elsewhere, if that is so.
+   * Runs the external effect of a dead letter, if its handler has one.
    *
    * @throws HoldfastError `failed` if it throws
    */
@@ -291,7 +290,7 @@ export class Turns {
     if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
   }
 
-  /** Sets the first letter that waits of a peer aside. @returns its number, or null for none */
+  /** Makes a peer's first waiting letter a dead letter. @returns its number; null for none */
   setAside({ out }: Draft, id: string): number | null {
     const peer = this.box.peers.get(id)
     if (!peer || !mailbox.waits(peer)) return null
@@ -303,7 +302,7 @@ export class Turns {
     return peer.heard
   }
 
-  /** Tells of a letter to somebody who was never seen, and is not expected: a name may be wrong. */
+  /** Reports a letter to a peer that was never seen and is not expected: its id may be wrong. */
   reportUnseen({ events }: Draft, peer: string): void {
     const known = this.box.peers.get(peer)
     const isSeen = known && (known.heard > 0 || known.acked > 0 || known.key !== null)
@@ -311,12 +310,12 @@ export class Turns {
     events.push({ kind: 'unseen', peer })
   }
 
-  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  /** Puts a body into its envelope. @throws HoldfastError `bad-value` */
   seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
     return toLetter(this.#host.date?.() ?? null, body, options, trace)
   }
 
-  /** Makes pending work durable, and does nothing more. */
+  /** Makes pending work durable, then stops. */
   async end(): Promise<void> {
     await this.ask(() => {}).catch(() => {})
     this.#isOver = true
@@ -324,7 +323,7 @@ export class Turns {
     this.#alarm.cancel()
   }
 
-  /** After a death, which a handler may have caused, the next letters are watched for a while. */
+  /** After a crash, perhaps caused by a handler, notes the next letters for a while. */
   #resume({ store }: TurnsHost): void {
     store.note('')
     if (store.interrupted === null) return
@@ -333,7 +332,7 @@ export class Turns {
     if (peer === undefined) return
     this.input((draft) => {
       this.blocked.noteCrash(peer, Number(n))
-      // The death must be durable before the letter is handled once more.
+      // The crash must be durable before the letter is handled again.
       draft.handled = TURN_LETTERS_MAX
     })
   }
@@ -361,7 +360,7 @@ export class Turns {
     }
     this.#inputs = inputs.slice(at)
     boundDead(draft, this.#host.store, this.#host, this.schedule, this.#host.date?.() ?? null)
-    // One by one: a call takes some hundred thousand arguments, and a turn may have more values.
+    // Pushed one by one: a spread call is limited to some hundred thousand arguments.
     for (const change of this.values.changes) draft.changes.push(change)
     this.#isBusy = true
     if (this.#noted > 0) this.#host.store.note('')
@@ -373,7 +372,7 @@ export class Turns {
     })
   }
 
-  /** Does the turn again, but the letter or caller that ended the transaction has failed. */
+  /** Repeats the turn with the letter or caller that ended the transaction failed. */
   #again(draft: Draft, { letter, why, reject }: TransactionEnded, at: number): void {
     this.#forget(draft)
     if (letter) this.#blamed.set(`${letter.peer} ${letter.n}`, why)
@@ -422,7 +421,7 @@ export class Turns {
     this.#sleep(now)
   }
 
-  /** When to check delayed letters: the clock may be set while one sleeps. */
+  /** When to check scheduled tasks: the clock may be set meanwhile. */
   #laterAt(now: Millis): Millis {
     const { date } = this.#host
     if (!date || this.schedule.due === Infinity) return Infinity
@@ -433,13 +432,13 @@ export class Turns {
     if (this.#isOver || this.#isBusy || this.#isDue) return
     const isMore = this.#inputs.length > 0 || this.#isReady(now)
     const due = isMore ? now : mailbox.deadline(this.box)
-    // Without a handler letters wait, so a wake would be useless.
+    // Without a handler letters wait, so waking would be useless.
     const held = this.#host.handlers.some || due > now || isMore ? due : now + 1_000
     const at = Math.min(held, this.#laterAt(now))
     if (at < Infinity) this.#alarm.set(at)
   }
 
-  /** Does the tasks whose time has come, as far as there is room for their letters. */
+  /** Runs the due tasks, as far as there is room for their letters. */
   #doDue(draft: Draft): void {
     const { date, store } = this.#host
     const now = date?.() ?? -Infinity
@@ -452,7 +451,7 @@ export class Turns {
     }
   }
 
-  /** The next letter of a peer that may be handled: one about a key needs no handler. */
+  /** The next letter of a peer to handle; key letters need no handler. */
   #next(now: Millis, peer: string): Letter | null {
     const letter = mailbox.next(this.box, now, peer)
     return letter && (this.#host.handlers.some || isKeyLetter(letter.body)) ? letter : null
@@ -462,7 +461,7 @@ export class Turns {
     return [...this.#late].some((peer) => this.#next(now, peer) !== null)
   }
 
-  /** Handles letters that waited, in the order in which they came. */
+  /** Handles waiting letters, in order of arrival. */
   #handleLate(draft: Draft): void {
     if (this.#late.size === 0) return
     const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
@@ -470,7 +469,7 @@ export class Turns {
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
   }
 
-  /** A batch that was begun is finished, so `receive` can return its result. */
+  /** Handles a peer's letters. A started batch is finished, so `receive` can return its result. */
   #handleOf(draft: Draft, peer: string, most = Infinity): void {
     const { box } = this
     const known = box.peers.get(peer)
@@ -506,7 +505,7 @@ export class Turns {
     this.blocked.failed(draft, this.box, now, { peer, n }, error)
   }
 
-  // What does not fit never will; what has no handler waits for it.
+  // A letter that does not fit never will; one without a handler waits for it.
   #leave({ out }: Draft, now: Millis, peer: string, { isUnfit, message }: Unhandled): void {
     if (!isUnfit) {
       this.#held.set(peer, message)
@@ -528,7 +527,7 @@ export class Turns {
     const found = this.#host.handlers.find(body)
     if (found instanceof Unhandled) return found
     if (found.how.kind === 'turn') return this.#handleNow(draft, peer, letter, found, isReleased)
-    // What was released has been done elsewhere by now.
+    // The effect of a released letter has already run.
     return isReleased ? null : this.#effects.outcome(draft, this.#effectOf(peer, letter, found))
   }
 
@@ -554,7 +553,7 @@ export class Turns {
     return error
   }
 
-  /** @returns the error it threw, or null; then its effects are in the draft @throws Ended */
+  /** @returns the thrown error, or null with the effects in the draft @throws TransactionEnded */
   #attempt(
     draft: Draft,
     letter: TransactionEnded['letter'],
@@ -579,7 +578,7 @@ export class Turns {
     return null
   }
 
-  // Letters of handlers have room of their own, which was checked when they were posted.
+  // Room for letters of handlers was checked when they were posted.
   #post(draft: Draft, { to, body, due }: Posted): void {
     this.reportUnseen(draft, to)
     if (due === null) mailbox.add(this.box, to, body, draft.out)

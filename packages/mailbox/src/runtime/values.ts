@@ -1,4 +1,4 @@
-/** The values of a mailbox; and as bytes, like bodies of letters: JSON, or bytes as they are. */
+/** The values of a mailbox, and their encoding, as of letter bodies: JSON, or raw bytes. */
 
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import { readKeyLetter } from '../machine/keys.ts'
@@ -6,10 +6,10 @@ import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import { toJson } from '../../../holdfast/src/wire/text/json.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
-/** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */
+/** What letters and keys hold: a plain JSON value, or bytes. */
 export type MailValue = unknown
 
-/** A value, if it can be carried; `never` for what JSON does not have, such as functions. */
+/** The value if it can be encoded; `never` for what JSON lacks, such as functions. */
 export type Carried<Value> = Value extends Uint8Array
   ? Value
   : Value extends symbol | bigint | undefined | ((...args: never[]) => unknown)
@@ -26,7 +26,7 @@ const JSON_TEXT = 1
 // 2 is an envelope (letters.ts).
 const TYPED = 3
 
-/** A value as bytes. @throws HoldfastError `bad-value` for what JSON does not have */
+/** Encodes a value. @throws HoldfastError `bad-value` for what JSON lacks */
 export function toBytes(value: MailValue): Uint8Array {
   const isBytes = value instanceof Uint8Array
   const content = isBytes ? value : encoder.encode(textOf(value))
@@ -44,7 +44,7 @@ function textOf(value: MailValue): string {
   }
 }
 
-/** The body of a letter of that type, whose name has at most 255 bytes. */
+/** Encodes the body of a typed letter; the name has at most 255 bytes. */
 export function toTyped(name: string, body: MailValue): Uint8Array {
   const called = encoder.encode(name)
   const content = encoder.encode(textOf(body))
@@ -55,19 +55,19 @@ export function toTyped(name: string, body: MailValue): Uint8Array {
   return bytes
 }
 
-/** The name of the type that a letter says it has; null if it says none. */
+/** The type name in a body; null for none. */
 export function typeNameOf(bytes: Uint8Array): string | null {
   return bytes[0] === TYPED ? decoder.decode(bytes.subarray(2, 2 + (bytes[1] ?? 0))) : null
 }
 
-/** A body as it is shown: its value, and the type that it says it has; null for none. */
+/** A body for display: its value, and its type name or null. */
 export function readLetter(bytes: Uint8Array): { type: string | null; body: MailValue } {
   const about = readKeyLetter(bytes)
   if (about) return { type: null, body: `a new key: ${toHex(about.now.key)}` }
   return { type: typeNameOf(bytes), body: toValue(bytes) }
 }
 
-/** The value of such bytes; bytes of another kind are returned as they are. */
+/** Decodes a value; bytes of another kind are returned as bytes. */
 export function toValue(bytes: Uint8Array): MailValue {
   if (bytes[0] !== JSON_TEXT && bytes[0] !== TYPED) return bytes.slice(1)
   const text = decoder.decode(bytes.subarray(bytes[0] === TYPED ? 2 + (bytes[1] ?? 0) : 1))
@@ -78,10 +78,10 @@ export function toValue(bytes: Uint8Array): MailValue {
   }
 }
 
-/** Most values that are cached in memory. */
+/** Most cached values. */
 const CACHE_MAX = 10_000
 
-/** The values of one mailbox: those in the store, with the changes of this turn. */
+/** The values of one mailbox: the stored ones, with this turn's changes. */
 export class Values {
   readonly #store: MailStore
   /** Written in this turn, not yet durable. */
@@ -102,12 +102,12 @@ export class Values {
     return value
   }
 
-  /** It is durable with the turn. */
+  /** Sets a value, durable with the turn. */
   set(key: string, value: Uint8Array | null): void {
     this.#fresh.set(key, value)
   }
 
-  /** What this turn has written, for the transaction of the store. */
+  /** This turn's writes, for the store's transaction. */
   get changes(): MailChange[] {
     return [...this.#fresh].map(([key, value]) => ({ kind: 'set', key, value }))
   }
@@ -122,7 +122,7 @@ export class Values {
     return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
   }
 
-  /** The turn's writes are durable now, or were dropped. */
+  /** Ends a turn, whose writes are durable or dropped. */
   end(isDurable: boolean): void {
     if (isDurable) for (const [key, value] of this.#fresh) this.#remember(key, value)
     else this.#cache.clear()
