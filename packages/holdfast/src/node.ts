@@ -11,9 +11,9 @@ import type { Session } from './join/session.ts'
 
 export * from './index.ts'
 
-/** The further options of `join` and `host` on Node. */
+/** Further options of `join` and `host` on Node. */
 export type NodeJoinOptions = JoinOptions & {
-  /** Where to listen for UDP from other Node members: 127.0.0.1, any port; null for none. */
+  /** Where to listen for UDP of Node members. Default 127.0.0.1, any port; null for none. */
   udp?: UdpOptions | null
 }
 

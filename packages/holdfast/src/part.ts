@@ -1,4 +1,4 @@
-/** @module The entry point for authors of parts: state that a game shares beside Holdfast's own. */
+/** @module The entry point for authors of parts: shared state beside Holdfast's own. */
 
 export { definePart, type PartMaker } from './custom/define-part.ts'
 export { refuse } from './custom/author.ts'

@@ -28,7 +28,7 @@ const DISPOSE: typeof Symbol.dispose =
 export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose)
 
-/** Stops something, called or by `using`. Calling it again does nothing. */
+/** Stops something when called, or by `using`. A second call does nothing. */
 export interface Stop extends Disposable {
   /** Stops it. */
   (): void
@@ -50,10 +50,9 @@ export interface Listen {
 /** A source of events. */
 export interface Emitter<Events> {
   /**
-   * Calls the listener at each such event. An error is reported, and the other listeners are
-   * called.
+   * Calls the listener at each such event. An error in it is reported, and the others are called.
    *
-   * @returns a function that stops it
+   * @returns a function that removes the listener
    * @throws HoldfastError code `bad-value` for an unknown event, or a listener that is no function
    */
   on<Name extends keyof Events>(
@@ -116,7 +115,7 @@ export class Listeners<Events> implements Emitter<Events> {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }
 
-  /** Calls the listeners that were registered at the event, unless they have stopped since. */
+  /** Calls the listeners that were registered at the event and have not stopped since. */
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
     const known = this.#listeners.get(name)
     for (const hear of [...(known ?? [])]) {

@@ -1,4 +1,4 @@
-/** Checks of user input where it is given: errors name the thing, the value and the cure. */
+/** Checks of user input; errors name the option, the value and the cure. */
 
 import { badValue, HoldfastError, NAME_MAX } from '../machine.ts'
 import { isName, plainJson } from '../wire/text/plain.ts'
@@ -10,8 +10,8 @@ export const TYPE_NAME_MAX = 32
 /**
  * Refuses unknown options.
  *
- * @param what  the function that takes them, for the sentence: `join`
- * @throws HoldfastError code `bad-value` that names the option, and the one that was meant
+ * @param what  the function that takes them, for the error: `join`
+ * @throws HoldfastError code `bad-value` naming the option, and the likely one
  */
 export function checkOptions(what: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -25,12 +25,12 @@ export function checkOptions(what: string, given: unknown, known: readonly strin
   }
 }
 
-/** The name that was meant by one that is not known; null if none is near. */
+/** The known name that an unknown one is close to; null for none. */
 export function nearest(name: string, known: readonly string[]): string | null {
   return known.find((other) => distance(name, other) <= 2) ?? null
 }
 
-/** Refuses a value that is not one of some words. @throws HoldfastError code `bad-value` */
+/** Refuses a value that is not one of these words. @throws HoldfastError code `bad-value` */
 export function checkWord(what: string, value: unknown, words: readonly string[]): void {
   if (typeof value === 'string' && words.includes(value)) return
   throw badValue(`${what} is one of ${words.join(', ')}: ${shown(value)}`)
@@ -65,7 +65,7 @@ export function checkSync(what: string, value: unknown): void {
   }
 }
 
-/** The fields of a type. @throws HoldfastError code `bad-value` that names type and field */
+/** Compiles the fields of a type. @throws HoldfastError code `bad-value` naming type and field */
 export function fieldsOf<F extends Fields>(type: string, fields: F): Schema<F> {
   if (typeof fields !== 'object' || fields === null) {
     throw badValue(`${type}: its fields are an object, such as { hue: u8 }: ${shown(fields)}`)
@@ -100,37 +100,33 @@ export function checkName(name: unknown): void {
   throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
 }
 
-/** Refuses what is no server of Node's. @throws HoldfastError code `bad-value` */
+/** Refuses a value that is no server of Node. @throws HoldfastError code `bad-value` */
 export function checkServer(what: string, server: unknown): void {
   const known = server as { listen?: unknown; address?: unknown; once?: unknown } | null | undefined
   const isOne = [known?.listen, known?.address, known?.once].every((one) => {
     return typeof one === 'function'
   })
-  // Frameworks hand out things that look like servers, or null where there is none.
+  // Frameworks return objects that resemble servers, or null where there is none.
   if (isOne && typeof server === 'object') return
   throw badValue(
     `${what} is one of Node's http or https, such as http.createServer(app): ${shown(server)}`,
   )
 }
 
-/** Returns the path of a URL. @throws HoldfastError code `bad-value` */
+/** Checks the path of a URL. @throws HoldfastError code `bad-value` */
 export function checkPath(path: string): string {
   if (typeof path === 'string' && /^\/[\w.~!$&'()*+,;=:@%/-]+$/.test(path) && !path.endsWith('/'))
     return path
   throw badValue(`path is that of a URL, such as /hub or /rt/hub: ${shown(path)}`)
 }
 
-/** Returns a list of texts. @throws HoldfastError code `bad-value` */
+/** Checks a list of texts. @throws HoldfastError code `bad-value` */
 export function checkTexts(what: string, given: readonly string[]): readonly string[] {
   if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given
   throw badValue(`${what} is a list of texts: ${shown(given)}`)
 }
 
-/**
- * Returns the name of a game, a room or a player, as it is given.
- *
- * @throws HoldfastError code `bad-value`
- */
+/** Checks the name of a game, a room or a player. @throws HoldfastError code `bad-value` */
 export function checkNameOf(what: string, name: unknown): string {
   if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
   const bytes = new TextEncoder().encode(name).length

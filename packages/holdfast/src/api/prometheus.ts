@@ -22,7 +22,7 @@ export function metricText(
   return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${kind}\n${lines.join('')}`
 }
 
-/** A metric of one value, which may fall again. */
+/** A metric with one value, which may fall. */
 export function gaugeText(name: string, help: string, value: number): string {
   return metricText(name, 'gauge', help, [{ value }])
 }
@@ -46,12 +46,12 @@ function quoted(text: string): string {
   return `"${escaped(text).replaceAll('"', '\\"')}"`
 }
 
-// Escapes what a line of help may not contain; in a label a quote is escaped besides.
+// Escapes what a line of help may not contain; labels also escape quotes.
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-// Prometheus writes Infinity in another way.
+// Prometheus spells infinity differently.
 function numberText(value: number): string {
   return `${value}`.replace(/^(-?)Infinity$/, (_all, sign: string) => `${sign || '+'}Inf`)
 }

@@ -1,13 +1,13 @@
 /**
- * Errors of the game's own functions: listeners, rules, actions. An error costs only the one call;
- * here it is reported to the game's author, once for each function.
+ * Errors of the game's own functions: listeners, rules, actions. An error costs only its call; it
+ * is reported to the game's author, once for each function.
  */
 
 import { badValue, HoldfastError } from '../machine.ts'
 
 /** An error as a session reports it. */
 export interface Reported {
-  /** What it threw. */
+  /** The thrown value. */
   readonly error: unknown
   /** Which function threw, such as `a listener of "members"`. */
   readonly where: string
@@ -16,12 +16,12 @@ export interface Reported {
 /** Reports that a function of the game threw. @param source  that function */
 export type Report = (error: unknown, where: string, source: object) => void
 
-/** Different errors of one function that are reported; the rest is counted. */
+/** Most different errors of one function that are reported; further ones are only counted. */
 export const PER_FUNCTION_MAX = 8
 
 /** Where and when errors are reported. */
 export interface ReportsHost {
-  /** Calls `run` when the running code has returned. */
+  /** Calls `run` after the running code has returned. */
   soon(run: () => void): void
   /** Calls the listeners of the event `error`. @returns whether there was one */
   notify(reported: Reported): boolean
@@ -29,7 +29,7 @@ export interface ReportsHost {
   reportUncaught(reported: Reported): void
 }
 
-/** See the head of this file. */
+/** Reports the errors of the game's own functions. */
 export class Reports {
   readonly #host: ReportsHost
   readonly #seen = new WeakMap<object, Set<string>>()
@@ -46,7 +46,7 @@ export class Reports {
   }
 
   /**
-   * Reports that a function of the game threw; it does so soon, for a call into the member may be
+   * Reports that a function of the game threw; later, because a call into the member may be
    * running.
    */
   readonly report: Report = (error, where, source) => {
@@ -59,7 +59,7 @@ export class Reports {
     if (this.#waiting.push({ error, where }) === 1) this.#host.soon(() => this.#flush())
   }
 
-  /** Takes a function's result: if it is a promise, its rejection is reported. */
+  /** Reports the rejection of a function's result, if that is a promise. */
   follow(given: unknown, where: string, source: object): void {
     if (!isThenable(given)) return
     given.then(undefined, (error: unknown) => this.report(error, where, source))
@@ -67,7 +67,7 @@ export class Reports {
 
   #flush(): void {
     for (const reported of this.#waiting.splice(0)) {
-      // A listener of `error` that throws is not given its own error.
+      // A listener of `error` that throws does not receive its own error.
       const isTheirs = reported.where === ERROR_LISTENER
       if (isTheirs || !this.#host.notify(reported)) this.#host.reportUncaught(reported)
     }
@@ -77,8 +77,8 @@ export class Reports {
 const ERROR_LISTENER = 'a listener of "error"'
 
 /**
- * Wraps a rule that must return at once: if it throws or returns a promise, `instead` is its
- * result.
+ * Wraps a rule that must return at once: if it throws or returns a promise, the result is
+ * `instead`.
  */
 export function guardRule<Args extends unknown[], Result>(
   report: Report,
@@ -99,7 +99,7 @@ export function guardRule<Args extends unknown[], Result>(
 /** Returns a function's result, unless that is a promise. @throws HoldfastError code `bad-value` */
 export function requireSync<Result>(where: string, given: Result): Result {
   if (!isThenable(given)) return given
-  // Nobody waits for the promise, and its rejection must not be reported as uncaught.
+  // Nobody awaits the promise, and its rejection must not be reported as uncaught.
   given.then(undefined, () => {})
   throw badValue(`${where} gave a promise: it answers at once`)
 }
@@ -110,7 +110,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return then && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Whether an error is a mistake in a function rather than its way of refusing. */
+/** Whether an error is a bug in a function rather than a deliberate refusal. */
 export function isMistake(error: unknown): boolean {
   const own = [HoldfastError, TypeError, ReferenceError, SyntaxError, EvalError, URIError]
   return !(error instanceof Error) || own.some((kind) => error instanceof kind)

@@ -1,5 +1,5 @@
 /**
- * The environment of a page: ticks come from a worker, the hub is that of the page's own origin.
+ * The environment of a page: a worker provides ticks, and the hub defaults to the page's origin.
  */
 
 import { BrowserLoop } from './net/loop-browser.ts'
@@ -13,7 +13,7 @@ import type { Crypto, Environment } from '../ports.ts'
 let page: Environment | null = null
 let crypto: Promise<Crypto> | null = null
 
-/** The environment of this page; made at the first call. */
+/** The environment of this page; created at the first call. */
 export function browserEnvironment(): Environment {
   if (typeof location === 'undefined') {
     throw badValue('this is the door for pages: on Node import "holdfast" or "holdfast/node"')
@@ -25,7 +25,7 @@ export function browserEnvironment(): Environment {
     connect: connectWebSocket,
     look: lookFromPage,
     beacon: (url, body) => {
-      // Pages in tests, on a document that is none of a browser's, have no such function.
+      // Documents of tests, which are not a browser's, lack this function.
       const { sendBeacon } = navigator as Partial<Navigator>
       return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
     },

@@ -12,7 +12,7 @@ let crypto: Promise<Crypto> | null = null
 const atEnd = new Set<() => void>()
 
 function onEnd(run: () => void): () => void {
-  // One listener serves all sessions, however many: Node warns of more than ten.
+  // One listener for all sessions: Node warns of more than ten.
   if (atEnd.size === 0) process.once('exit', endAll)
   atEnd.add(run)
   return () => {
@@ -25,7 +25,7 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
-/** The environment of this process. @param udp  where to listen; null for the relay alone */
+/** The environment of this process. @param udp  where to listen; null for only the relay */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
     kind: 'node',

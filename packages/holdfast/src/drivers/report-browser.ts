@@ -1,10 +1,10 @@
-/** Says in the console what is allowed, and hardly meant. */
+/** Warns on the console of something allowed but hardly intended. */
 export function warnInPage(sentence: string): void {
   console.warn(sentence)
 }
 
 /**
- * Reports an error that nothing else handles as a page reports uncaught errors; the page goes on.
+ * Reports an error that nothing else handles, as pages report uncaught errors; the page goes on.
  */
 export function reportInPage(error: unknown, where: string): void {
   reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))

@@ -28,13 +28,13 @@ export interface SessionEvents {
   safety: Safety
   /** The hub became unreachable, or reachable again. */
   hub: HubReach
-  /** The state from before us has arrived completely, after `join` returned without it. */
+  /** All state from before this member has arrived, after `join` returned without it. */
   complete: void
-  /** The new server. */
+  /** The new primary. */
   primary: MemberInfo
   /** The member that would take over now, or null. */
   backup: MemberInfo | null
-  /** A player joined; not emitted for players who were here before us. */
+  /** A player joined; not emitted for players who were here before this member. */
   join: MemberInfo
   /** A player left, with its last state. */
   leave: MemberInfo
@@ -44,15 +44,15 @@ export interface SessionEvents {
   banned: readonly Banned[]
   /** Any change of `ballots`. */
   ballots: readonly Ballot[]
-  /** A member asks for our object of a type with `take: 'ask'`; refused without a listener. */
+  /** A member requests our object of a type with `take: 'ask'`; refused without a listener. */
   asked: Asking
-  /** Server and backup failed at once, and no survivor knows the secret fields of these types. */
+  /** Primary and backup failed at once, and no survivor knows the secret fields of these types. */
   lostSecrets: readonly string[]
-  /** Server and backup failed at once, and the others went on with what they had. */
+  /** Primary and backup failed at once, and the others recovered the session. */
   recovered: Recovery
-  /** The room lacks changes that were stored: it is an older copy, or another one. */
+  /** The room lacks changes that were stored: it is an older copy, or another room. */
   rolledBack: RolledBack
-  /** This member was disconnected, and is back. */
+  /** This member reconnected. */
   healed: Healing
   /**
    * A function of the game threw: a listener, a rule, an action. Only that call failed. Each error
@@ -97,54 +97,54 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
   return { events, reports }
 }
 
-/** A member asks for an object of ours. The first answer counts. */
+/** A member's request for one of our objects. The first answer counts. */
 export interface Asking {
   /** Our object. */
   readonly object: ObjectHandle
-  /** The member that asks. */
+  /** The member that requests it. */
   readonly by: MemberInfo
-  /** Gives them the object in its current state. */
+  /** Gives that member the object in its current state. */
   grant(): void
-  /** Keeps it: their outcome is `denied`. */
+  /** Keeps the object: the member's outcome is `denied`. */
   refuse(): void
 }
 
-/** The server and its backup failed at once, and the others went on. */
+/** A recovery after primary and backup failed at once. */
 export interface Recovery {
-  /** The number of the recovered session’s first view: it rises with each change of primary. */
+  /** The epoch of the recovered session’s first view: it rises with each change of primary. */
   readonly epoch: number
-  /** The survivor whose copy of the table is used: none had seen more. Null if it left since. */
+  /** The most advanced survivor, whose copy of the table is used. Null if it left since. */
   readonly witness: MemberInfo | null
-  /** The server and the backup that failed: what they alone knew is lost. */
+  /** The failed primary and backup: what only they knew is lost. */
   readonly gone: readonly { readonly player: number; readonly name: string }[]
   /** Members that did not answer in time; they rejoin if they are alive. */
   readonly silent: number
 }
 
 /**
- * Changes that this player knew to be on the hub's disk are no longer in the room. Reported once
- * for each such loss; the room goes on without them.
+ * The room lost changes that this player knew to be on the hub's disk. Reported once for each loss;
+ * the room goes on without them.
  */
 export interface RolledBack {
   /**
-   * At least so many log entries are missing: actions, changes of pieces, joins and leaves. 0 if
-   * only stored objects are older, or if the current copy has as many other entries.
+   * Least number of missing log entries: actions, changes of pieces, joins and leaves. 0 if only
+   * stored objects are older, or if the current copy has as many other entries.
    */
   readonly entries: number
   /**
-   * The room is marked as imported by the hub's operator (`holdfast rooms import`) or begun from a
+   * Whether the hub's operator imported the room (`holdfast rooms import`), or it started from a
    * file. If false, the cause is unknown.
    */
   readonly imported: boolean
 }
 
-/** This member was disconnected, and is back. */
+/** A reconnection of this member. */
 export interface Healing {
   /** How long it was disconnected, in ms. */
   readonly awayMs: number
-  /** Whether it is still the same player; if not, it was away for more than a minute. */
+  /** Whether this is still the same player; if not, it was away for over a minute. */
   readonly same: boolean
-  /** Actions without an outcome, which were sent again. */
+  /** Actions without an outcome that were sent again. */
   readonly resent: number
   /** Committed actions that are lost: the others recovered the session without this member. */
   readonly lost: number
@@ -158,7 +158,7 @@ export interface SessionFigures {
   path: 'direct' | 'relay' | 'none'
   /** Rises with each change of primary, by 1 or more. */
   epoch: number
-  /** A word of the protocol: `alone` and `backedup` serve, `backup` stands by, `idle` neither. */
+  /** The protocol's role: `alone` and `backedup` are primary, `backup` backup, `idle` neither. */
   role: string
   /** How often this member was disconnected and came back. */
   returns: number
@@ -167,15 +167,15 @@ export interface SessionFigures {
   /** Whether the hub is reachable. */
   hub: boolean
   /**
-   * As the server: how often a request waited or was rejected because its player exceeded
+   * On the primary: how often a request waited or was rejected because its player exceeded
    * `operationsPerSecond`.
    */
   pushedBack: number
   /**
-   * How often an input made Holdfast itself throw, which is a bug in Holdfast; the event `error`
-   * reports each.
+   * How often an input made Holdfast itself throw: a bug in Holdfast, reported by the event
+   * `error`.
    */
   threw: number
-  /** Silence in ms after which the peer that our role depends on is suspected; null for none. */
+  /** Silence in ms after which we suspect the peer that our role depends on; null for none. */
   suspectMs: number | null
 }

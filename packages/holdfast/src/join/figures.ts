@@ -1,4 +1,4 @@
-/** Figures of our own connection, from the state of the member. */
+/** Figures of this member's connection. */
 
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
@@ -8,7 +8,7 @@ import { serves, type Session } from '../session/state.ts'
 import type { Safety, SessionFigures, Status } from './events.ts'
 import type { MemberLoop } from '../runtime/member-loop.ts'
 
-/** As they are now. @param memberLoop null once the session was left */
+/** The current figures. @param memberLoop  null after the session was left */
 export function figuresOf(memberLoop: MemberLoop | null, view: View, inc: PeerId): SessionFigures {
   const member = memberLoop?.member ?? null
   const own = view.primary === inc

@@ -1,7 +1,4 @@
-/**
- * The session as the API of one kind sees it, and the pending operations by number, until their
- * outcomes come.
- */
+/** The session as the API of one kind sees it, and the pending operations by number. */
 
 import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
@@ -14,7 +11,7 @@ import type { Roster } from './roster.ts'
 export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' | 'emit'> {
   readonly roster: Roster
   readonly operations: PendingOperations
-  /** Null before there is a member, and once the session was left. */
+  /** Null before there is a member, and after the session was left. */
   memberLoop: () => MemberLoop | null
   isOver: () => boolean
 }
@@ -72,13 +69,13 @@ export class PendingOperations {
     this.#memberLoop = memberLoop
   }
 
-  /** Asks the primary. What is wrong rejects the request. */
+  /** Sends a request to the primary; an error rejects it. */
   ask(channel: number, request: OperationRequest): void {
     const memberLoop = this.#memberLoop()
     if (!memberLoop) {
       return request.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
     }
-    // Before `submit`: in a session of one the outcome comes before it returns.
+    // Before `submit`: in a session of one the outcome arrives before `submit` returns.
     const seq = memberLoop.member.session.client.nextSeq
     this.#waiting.set(seq, request)
     try {

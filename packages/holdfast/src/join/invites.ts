@@ -1,4 +1,4 @@
-/** Invitations of a member, one at a time: the hub answers the newest request of a stream. */
+/** Invitations of a member, one at a time: the hub answers only a stream's newest request. */
 
 import { INVITATION, INVITED_MAX, SECRET_BYTES, withKey } from '../hub-protocol/tickets.ts'
 import { HoldfastError, type Millis, RIGHTS } from '../machine.ts'
@@ -10,18 +10,18 @@ import { digest } from '../wire/digest.ts'
 import { toHex } from '../wire/bytes.ts'
 import { type Outcome, refused } from '../kind/outcomes.ts'
 
-// How long an invitation waits until we are attached to the hub.
+// How long an invitation waits until this member is attached to the hub.
 const ATTACH_MS: Millis = 5_000
 
-/** What an invitation is for. */
+/** Options of `invite`. */
 export interface InviteOptions {
-  /** How many players come in by it: 1 to 256. Default 1. */
+  /** How many players may join with it: 1 to 256. Default 1. */
   uses?: number
-  /** Only to watch. Default false. */
+  /** Whether they only watch. Default false. */
   watch?: boolean
 }
 
-/** What came of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
+/** The outcome of an invitation: its text, for `ticket` of `join`; or `refused`, or `lost`. */
 export type InviteOutcome = Outcome<string, 'refused' | 'lost'>
 
 // The key of the stored room; null if it is not sealed.
@@ -40,7 +40,7 @@ export class Invites {
   #last: Promise<unknown> = Promise.resolve()
   #attached: () => void = () => {}
 
-  /** Makes one. It rejects with a HoldfastError: `bad-value`, `left`. */
+  /** Makes an invitation. Rejects with a HoldfastError: `bad-value`, `left`. */
   async make(memberLoop: () => MemberLoop | null, options: InviteOptions): Promise<InviteOutcome> {
     checkOptions('invite', options, ['uses', 'watch'])
     const { uses = 1, watch = false } = options
@@ -71,7 +71,7 @@ export class Invites {
     })
   }
 
-  // Right after `join`, or after a restart of the hub, we are attached in a moment.
+  // Right after `join`, or after a restart of the hub, the member is attached in a moment.
   async #attachment(memberLoop: MemberLoop | null): Promise<void> {
     if (!memberLoop) return
     await new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export class Invites {
     this.#attached = () => {}
   }
 
-  /** We are attached to the hub. */
+  /** The member is attached to the hub. */
   attached(): void {
     this.#attached()
   }
@@ -96,14 +96,14 @@ export class Invites {
     this.#attached()
   }
 
-  /** The hub has answered. @param why  it refused; empty for success */
+  /** The hub answered. @param why  the reason of a refusal; empty for success */
   answered(request: number, why: string): void {
     const waiting = this.#waiting.get(request)
     this.#waiting.delete(request)
     waiting?.resolve(why === '' ? { ok: true, value: waiting.text } : refused('refused', why))
   }
 
-  /** The stream to the hub is gone, and the answers with it. */
+  /** The stream to the hub closed, so pending answers are lost. */
   lose(why: string): void {
     for (const { resolve } of this.#waiting.values()) resolve(refused('lost', why))
     this.#waiting.clear()

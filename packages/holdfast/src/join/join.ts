@@ -1,4 +1,4 @@
-/** How one gets a session: `join` and `host`, for any place to run in. */
+/** `join` and `host`, on every platform. */
 
 import { parse } from '../faults/conditions.ts'
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
@@ -23,129 +23,127 @@ import { type Definitions, sortDefinitions } from '../kind/definitions.ts'
 
 export type { KeepOptions, KeepRoom, KeepTime, LaidAside } from './keep-room.ts'
 
-/** What `join` takes. */
+/** The options of `join`. */
 export interface JoinOptions {
   /** The game, as the lobby lists it: 1 to 64 bytes. */
   game: string
-  /** Which of its sessions; it is created if nobody is there. Default `main`. */
+  /** The room of the game; created if nobody is in it. Default `main`. */
   room?: string
-  /** How others see us: 1 to 64 bytes. Default `player`. */
+  /** The player's name as others see it: 1 to 64 bytes. Default `player`. */
   name?: string
-  /** What the game is made of, in any order; the same in every build that shall fit. */
+  /** The definitions of the game, in any order; the same in all builds that play together. */
   types?: readonly Definition[]
   /**
-   * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
-   * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
-   * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
+   * The hub's address, such as `http://127.0.0.1:8700`; a page defaults to its own origin. Without
+   * a path, or with `/`, the path is `/hub`; a path that ends in `/` gets `hub` appended; any other
+   * is used as it is: `https://example.org/rt/` is `/rt/hub` there.
    *
-   * Several, at most 8, are tried in turn: ways to one hub, or to one that takes its place with its
-   * file. A member stays with the hub of its session. A hub with a file of its own is another hub,
-   * with other rooms: after a minute without its own a member founds the room anew there, without
-   * what was in it, and hears `rolledBack`.
+   * Several addresses, at most 8, are tried in turn: paths to one hub, or to a replacement that has
+   * its file. A member stays with the hub of its session. A hub with another file has other rooms:
+   * after a minute without its own hub a member founds the room there again, without its content,
+   * and emits `rolledBack`.
    */
   server?: string | readonly string[]
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number
-  /** Comes back as the player whose `session.token` this is, if that is not too long ago. */
+  /** Rejoins as the player whose `session.token` this is, if it has not expired. */
   token?: string
   /**
-   * When the server and its backup are gone at once, the others go on with what they were told,
-   * after some 15 seconds (default). False: then the session ends; what is lost is never partial.
+   * Whether the others continue with what they received after primary and backup failed at once,
+   * after some 15 seconds (default). False: the session ends, so a loss is never partial.
    */
   recover?: boolean
   /**
-   * Who may be the server and its backup: `all` members (default), or `hosts`, those that the hub
-   * admitted as such by a ticket. What is hidden from players is known to both, so where that
-   * matters the application runs hosts of its own; players then wait for one. The same in every
-   * build that shall fit.
+   * Which members may be primary or backup: `all` (default), or `hosts`, which the hub admitted as
+   * such by a ticket. Both know what is hidden from players, so where that matters the application
+   * runs its own hosts, and players wait for one. The same in all builds that play together.
    */
   primaries?: 'all' | 'hosts'
   /**
-   * What lets this player in where not everybody may come, and says what it may do there: text that
-   * `mintTicket`, `holdfast ticket` or `session.invite` made. Who came in by it comes back without.
-   * The text may carry the key of the room, for `keepRoom`; the hub does not get that.
+   * The credential for a room that not everybody may join, which also limits what its bearer may do
+   * there: text from `mintTicket`, `holdfast ticket` or `session.invite`. A player who joined with
+   * it rejoins without it. It may carry the room's key for `keepRoom`; the hub does not get that.
    */
   ticket?: string
   /**
-   * Whether this member may be the server or its backup (default). False makes it a guest, who
-   * takes part in all else: for what nobody should depend on, such as a bot in somebody's page. A
-   * guest opens no session but waits for one, and with the last member that may serve it is over.
+   * Whether this member may be primary or backup (default). False makes it a guest, which takes
+   * part in everything else: for members nobody should depend on, such as a bot in a user's page. A
+   * guest creates no session but waits for one, which ends with the last member that may serve.
    */
   serves?: boolean
   /**
-   * Comes to watch: sees what a player without secrets sees, changes nothing, is never the server,
-   * and has a place of its own beside the players. So does who comes by a ticket to watch.
+   * Joins to watch: sees what a player without secrets sees, changes nothing, is never primary, and
+   * counts to `watchersMax` instead of `playersMax`. A ticket to watch does the same.
    */
   watch?: boolean
   /** Most members that watch, if this call creates the session: 0 to 255. Default 16. */
   watchersMax?: number
   /**
-   * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
-   * default 2,500. Who came in by a ticket of a host, and a player who is alone, make as many as
-   * there is room for.
+   * Most objects that one player creates, if this call creates the session: 0 to 10,000. Default
+   * 2,500. Only the room's capacity limits a player with a host's ticket, or one who is alone.
    */
   objectsPerPlayer?: number
   /**
-   * Who comes in, if this call creates the session: all (`open`, default), or whom somebody who
-   * plays there has invited (`invite`: see `session.invite`). A hub may want tickets besides.
+   * Who may join, if this call creates the session: everybody (`open`, default), or those whom a
+   * player there invited (`invite`: see `session.invite`). A hub may also require tickets.
    */
   entry?: 'open' | 'invite'
   /**
-   * For how long the hub keeps the room after its last member, if this call creates it: such as
-   * `30d`; by default ten minutes, and with `false` not at all. Whoever comes meanwhile goes on
-   * with the same players, table, timers and pieces; others, objects too, begin anew.
+   * How long the hub keeps the room after its last member left, if this call creates it: such as
+   * `30d`; by default ten minutes, with `false` not at all. Players who join meanwhile continue
+   * with the same players, table, timers and pieces; everything else, objects too, starts empty.
    */
   keepRoom?: KeepRoom
   /**
-   * Begins the room with what `session.export` gave, where nobody is and nothing is kept: the same
-   * players, table, timers and pieces, session time as it was saved. A sealed one wants its key.
+   * Starts a room that is empty and not stored from the bytes of `session.export`: with the same
+   * players, table, timers, pieces and session time. A sealed export needs its key.
    */
   from?: Uint8Array
   /**
-   * Whether the room begins anew where what is kept of it cannot be read here: by another build,
-   * without its key, or because its bytes are no room. That stays at the hub, under another name,
-   * which `session.laidAside` says. By default `join` fails with `schema`, `forbidden` or `store`.
+   * Whether to start a new room if the stored one is unreadable here: it is of another build, its
+   * key is missing, or its bytes are no room. The hub keeps the old one under the name in
+   * `session.laidAside`. By default `join` fails with `schema`, `forbidden` or `store`.
    */
   fresh?: boolean
   /**
-   * Whether lists of rooms have it (default), if this call creates the session. Rooms by invitation
-   * are in none.
+   * Whether lists of rooms show it (default), if this call creates the session. Rooms by invitation
+   * are never listed.
    */
   listed?: boolean
   /**
-   * Who may put players out beside hosts, if this call creates the session: the player that creates
-   * it (`founder`, default), more than half of them by `vote`, or nobody (`hosts`).
+   * Who may expel players beside hosts, if this call creates the session: its creator (`founder`,
+   * default), more than half of the players (`vote`), or nobody (`hosts`).
    */
   expellers?: Expellers
   /**
-   * What one player may ask of the server a second, if this call creates the session: 1 to 10,000
-   * actions, changes of pieces, requests for objects, calls and messages, by default 500, and twice
-   * as many at once. What is beyond waits; what is refused counts four times.
+   * Most requests of one player to the primary a second, if this call creates the session: 1 to
+   * 10,000 actions, changes of pieces, requests for objects, calls and messages. Default 500, and
+   * twice as many in a burst. Further requests wait; a refused one counts four times.
    */
   operationsPerSecond?: number
   /**
-   * Who has links, if this call creates the session. `star` (default): each member to the server
-   * and its backup, and the server passes everything on. `mesh`: each to all others, directly
-   * where both have addresses; soonest there, and dearer by the square of the members.
+   * Who has links, if this call creates the session. `star` (default): each member to primary and
+   * backup, and the primary forwards. `mesh`: each to all others, directly where both have
+   * addresses: fastest, at a cost that grows with the square of the members.
    */
   topology?: Topology
   /**
-   * Changes of objects leave us in at most so many rounds a second, 1 to 250 (default): fewer cost
-   * less and are later.
+   * Most send ticks a second for this member's objects: 1 to 250 (default). Fewer cost less and add
+   * delay.
    */
   updatesPerSecond?: number
   /** Simulated network conditions on this member's links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /**
-   * Called with what `join` waits for, why, how long at most, and how much has come: at the
-   * beginning and up to four times a second while that changes.
+   * Called at the start, and up to four times a second at a change, with what `join` waits for,
+   * why, how long at most, and how much has arrived.
    */
   onProgress?: (progress: JoinProgress) => void
-  /** Gives up joining. */
+  /** Aborts joining. */
   signal?: AbortSignal
 }
 
-/** Options that the kinds of some definitions read, and check. */
+/** Options that the kinds of some definitions read and check. */
 const OF_KINDS = ['objectsPerPlayer', 'updatesPerSecond'] as const
 
 const JOIN_OPTIONS = [
@@ -154,11 +152,11 @@ const JOIN_OPTIONS = [
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
   ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from', 'fresh'] as const),
   ...(['condition', 'signal', 'onProgress'] as const),
-  // On Node alone.
+  // Only on Node.
   'udp',
 ] as const
 
-// Longest wait of a canceled join until the others know it.
+// Longest wait of a canceled join until the others know.
 const WITHDRAW_MS: Millis = 3_000
 
 // Longest wait for the objects after the first view.
@@ -170,9 +168,9 @@ export const PLAYERS_MAX = 256
 /**
  * Joins a session, or creates it if there is none. A failure names the address: after a second if
  * it is surely no hub, after five if no server listens, after fifteen if the hub answers but no
- * member lets us in.
+ * member admits this one.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
+ * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub refuses our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`, `exists`
  */
 export async function joinIn(
@@ -196,7 +194,7 @@ export async function joinIn(
     onEvent: (event) => door.onEvent(event),
     onSettled: session.onSettled,
   })
-  // Before anything can be drawn.
+  // Before anything draws random numbers.
   session.bind(memberLoop)
   return door.opened(environment, memberLoop)
 }
@@ -278,7 +276,7 @@ class Door {
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
-  // The initial load is complete, or not awaited any more.
+  // The initial load is complete, or no longer awaited.
   #whole = false
   #lateAt: Millis = Infinity
   #isLate = false
@@ -298,8 +296,8 @@ class Door {
     this.#look()
   }
 
-  // Events from before the session has its member loop reach it now. One that ends before it is
-  // whole was never joined.
+  // Delivers queued events once the session has its member loop. A session that fails before its
+  // initial load is complete was never joined.
   #look(): void {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
@@ -314,14 +312,14 @@ class Door {
     if (this.#open && this.#whole) this.#settle.resolve()
   }
 
-  // `join` returns once all objects have come and ours are ours again, or after INITIAL_LOAD_MS.
+  // `join` returns once all objects arrived and we own ours again, or after INITIAL_LOAD_MS.
   #enter(): void {
     this.#open = true
     this.#lateAt = this.#now() + INITIAL_LOAD_MS
     this.#patience?.set(this.#lateAt)
   }
 
-  // The session ends with its process, also while it is joined.
+  // The session ends with its process, even during `join`.
   #endWith(environment: Pick<Environment, 'onEnd'>): (() => void)[] {
     const ended = (): void => {
       this.#session.end('the process ended')
@@ -407,7 +405,7 @@ export function hubUrls(server: string | readonly string[] | null): string[] {
 }
 
 /**
- * The hub's stream behind what a user writes, as `JoinOptions.server` says.
+ * The URL of the hub's stream for an address, as `JoinOptions.server` describes.
  *
  * @throws HoldfastError code `bad-value`
  */

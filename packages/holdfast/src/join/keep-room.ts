@@ -1,4 +1,4 @@
-/** How long a room is kept after its last member, as `join` is told it. */
+/** `keepRoom` of `join`: how long a room is kept after its last member. */
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { KEEP_MINUTES_MAX } from '../hub-protocol/messages.ts'
@@ -7,52 +7,52 @@ import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields/fields.ts'
 import { fromHex } from '../wire/bytes.ts'
 
-/** A time: so many minutes, hours or days, such as `10m`, `12h`, `30d`. */
+/** A duration in minutes, hours or days, such as `10m`, `12h`, `30d`. */
 export type KeepTime = `${number}${'m' | 'h' | 'd'}`
 
 /** How a room is kept. */
 export interface KeepOptions {
-  /** After its last member. Default `10m`. */
+  /** How long after its last member. Default `10m`. */
   for?: KeepTime
   /**
-   * Whether nothing is acknowledged that the hub does not have on disk, however many are here. By
-   * default that is so for a player who is alone; with others the hub is 0.1 s behind.
+   * Whether changes are acknowledged only once the hub has them on disk, however many are here. By
+   * default that holds for a player who is alone; with others the hub is 0.1 s behind.
    */
   strict?: boolean
   /**
-   * 64 hexadecimal digits, such as `newRoomKey` makes: what is kept is sealed with it, so whoever
-   * runs the hub reads, alters and inserts nothing, and `join` fails with `forbidden` where what
-   * the hub has is not sealed. Whoever joins gives the same: a link carries it behind `#`, or a
-   * ticket, or the token of who comes back. Rooms of pieces with secret fields, or of kept objects
-   * that some alone see, are kept only with one.
+   * 64 hexadecimal digits, such as `newRoomKey` makes, that seal the stored room: the hub's
+   * operator cannot read, alter or insert anything, and `join` fails with `forbidden` if the hub's
+   * copy is not sealed. Every member gives the same key, from a link behind `#`, a ticket, or the
+   * token of a player who rejoins. Rooms of pieces with secret fields, or of kept objects that only
+   * some see, are kept only with a key.
    */
   key?: string
 }
 
-/** A room that was kept and could not be read, so that another begins in its place. */
+/** A stored room that could not be read, and that a new one replaced. */
 export interface LaidAside {
-  /** As which room of the game it is kept now; null where the hub could not read it either. */
+  /** The room of the game that has it now; null if the hub could not read it either. */
   readonly room: string | null
   /** Why it could not be read. */
   readonly why: string
 }
 
-/** What `join` takes: see `JoinOptions.keepRoom`. */
+/** See `JoinOptions.keepRoom`. */
 export type KeepRoom = KeepTime | KeepOptions | false
 
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
 const KEEP_DEFAULT: KeepTime = '10m'
 
-/** What is to be kept. */
+/** What decides whether a room can be kept. */
 interface Kept {
-  /** The game has secrets that the hub must not read. */
+  /** Whether the game has secrets that the hub must not read. */
   readonly hides: boolean
-  /** The key that a ticket carries; null for none. */
+  /** The key of a ticket or token; null for none. */
   readonly carried: Uint8Array | null
 }
 
 /**
- * The terms of a session that is kept so, and the key that what is kept is sealed with.
+ * The session's terms for these options, and the key that seals the stored room.
  *
  * @throws HoldfastError `bad-value`
  */
@@ -78,7 +78,7 @@ function keyOf(text: unknown): Uint8Array {
   throw badValue(`keepRoom.key is ${2 * KEY_BYTES} hexadecimal digits: ${shown(text)}`)
 }
 
-/** As the session reports that the room is not kept. */
+/** The error of a room that is not kept, as the session reports it. */
 export function notKept(why: string): HoldfastError {
   return new HoldfastError('store', `this room is not kept just now: ${why}`)
 }

@@ -1,6 +1,4 @@
-/**
- * Moderation: kicks, bans, pardons and votes.
- */
+/** Moderation: kicks, bans, pardons and votes. */
 
 import { badValue, misfit } from '../machine.ts'
 import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
@@ -28,17 +26,17 @@ export type PlayerTarget = Pick<MemberInfo, 'player'> | number
  */
 export type ConductOutcome = Outcome<undefined, 'unfit' | 'refused' | 'lost'>
 
-/** A player who was banned for as long as the session lasts. */
+/** A player who is banned until the session ends. */
 export interface Banned {
   /** The number of the player, for `pardon`. */
   readonly player: number
   /** The player's last name. */
   readonly name: string
-  /** The reason that was given; empty for none. */
+  /** The reason; empty for none. */
   readonly why: string
 }
 
-/** A vote under way. */
+/** A vote in progress. */
 export interface Ballot {
   /** The member to be banned; null while away. */
   readonly against: MemberInfo | null
@@ -46,11 +44,11 @@ export interface Ballot {
   readonly player: number
   /** The present members that voted for it. */
   readonly by: readonly MemberInfo[]
-  /** How many votes it takes just now. */
+  /** How many votes the ban takes now. */
   readonly needed: number
 }
 
-/** Whether we may kick and ban. */
+/** Whether this member may kick and ban. */
 export function mayExpelIn({ inc, view }: Roster, terms: string): boolean {
   const row = view.members.find((member) => member.inc === inc)
   return row !== undefined && mayExpel(terms, row)
@@ -61,7 +59,7 @@ export function bannedIn({ view }: Roster): readonly Banned[] {
   return view.banned.map(({ player, name, why }) => ({ player, name: named(name), why }))
 }
 
-/** The votes under way. */
+/** The votes in progress. */
 export function ballotsIn(roster: Roster): readonly Ballot[] {
   const { votes } = roster.view
   return [...new Set(votes.map(({ against }) => against))].map((player) => {
@@ -104,7 +102,7 @@ export function playerOf(target: PlayerTarget): number {
   throw badValue(`a player is a member, or its number: ${shown(target)}`)
 }
 
-/** A reason. @throws HoldfastError code `bad-value`, a misfit for one that is too long */
+/** Checks a reason. @throws HoldfastError code `bad-value`, a misfit for one that is too long */
 export function checkReason(why: string): string {
   if (typeof why !== 'string') throw badValue(`a reason is a text: ${shown(why)}`)
   const bytes = new TextEncoder().encode(why).length

@@ -6,38 +6,38 @@ import type { MemberLoop } from '../runtime/member-loop.ts'
 import { guarded } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'
 
-/** How far a join is. */
+/** The progress of a join. */
 export interface JoinProgress {
-  /** The `hub`, a `room` that opens or is found, its `server`, or the `state` of what is there. */
+  /** The `hub`, a `room` that opens or is found, its `server`, or its `state`. */
   readonly waitingFor: WaitingFor
-  /** Why that takes long, as a sentence; empty where nobody said. */
+  /** Why the wait is long, as a sentence; empty if unknown. */
   readonly reason: string
-  /** How long that takes at most from now on, in ms; null where nobody can say. */
+  /** Longest remaining wait, in ms; null if unknown. */
   readonly leftMs: Millis | null
-  /** Objects that have come so far. */
+  /** Objects that have arrived so far. */
   readonly loaded: number
   /**
-   * How many there were as the server began to send them, or `loaded` if that is more by now. Null
-   * before that, and where there are fewer than 100.
+   * How many there were when the primary began to send them, or `loaded` if that is more. Null
+   * before that, and for fewer than 100.
    */
   readonly total: number | null
 }
 
-/** An API whose entries come separately, after the log: objects. */
+/** An API whose entries arrive separately, after the log: objects. */
 interface Arriving extends Pick<JoinProgress, 'loaded' | 'total'> {
-  /** False while existing entries are still on their way to a joining member. */
+  /** False while existing entries are in flight to a joining member. */
   readonly arrived: boolean
 }
 
-/** How much of the state from before us has come. */
+/** How much of the state from before this member has arrived. */
 export class InitialLoad {
   readonly #things: () => Arriving | undefined
-  /** The log has come. */
+  /** Whether the log has arrived. */
   caughtUp = false
   #isComplete = false
   #told = false
 
-  /** @param things  undefined if nothing comes but the log */
+  /** @param things  undefined if only the log arrives */
   constructor(things: () => Arriving | undefined) {
     this.#things = things
   }
@@ -56,7 +56,7 @@ export class InitialLoad {
     return total === null ? null : Math.max(this.loaded, total)
   }
 
-  /** Whether to report completion now, which happens once. */
+  /** Whether to report completion now; true only once. */
   look(): boolean {
     if (this.#told || !this.complete) return false
     this.#told = true

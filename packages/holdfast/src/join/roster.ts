@@ -16,7 +16,7 @@ export interface RosterChange {
 
 /** The current members. */
 export class Roster {
-  /** Ourselves. */
+  /** This member. */
   inc: PeerId = 0
   player = 0
   /** Members that the hub cannot reach. */
@@ -26,13 +26,13 @@ export class Roster {
   /** A new array with each change. */
   members: readonly MemberInfo[] = []
 
-  /** Ourselves, also before the first view. */
+  /** This member, also before the first view. */
   get me(): MemberInfo {
     const { player, inc } = this
     return this.find(inc) ?? { player, inc, name: '', kind: 'browser', watches: false }
   }
 
-  /** @throws HoldfastError `watching` if we only watch */
+  /** @throws HoldfastError `watching` if this member only watches */
   checkPlays(verb: string): void {
     if (!this.me.watches) return
     throw new HoldfastError('watching', `cannot ${verb}: this member only watches`)

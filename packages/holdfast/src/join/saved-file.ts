@@ -9,7 +9,7 @@ import type { Alarm } from '../ports.ts'
 import type { MemberLoop } from '../runtime/member-loop.ts'
 import { shown } from '../wire/fields/fields.ts'
 
-/** The room is requested again after so long without a piece. */
+/** Wait without a new piece before the room is requested again. */
 const AGAIN_MS: Millis = 2_000
 /** Most requests before giving up. */
 const TRIES_MAX = 15
@@ -27,7 +27,7 @@ export class Exports {
   #alarm: Alarm | null = null
 
   /**
-   * The bytes of a file with the room as it stands.
+   * Exports the current room as the bytes of a file.
    *
    * @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`, `timeout`, `store`
    */
@@ -54,7 +54,7 @@ export class Exports {
     memberLoop.do((now, run) => member.askRoom(run, now, ++this.#request))
   }
 
-  /** A piece or the whole file came, or the reason why there is none. */
+  /** A piece, the whole file, or the reason for its absence arrived. */
   came(event: MemberEvent & { kind: 'file' }, memberLoop: MemberLoop | null): void {
     if ('unsaved' in event) return this.#fail(event.unsaved.code, event.unsaved.why)
     const { bytes } = event
@@ -84,7 +84,7 @@ function refused(code: ErrorCode, why: string): HoldfastError {
 }
 
 /**
- * The room in a file, as `join` takes it; null if none is given.
+ * The exported room that `join` was given; null for none.
  *
  * @throws HoldfastError `bad-value`
  */

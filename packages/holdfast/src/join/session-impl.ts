@@ -59,18 +59,18 @@ export class Absence {
   #same = true
   #lost = 0
 
-  /** We are disconnected since then. */
+  /** The member was last connected at that time. */
   begin(since: Millis): void {
     this.#since = since
   }
 
-  /** We rejoined, as the same player or not. @param lost  our operations that the session lost */
+  /** The member rejoined, as the same player or not. @param lost  operations that are lost */
   returned(isSame: boolean, lost: number): void {
     this.#same &&= isSame
     this.#lost += lost
   }
 
-  /** We are back. @param resent  operations that were sent again */
+  /** The member is connected again. @param resent  operations that were sent again */
   end(now: Millis, resent: number): Healing {
     const healing = { awayMs: now - this.#since, same: this.#same, resent, lost: this.#lost }
     this.#since = this.#lost = 0
@@ -79,20 +79,20 @@ export class Absence {
   }
 }
 
-// Longest wait of `leave`, until the others know, or the hub has the room and its end.
+// Longest wait of `leave` until the others know, or until the hub has the room and its end.
 const LEAVE_MS: Millis = 3_000
 
 /** A session with the internals that `join`, page drivers and proofs need. */
 export interface InternalSession extends Session {
   /** The state of the member; null once the session was left. */
   readonly member: MemberLoop['member'] | null
-  /** Something happened at the member. */
+  /** Handles an event of the member. */
   onEvent(event: MemberEvent): void
-  /** This process is about to be stopped for a while. */
+  /** Hands over, because the system is about to suspend this process. */
   freeze(): void
 }
 
-/** The APIs of kinds, by their words. Types alone: a kind is loaded with its definitions. */
+/** The APIs of kinds, by their words. Only types: a kind is loaded with its definitions. */
 interface Faces {
   object: ObjectRegistry
   piece: PieceRegistry
@@ -104,7 +104,7 @@ interface Faces {
 
 type Word = keyof Faces
 
-// Error sentences for an argument that is no definition of the right kind.
+// Error sentences for an argument that is not a definition of the right kind.
 const OBJECTS = 'a type of objects is made by object()'
 const LISTED = 'a type of objects or pieces is made by object() or piece()'
 const ACTIONS = 'act takes an action, as action() makes it'
@@ -132,7 +132,7 @@ export class SessionImpl implements InternalSession {
   #safety: Safety = 'alone'
   #laidAside: LaidAside | null = null
   #rolledBack: RolledBack | null = null
-  // The hub let us in a moment ago.
+  // The hub has just admitted this member.
   #hub: HubReach = 'up'
   readonly debug: SessionDebug = {
     figures: () => figuresOf(this.#memberLoop, this.#roster.view, this.#roster.inc),
@@ -147,13 +147,13 @@ export class SessionImpl implements InternalSession {
       this.#ended('this process was killed')
     },
   }
-  /** How much of the room has come. */
+  /** How much of the room has arrived. */
   readonly initialLoad = new InitialLoad(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
 
-  /** @param options  what `join` was given */
+  /** @param options  the options of `join` */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
@@ -326,7 +326,7 @@ export class SessionImpl implements InternalSession {
     return this.#face(type, PARTS, 'world of slots').part(type as SlotsType)
   }
 
-  /** The face of a definition that is of the kind with that word. */
+  /** The API of a definition whose kind has that word. */
   #face<W extends Word>(type: Definition, made: string, word: W): Faces[W] {
     const kind = kindOf(type)
     if (kind?.word !== word) throw badValue(`${made}: ${shown(type)}`)
@@ -335,7 +335,7 @@ export class SessionImpl implements InternalSession {
     return opened.face as Face as Faces[W]
   }
 
-  /** The face of the kind with that word, if `join` was given a definition of it. */
+  /** The API of the kind with that word, if `join` was given a definition of it. */
   #faceOf<W extends Word>(word: W): Faces[W] | undefined {
     const found = [...this.#kinds].find(([kind]) => kind.word === word)
     return found?.[1].face as Face as Faces[W] | undefined
@@ -423,7 +423,6 @@ export class SessionImpl implements InternalSession {
     return this.#use((now, run) => member.handOver(run, now, false)) ?? false
   }
 
-  /** This process is about to be stopped for a while. */
   freeze(): void {
     this.#use((now, run) => member.handOver(run, now, true))
   }
@@ -458,7 +457,6 @@ export class SessionImpl implements InternalSession {
     this.#lose('left', why)
   }
 
-  /** Something happened at the member. */
   onEvent(event: MemberEvent): void {
     switch (event.kind) {
       case 'caught-up':
@@ -511,7 +509,7 @@ export class SessionImpl implements InternalSession {
 
   #onJoined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
-    // Another session has other numbers.
+    // Another session numbers its members differently.
     Object.assign(this.#roster, { inc, player, away: new Set() })
   }
 
@@ -540,7 +538,7 @@ export class SessionImpl implements InternalSession {
     for (const simulation of this.#simulations) simulation.look()
   }
 
-  /** All events of one call were delivered. */
+  /** Runs after all events of one call were delivered. */
   readonly onSettled = (): void => {
     for (const face of this.#faces.values()) face.settled?.()
     if (this.initialLoad.look()) this.#emit('complete', undefined)

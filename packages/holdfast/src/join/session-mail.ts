@@ -1,16 +1,16 @@
 /**
- * Letters over a session: a way between the mailbox of a member and one that a Node member offers,
- * for whoever has no other.
+ * Letters over a session: connects a member's mailbox with one that a Node member offers, where
+ * there is no other path.
  *
  *     const session = await join({ game: 'duel', types: [Pot, letters] })
  *     offerMail(session, await openMailbox({ id: 'bank', store: 'bank.db' }))   // a Node member
  *     box.connect('bank', overSession(session))                                 // everybody else
  *
- * It is a stream as a socket is, cut into calls: who dials opens it, both say pieces in order, and
- * a call that fails ends it. The mailboxes dial anew and know by themselves what is missing, so
- * nothing depends on what became of a call. The mailboxes greet each other as over a socket, so
- * nobody without its key speaks as one of them. In a star the server passes the pieces on, and
- * could read and change what comes after the greeting.
+ * The stream is cut into calls: the dialer opens it, both ends send parts in order, and a failed
+ * call ends it. The mailboxes then dial again and find what is missing, so nothing depends on the
+ * outcome of a call. Their handshake is the one they use over a socket, so nobody can pose as a
+ * mailbox without its key. In a star the primary forwards the parts, and could read and change
+ * everything after the handshake.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -23,34 +23,34 @@ import type { MemberInfo } from '../kind/kind.ts'
 import { procedure } from '../calls/procedures.ts'
 import type { ProcedureType } from '../calls/calls.ts'
 
-/** One word of a stream. `n` counts the words of one end from 1. */
+/** One frame of a stream. `n` counts the frames of one end from 1. */
 interface Word {
   what: 'open' | 'say' | 'close'
-  /** Named by whoever dials. */
+  /** The dialer's name for it. */
   stream: string
   n: number
-  /** Whether there is more of this message. */
+  /** Whether more parts of this message follow. */
   more: boolean
-  /** A part of a message, in base 64; the id of the mailbox that is dialled for `open`. */
+  /** A part of a message in base 64; for `open` the id of the dialed mailbox. */
   text: string
 }
 
-/** The procedure by which letters go: give it to `join` with the game's types. */
+/** The procedure that carries letters: give it to `join` with the game's types. */
 export const letters: ProcedureType<Word, boolean> = /* @__PURE__ */ procedure<Word, boolean>(
   'holdfast letters',
 )
 
 // A call takes 8 KB of JSON, and base 64 makes four bytes of three.
 const PART_BYTES = 5_400
-/** Words of one end that are under way. */
+/** Most frames of one end in flight. */
 const UNDER_WAY_MAX = 8
-/** Bytes that wait at one end; more ends the stream, and the mailboxes begin anew. */
+/** Most bytes queued at one end; more end the stream, and the mailboxes dial again. */
 const BACKLOG_MAX: number = 1024 * 1024
 const MESSAGE_MAX: number = 1024 * 1024
-/** Streams of one member at one office. */
+/** Most streams of one member to one offered mailbox. */
 const STREAMS_MAX = 4
 
-/** As a Node member: who dials its id over the session reaches this mailbox. @returns stops it */
+/** Offers a Node member's mailbox to members that dial its id. @returns a function that ends it */
 export function offerMail(session: Session, box: Mailbox): Stop {
   if (session.me.kind !== 'node' || !box.durable) {
     const who = session.me.kind === 'guest' ? 'a guest' : 'a page'
@@ -65,7 +65,7 @@ export function offerMail(session: Session, box: Mailbox): Stop {
   })
 }
 
-/** The way to a mailbox that some Node member of the session offers, for `box.connect`. */
+/** A dialer for `box.connect`: reaches a mailbox that a Node member of the session offers. */
 export function overSession(session: Session): Dialer {
   const desk = deskOf(session)
   return (events, peer) => {
@@ -75,7 +75,7 @@ export function overSession(session: Session): Dialer {
   }
 }
 
-/** Both ends of all streams of one session. */
+/** This member's ends of all streams of one session. */
 interface Desk {
   session: Session
   offered: Mailbox | null
@@ -104,8 +104,7 @@ function hear(desk: Desk, word: Word, by: MemberInfo): boolean {
   if (!isWord(word)) return false
   if (word.what === 'open') return open(desk, word, by)
   const end = desk.ends.get(`${by.inc} ${word.stream}`)
-  // Whoever says a word of a stream that has ended is told no; nothing is thrown, for no word of
-  // others is a mistake in a function here.
+  // A frame of an ended stream is answered no, without an error: no function here is at fault.
   if (!end) return word.what === 'close'
   if (word.what === 'say') return end.hear(word)
   end.hangUp('the other end closed it')
@@ -114,7 +113,7 @@ function hear(desk: Desk, word: Word, by: MemberInfo): boolean {
 
 const BASE_64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-// What came off the network is whatever its sender likes.
+// Frames come from the network, so any shape is possible.
 function isWord(word: Partial<Word> | null): boolean {
   if (typeof word !== 'object' || word === null) return false
   const { what, stream, n, more, text } = word
@@ -128,7 +127,7 @@ function open(desk: Desk, { stream, text }: Word, by: MemberInfo): boolean {
   const { offered, ends } = desk
   if (offered?.id !== text || !stream.startsWith(`${by.inc}.`)) return false
   const theirs = [...ends.values()].filter(({ to }) => to?.inc === by.inc)
-  // A new one takes the place of what hangs.
+  // A new stream replaces the oldest, which may hang.
   if (theirs.length >= STREAMS_MAX) theirs[0]!.hangUp('too many streams of one member')
   const end = new End(desk, stream, false, null)
   end.join(by)
@@ -159,7 +158,7 @@ class End implements Stream {
     this.#events = events
   }
 
-  /** Asks one Node member after the other whether it offers that mailbox. */
+  /** Asks Node members in turn whether they offer that mailbox. */
   async dial(peer: string): Promise<void> {
     const { session } = this.#desk
     const hosts = session.members.filter(
@@ -176,13 +175,13 @@ class End implements Stream {
     this.hangUp(`no Node member of the session offers the mailbox "${peer}"`)
   }
 
-  /** Is an end of a stream with that member. */
+  /** Makes this an end of a stream with that member. */
   join(member: MemberInfo): void {
     this.to = member
     this.#desk.ends.set(`${member.inc} ${this.#stream}`, this)
   }
 
-  /** Who is told; what was said until now comes first. */
+  /** Sets the receiver of events, and opens it. */
   listen(events: StreamEvents): void {
     this.#events = events
     events.opened()
@@ -220,7 +219,7 @@ class End implements Stream {
     }
   }
 
-  /** @returns false if it ends for that */
+  /** Takes a frame. @returns false if it ends the stream */
   hear({ n, more, text }: Word): boolean {
     if (n !== this.#heard + 1) return this.#fault('a word of it is missing')
     this.#heard = n
@@ -259,11 +258,11 @@ class End implements Stream {
     try {
       this.#desk.session.note(this.to, letters, word)
     } catch {
-      // Who is not here any more finds out by himself.
+      // An absent member detects the end on its own.
     }
   }
 
-  /** It carries nothing more. */
+  /** Ends the stream, and reports why. */
   hangUp(why: string): void {
     if (this.#closed) return
     this.close()

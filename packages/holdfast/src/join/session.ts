@@ -1,5 +1,5 @@
 /**
- * A session as a user holds it.
+ * A session as the game sees it.
  *
  *     const session = await join({ game: 'dots', types: [Dot] })
  *     const me = session.create(Dot, { pos: [50, 50], hue: 120 })
@@ -49,13 +49,13 @@ export interface Session extends Emitter<SessionEvents> {
   /** This member. */
   readonly me: MemberInfo
 
-  /** The members, oldest first. A new array with each change, so it may be compared. */
+  /** The members, oldest first. Each change makes a new array, so arrays may be compared. */
   readonly members: readonly MemberInfo[]
 
-  /** The server; null before the first view. */
+  /** The primary; null before the first view. */
   readonly primary: MemberInfo | null
 
-  /** The member that would take over; null while there is none. */
+  /** The member that would take over; null if there is none. */
   readonly backup: MemberInfo | null
 
   /** Connected, reconnecting, or lost for good. */
@@ -68,18 +68,18 @@ export interface Session extends Emitter<SessionEvents> {
   readonly code: ErrorCode | null
 
   /**
-   * Lets another process rejoin as this player: `join({ token })`. It stays valid while the player
-   * is here and for a minute after. Anyone who has it is this player: keep it private. It contains
-   * the key of the room and the newest point known to be stored, so save it again now and then.
+   * Lets another process rejoin as this player: `join({ token })`. Valid while the player is here
+   * and for a minute after. Anyone who has it is this player: keep it private. It contains the
+   * room's key and the newest point known to be stored, so save it again now and then.
    */
   readonly token: string
 
-  /** The unreadable stored room that `fresh` replaced; else null. */
+  /** The unreadable stored room that `fresh` replaced; null for none. */
   readonly laidAside: LaidAside | null
 
   /**
-   * The stored changes that the room has lost, as far as this member or its token knows; else null.
-   * The hub has an older copy of the room, or lies.
+   * The stored changes that the room lost, as far as this member or its token knows; null for none.
+   * Either the hub has an older copy of the room, or it lies.
    */
   readonly rolledBack: RolledBack | null
 
@@ -87,19 +87,19 @@ export interface Session extends Emitter<SessionEvents> {
   readonly safety: Safety
 
   /**
-   * Whether the hub answers this member: `down` at once when the stream to it closes, and within a
-   * second when it is silent. A session goes on without its hub, but no player can join, pages have
-   * no path to others, and nothing is stored.
+   * Whether the hub answers: `down` at once when its stream closes, and within a second when it
+   * falls silent. The session goes on without its hub, but no player can join, pages have no path
+   * to others, and nothing is stored.
    */
   readonly hub: HubReach
 
   /**
-   * Whether the state from before this member has arrived completely. `join` waits up to 15 s for
-   * it; on a slow path the rest comes later, and then the event `complete`.
+   * Whether all state from before this member has arrived. `join` waits up to 15 s for it; on a
+   * slow path the rest arrives later, and then the event `complete`.
    */
   readonly complete: boolean
 
-  /** Session time in ms: never goes back in a session; 0 until known; stops once it was left. */
+  /** Session time in ms; it never goes back. 0 until known; stops when the session is left. */
   now(): number
 
   /** Figures and fault injection for developers. */
@@ -108,13 +108,13 @@ export interface Session extends Emitter<SessionEvents> {
   /**
    * Creates an object that this member owns.
    *
-   * @param state  fields that are not given start at their type's initial value
+   * @param state  missing fields start at their type's initial value
    * @throws HoldfastError `left`, `bad-value` naming the field, `not-found` for an unknown type
    */
   create<F extends Fields>(type: ObjectType<F>, state?: Partial<StateOf<F>>): ObjectHandle<F>
 
   /**
-   * All objects of a type that are here, oldest first, or all pieces of one, lowest first.
+   * All present objects of a type, oldest first, or all pieces of a type, lowest first.
    *
    * @throws HoldfastError code `not-found`
    */
@@ -122,33 +122,30 @@ export interface Session extends Emitter<SessionEvents> {
   all<F extends Fields>(type: ObjectType<F>): Collection<F>
 
   /**
-   * Runs an action on the primary, once. The promise waits as long as it must: across a change of
-   * primary, an outage of the hub, a reconnection. It settles when the outcome is safe.
+   * Runs an action once, on the primary. The promise settles when the outcome is safe; it waits
+   * across a change of primary, a reconnection and an outage of the hub.
    *
-   * A value that does not fit its field is the outcome `unfit`. It rejects with a HoldfastError:
-   * `bad-value` for arguments of another shape (a field that is missing or unknown, a value of
-   * another kind), `overloaded` with 64 under way, `not-found` for one that was not given to join,
-   * `left`.
+   * A value that does not fit its field gives the outcome `unfit`. The promise rejects with a
+   * HoldfastError: `bad-value` for arguments of another shape (a missing or unknown field, a value
+   * of another kind), `overloaded` with 64 in flight, `not-found` for an action not given to
+   * `join`, `left`.
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
-  /** The same for one that takes no arguments. */
+  /** The same for an action without arguments. */
   act<Answer>(type: ActionType<undefined, Answer>): Promise<ActionOutcome<Answer>>
 
-  /**
-   * The table that actions write: a member reads it. @throws HoldfastError `not-found` where `join`
-   * was given no actions
-   */
+  /** The table that actions write. @throws HoldfastError `not-found` if `join` got no actions */
   readonly table: TableView
 
   /**
    * Runs a procedure on another member, at most once, and waits for its answer. Prefer an object
    * for state that others see, and `act` for what must happen: a call is lost with any link or
-   * machine on its path, and then it is unknown whether it ran.
+   * machine on its path, and then nobody knows whether it ran.
    *
-   * A value that does not fit its field, or more than 8 KB, is the outcome `unfit`. It rejects with
-   * a HoldfastError, and nothing ran: `bad-value` for who is no member and for arguments of another
-   * shape; `not-found` for a procedure that was not given to join; `overloaded` with 64 under way
-   * or over 200 a second; `left`.
+   * A value over 8 KB, or one that does not fit its field, gives the outcome `unfit`. The promise
+   * rejects with a HoldfastError, and nothing ran: `bad-value` for a target that is no member and
+   * for arguments of another shape; `not-found` for a procedure not given to `join`; `overloaded`
+   * with 64 in flight or over 200 a second; `left`.
    */
   call<Args, Answer>(
     target: CallTarget,
@@ -156,53 +153,53 @@ export interface Session extends Emitter<SessionEvents> {
     args: Args,
     options?: CallOptions,
   ): Promise<CallOutcome<Answer>>
-  /** The same for one that takes no arguments. */
+  /** The same for a procedure without arguments. */
   call<Answer>(
     target: CallTarget,
     type: ProcedureType<undefined, Answer>,
   ): Promise<CallOutcome<Answer>>
 
   /**
-   * Runs a procedure on a member or on `all` others without waiting: there is no sign whether it
-   * ran. An object with the same content costs less. A note has no outcome, so a value that does
-   * not fit throws too.
+   * Runs a procedure on a member or on `all` others without waiting; nothing shows whether it ran.
+   * An object with the same content costs less. A note has no outcome, so a value that does not fit
+   * throws too.
    *
    * @throws HoldfastError `not-found`, `overloaded`, `bad-value`, `left`
    */
   note<Args>(target: NoteTarget, type: ProcedureType<Args>, args: Args): void
-  /** The same for one that takes no arguments. */
+  /** The same for a procedure without arguments. */
   note(target: NoteTarget, type: ProcedureType<undefined>): void
 
   /**
-   * Sets the handler of a procedure on this member, and replaces an earlier one.
+   * Sets the handler of a procedure on this member, replacing an earlier one.
    *
    * @returns a function that removes the handler
-   * @throws HoldfastError `not-found` for one that was not given to join; `left`
+   * @throws HoldfastError `not-found` for a procedure not given to `join`; `left`
    */
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
 
   /**
-   * The face of a definition that is a part of its own: the world of `slots`, or what the author
-   * of a part gives (`definePart` of `holdfast/part`).
+   * The API of a definition that is its own part: the world of `slots`, or what the author of a
+   * part returns from `definePart` (`holdfast/part`).
    *
-   * @throws HoldfastError `left`, `not-found` for one that was not given to join
+   * @throws HoldfastError `left`, `not-found` for a definition not given to `join`
    */
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
   part<Face>(type: PartType<string, Face>): Face
 
   /**
-   * Kicks a player, who sees the reason and may join again. The founder of the room and hosts may
-   * kick; see `expellers` of `join`. A refusal says who may.
+   * Kicks a player, who sees the reason and may join again. The room's founder and hosts may kick;
+   * see `expellers` of `join`. A refusal names who may.
    *
-   * A reason of more than 200 bytes is `unfit`. It rejects with a HoldfastError: `bad-value`,
-   * `left`, `overloaded`.
+   * A reason over 200 bytes gives the outcome `unfit`. The promise rejects with a HoldfastError:
+   * `bad-value`, `left`, `overloaded`.
    */
   kick(target: PlayerTarget, why?: string): Promise<ConductOutcome>
 
   /**
-   * Bans a player, also one who is away, for as long as the session lasts; at most 32. A player is
-   * a key, so with a new key one is a new player: in an open room a ban is easily evaded, and it
-   * holds where players need tickets.
+   * Bans a player, also an absent one, until the session ends; at most 32. A player is a key, so a
+   * new key makes a new player: a ban is easily evaded in an open room, and holds where players
+   * need tickets.
    */
   ban(target: PlayerTarget, why?: string): Promise<ConductOutcome>
 
@@ -211,70 +208,70 @@ export interface Session extends Emitter<SessionEvents> {
 
   /**
    * In a room with `expellers: 'vote'`: votes for banning a player, or (false) withdraws the vote.
-   * It takes more than half of the others, and at least two.
+   * A ban takes more than half of the others, and at least two.
    */
   vote(target: PlayerTarget, stands?: boolean): Promise<ConductOutcome>
 
   /**
    * In a room with `entry: 'invite'`: makes an invitation, a text for `ticket` of `join`. Put it
    * into the fragment of a link, which browsers send to no server. The invitation is on the hub's
-   * disk when the promise resolves, and valid as long as the session lasts.
+   * disk when the promise resolves, and valid until the session ends.
    *
-   * Right after `join`, and while the hub is unreachable, it waits up to 5 s for the hub; then it
-   * is `lost`. It rejects with a HoldfastError: `bad-value`, `left`.
+   * Right after `join`, and while the hub is unreachable, it waits up to 5 s for the hub; then the
+   * outcome is `lost`. The promise rejects with a HoldfastError: `bad-value`, `left`.
    */
   invite(options?: InviteOptions): Promise<InviteOutcome>
 
   /**
-   * Steps a simulation at a fixed rate, 1 to 250 times a second, on the server. Every member calls
-   * this alike, and the step runs on one. When that one dies, the next server continues from the
+   * Steps a simulation on the primary at a fixed rate, 1 to 250 times a second. Every member makes
+   * the same call, and only the primary steps. When it dies, the next primary continues from the
    * state that all members see. A step that throws is skipped, and reported by `on('error')`.
    *
-   * @returns a function that ends it here
+   * @returns a function that ends it on this member
    * @throws HoldfastError `bad-value`, `left`
    */
   simulate(hz: number, step: (step: SimulationStep) => void, options?: SimulateOptions): Stop
 
   /**
-   * The current room as bytes for a file: its players, table, timers and pieces. `from` of `join`
-   * begins a room with them, at any hub. A member without the whole room gets it from the server.
-   * In a room with secrets only the server can export; the room then needs a key (`keepRoom.key`),
-   * and the file is sealed with it.
+   * Exports the room as bytes for a file: its players, table, timers and pieces. `from` of `join`
+   * starts a room with them, at any hub. A member without the whole room gets it from the primary.
+   * In a room with secrets only the primary can export; the room then needs a key (`keepRoom.key`),
+   * which seals the file.
    *
-   * It rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` for more than 4 MB,
-   * `timeout` if no server answers for half a minute, `store` if what it sends is no room.
+   * The promise rejects with a HoldfastError: `left`, `not-ready`, `forbidden`, `full` above 4 MB,
+   * `timeout` if no primary answers for half a minute, `store` if the primary sends no valid room.
    */
   export(): Promise<Uint8Array>
 
-  /** Whether `kick`, `ban` and `pardon` are ours to do: where `vote` is, they are hosts’ alone. */
+  /** Whether this member may `kick`, `ban` and `pardon`; where players `vote`, only hosts may. */
   readonly mayExpel: boolean
 
   /** The banned players. */
   readonly banned: readonly Banned[]
 
-  /** The votes under way. */
+  /** The votes in progress. */
   readonly ballots: readonly Ballot[]
 
   /**
-   * As the server: hands the role to the backup, without a pause. A page does this automatically
-   * when it freezes, and a server when it leaves.
+   * On the primary: hands the role to the backup, without a pause. A page does this automatically
+   * when it freezes, and a primary when it leaves.
    *
-   * @returns false if this member does not serve, or there is no backup
+   * @returns false if this member is not primary, or there is no backup
    * @throws HoldfastError `left`
    */
   handOver(): boolean
 
   /**
-   * Leaves: hands over as the server, and waits until the others know, or as the last member until
-   * the hub has stored the room; 3 s at most. From the call on every method that changes something
-   * fails with `left`, also those of handles; reading goes on. A second call waits for the same.
+   * Leaves; a primary hands over. Waits until the others know, or as the last member until the hub
+   * has stored the room; 3 s at most. From the call on, every method that changes something fails
+   * with `left`, also those of handles; reading goes on. A second call waits for the same.
    */
   leave(): Promise<void>
 
-  /** Leaves, at the end of a block of `await using`. */
+  /** Leaves at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>
 
-  /** Leaves at once; the goodbye may not reach the others. For a page that closes. */
+  /** Leaves at once, for a page that closes; the goodbye may not reach the others. */
   end(why: string): void
 }
 
@@ -284,19 +281,19 @@ export interface SessionDebug {
   figures(): SessionFigures
 
   /**
-   * How old data of types with motion is at each stage of its way to this member (T73): sent by its
-   * owner, received and sent by the server, received and shown here. Made anew at each call.
+   * How old data of types with motion is at each stage of its path to this member (T73): sent by
+   * its owner, received and sent by the primary, received and shown here. Computed at each call.
    */
   ages(): Record<Stage, AgeFigures>
 
-  /** The warping factor of this viewer, 0 to below 1; null for each type’s. @throws `bad-value` */
+  /** Sets this viewer's warp factor, 0 to below 1; null for each type’s. @throws `bad-value` */
   warp(factor: number | null): void
 
   /**
    * Sets simulated network conditions on this member's links, as `condition` of `join` does; null
-   * for none. A large jump of the delay looks like a death, and may change the server.
+   * for none. A large jump of the delay looks like a crash, and may change the primary.
    *
-   * @throws HoldfastError `left`, or `bad-value` that names the word
+   * @throws HoldfastError `left`, or `bad-value` naming the invalid word
    */
   condition(text: string | null): void
 

@@ -1,11 +1,11 @@
 /**
- * A simulation that the server steps at a fixed rate: `session.simulate`.
+ * A simulation that the primary steps at a fixed rate: `session.simulate`.
  *
- * A tick is an instant of session time, which gives it its number, so the next server continues
- * with the tick that is due. The clocks of two servers differ by some milliseconds. So a server
- * steps nothing while its role moves to another, and the new server skips the tick that is just
- * due: no tick is stepped twice. The changes of a step are as safe as any changes, so the next
- * server continues from the state that all members see.
+ * A tick is an instant of session time, which also numbers it, so the next primary continues with
+ * the tick that is due. The clocks of two primaries differ by some milliseconds. So a primary does
+ * not step while its role moves to another, and the new one skips the tick that is just due: no
+ * tick is stepped twice. A step's changes are as safe as any, so the next primary continues from
+ * the state that all members see.
  */
 
 import { badValue, type Millis } from '../machine.ts'
@@ -21,9 +21,9 @@ export const HZ_MAX = 250
 /** Most time that `catchUp` may be. */
 export const CATCH_UP_MAX: Millis = 60_000
 const CATCH_UP_DEFAULT: Millis = 1_000
-/** A server that does not know the time yet checks again after this. */
+/** A primary that does not know the time yet checks again after this. */
 const UNTOLD_MS: Millis = 50
-/** A tick is due this close to its instant, for rounding of float clocks. */
+/** A tick is due this close to its instant, because float clocks round. */
 const NEAR_MS: Millis = 0.01
 
 /** One step of a simulation. */
@@ -34,15 +34,15 @@ export interface SimulationStep {
   readonly now: Millis
   /** The length of a tick, in ms. */
   readonly ms: Millis
-  /** How many ticks before this one were not stepped: more were due than `catchUp` has. */
+  /** How many ticks before this one were skipped, because more were due than `catchUp` allows. */
   readonly skipped: number
 }
 
 /** Options of `simulate`. */
 export interface SimulateOptions {
   /**
-   * Most session time, in ms, that is caught up after the process was frozen: 0 to 60,000, by
-   * default 1,000. Ticks beyond that are skipped; the next step has their number in `skipped`.
+   * Most session time, in ms, that is caught up after the process was frozen: 0 to 60,000. Default
+   * 1,000. Further ticks are skipped, and counted in `skipped` of the next step.
    */
   readonly catchUp?: Millis
 }
@@ -51,7 +51,7 @@ export interface SimulateOptions {
 export interface SimulationHost {
   /** Null once the session is over. */
   memberLoop(): MemberLoop | null
-  /** Whether we serve, hand the role over, or follow another server. */
+  /** Whether this member is primary, hands the role over, or follows another primary. */
   role(): 'serves' | 'hands' | 'follows'
   report: Report
 }
@@ -63,9 +63,9 @@ export class Simulation {
   readonly #ms: Millis
   readonly #most: number
   #alarm: Alarm | null = null
-  /** The last tick that was stepped or skipped; null while another member serves. */
+  /** The last tick that was stepped or skipped; null while another member is primary. */
   #last: number | null = null
-  /** Another member served before. */
+  /** Whether another member was primary before. */
   #isNext = false
   #isOver = false
   #isStepping = false
@@ -87,13 +87,13 @@ export class Simulation {
     this.#most = Math.max(1, Math.floor(catchUp / this.#ms))
   }
 
-  /** Ends it. */
+  /** Ends the simulation. */
   readonly stop: Stop = stopping(() => {
     this.#isOver = true
     this.#alarm?.cancel()
   })
 
-  /** The server changed, or the time became known. */
+  /** Steps what is due; called when the primary changed or the time became known. */
   look(): void {
     const memberLoop = this.#host.memberLoop()
     if (this.#isOver || this.#isStepping || !memberLoop) return

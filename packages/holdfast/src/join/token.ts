@@ -1,11 +1,11 @@
 /**
- * A player's token as text: session, player and the seed of its key; then the key of the room, if
- * any, and the newest point of the room that the hub had on disk:
+ * A player's token as text: session, player and the seed of its key; then the room's key, if any,
+ * and the newest point of the room that the hub had on disk:
  *
  *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<sheets>-<mark>
  *
  * Anyone who has the token is that player, so keep it private: in the storage of a tab, for
- * example. It expires once the player was away for a minute.
+ * example. It expires after the player was away for a minute.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -25,7 +25,7 @@ const POINT = new RegExp(
     `(?<mark>[0-9a-f]{${2 * DIGEST_BYTES}})$`,
 )
 
-/** As text, such as `k3f-1.7.00ff…`. */
+/** The token as text, such as `k3f-1.7.00ff…`. */
 export function formatToken({ session, player, seed, roomKey, point }: Token): string {
   const { epoch, index, sheets, mark } = point ?? {}
   const known = mark ? `${epoch}-${index}-${sheets}-${toHex(mark)}` : ''
@@ -43,7 +43,7 @@ function parsePoint(text: string): Token['point'] {
 }
 
 /**
- * Parses a token. A seed of another length is from an older version, whose sessions are gone: null,
+ * Parses a token. A seed of another length is of an older version, whose sessions are gone: null,
  * as for a new player.
  *
  * @throws HoldfastError code `bad-value`

@@ -1,4 +1,4 @@
-/** Which ciphers and curves a page uses. */
+/** The ciphers and curves of a page. */
 
 import type { Crypto } from '../../ports.ts'
 import { curvesInPage } from './web-curves.ts'
@@ -6,10 +6,10 @@ import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { TAG_BYTES, type Ciphers } from '../../ports.ts'
 import { hashes } from './key-forms.ts'
 
-// For who debugs: a page whose `globalThis.holdfastKeyLog` is a function before it joins has each
-// key of its packets given to it, so that what was captured on its streams can be opened.
+// For debugging: `globalThis.holdfastKeyLog`, if it is a function before the page joins, receives
+// each key of its packets, so that captured streams can be decrypted.
 
-/** Those ciphers, whose keys are told where somebody asks for that. */
+/** The same ciphers, which log their keys if the page requests that. */
 export function logged(ciphers: Ciphers): Ciphers {
   const { holdfastKeyLog: log } = globalThis as { holdfastKeyLog?: (key: Uint8Array) => void }
   if (typeof log !== 'function') return ciphers
@@ -25,12 +25,12 @@ export function logged(ciphers: Ciphers): Ciphers {
   }
 }
 
-// The package @noble/ciphers: for pages, where nothing else seals without making one wait.
+// The package @noble/ciphers: pages have no other synchronous cipher.
 
-// It writes to places that are whole words from the beginning of their memory alone.
+// It writes only to places aligned to whole words of their memory.
 let scratch = new Uint8Array(2048)
 
-/** Its ciphers. */
+/** The ciphers of @noble/ciphers. */
 export const nobleCiphers: Ciphers = {
   name: '@noble/ciphers',
   seal: (key, nonce, data, text, into) => {
@@ -55,7 +55,7 @@ function room(bytes: number): Uint8Array {
   return scratch.subarray(0, bytes)
 }
 
-/** Opens both. */
+/** Opens the ciphers and curves of a page. */
 export async function openInPage(): Promise<Crypto> {
   return { ciphers: logged(nobleCiphers), curves: await curvesInPage() }
 }

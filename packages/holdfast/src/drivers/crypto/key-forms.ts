@@ -1,6 +1,6 @@
 /**
- * Bare keys of 32 bytes in the forms that platforms take them in: PKCS #8 and SubjectPublicKeyInfo
- * in DER (RFC 8410). All such keys begin alike, but for the number of the curve.
+ * Raw keys of 32 bytes in the forms that platforms take: PKCS #8 and SubjectPublicKeyInfo in DER
+ * (RFC 8410). All such keys share a prefix, except for the number of the curve.
  */
 
 import { hmac as keyed } from '@noble/hashes/hmac.js'
@@ -13,12 +13,12 @@ import { toHex } from '../../wire/bytes.ts'
 export const X25519 = 110
 /** The last byte of the object identifier 1.3.101.112. */
 export const ED25519 = 112
-/** How many bytes of a public key's form are before the key. */
+/** Bytes of a public key's form before the key. */
 export const SPKI_BYTES = 12
 
-// A sequence of 46 bytes: version 0, a sequence with the identifier, and in octets the octets.
+// A sequence of 46 bytes: version 0, a sequence with the identifier, and nested octet strings.
 const PRIVATE = [0x30, 46, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0, 4, 34, 4, 32]
-// A sequence of 42 bytes: a sequence with the identifier, and 33 bytes of bits, all of them used.
+// A sequence of 42 bytes: a sequence with the identifier, and a bit string of 33 bytes, all used.
 const PUBLIC = [0x30, 42, 0x30, 5, 6, 3, 0x2b, 0x65, 0, 3, 33, 0]
 
 /** A secret or a seed as PKCS #8. */
@@ -44,7 +44,7 @@ function joined(
   return bytes
 }
 
-/** The part of all ciphers that is no cipher. */
+/** The hash functions that all ciphers share. */
 export const hashes: Pick<Ciphers, 'hash' | 'hmac'> = {
   hash: (bytes) => sha256(bytes),
   hmac: (key, bytes) => keyed(sha256, key, bytes),

@@ -1,20 +1,20 @@
 /**
- * The package libsodium-wrappers: libsodium as WebAssembly, what plain `npm install` gives on Node.
- * Its wrapping functions make arrays at each call; the functions behind them are called here with
- * a place in its memory that is kept, so a packet makes no garbage, in half of the time.
+ * The package libsodium-wrappers: libsodium as WebAssembly, which plain `npm install` brings on
+ * Node. Its wrappers allocate arrays at each call. This file calls the functions behind them with
+ * reused memory, so a packet makes no garbage, in half of the time.
  */
 
 import sodium from 'libsodium-wrappers'
 import { KEY_BYTES, CIPHER_NONCE_BYTES, TAG_BYTES, type Ciphers, type Curves } from '../../ports.ts'
 import { hashes } from './key-forms.ts'
 
-/** The module behind the wrappers. Places and lengths are numbers of bytes in `HEAPU8`. */
+/** The module behind the wrappers. Addresses and lengths are bytes in `HEAPU8`. */
 interface Module {
-  /** Another one when the memory has grown. */
+  /** Replaced when the memory grows. */
   readonly HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(place: number): void
-  // A length of 64 bits is two numbers, the low one first.
+  // A 64-bit length is two numbers, the low one first.
   _crypto_aead_chacha20poly1305_ietf_encrypt(
     ...of: [into: number, lengthInto: number, text: number, low: number, high: number, ...Rest]
   ): number
@@ -26,11 +26,11 @@ interface Module {
 type Rest = [data: number, low: number, high: number, none: number, nonce: number, key: number]
 type Rest2 = [high: number, data: number, low: number, dataHigh: number, nonce: number, key: number]
 
-/** Bytes that fit without asking for more. */
+/** Bytes that fit without a further allocation. */
 const ROOM = 4096
 const SMALL = 64
 
-/** The memory of calls: key and nonce, and in a place of its own what goes in and out. */
+/** Memory of calls: one block for key and nonce, another for input and output. */
 interface Memory {
   readonly module: Module
   readonly fixed: number
@@ -38,7 +38,7 @@ interface Memory {
   room: number
 }
 
-/** Its ciphers, when it has been loaded. */
+/** Loads libsodium. @returns its ciphers */
 export async function libsodium(): Promise<Ciphers> {
   await sodium.ready
   const { libsodium: module } = sodium as unknown as { libsodium: Module }
@@ -70,8 +70,8 @@ export async function libsodium(): Promise<Ciphers> {
 }
 
 /**
- * Its curves. node:crypto's own take three times as long, for it makes an object of each bare key
- * and computes the public one with it.
+ * The curves of libsodium. Those of node:crypto take three times as long: they create an object for
+ * each raw key and compute the public key with it.
  */
 export async function libsodiumCurves(): Promise<Curves> {
   await sodium.ready
@@ -94,7 +94,7 @@ export async function libsodiumCurves(): Promise<Curves> {
   }
 }
 
-/** Lays out a call: what comes in, the data behind it. @returns the place of what comes out */
+/** Writes the input of a call, and the data behind it. @returns the address of the output */
 function lay(
   memory: Memory,
   key: Uint8Array,
@@ -119,6 +119,6 @@ function lay(
 
 function take({ HEAPU8 }: Module, from: number, into: Uint8Array): void {
   if (into.length > SMALL) into.set(HEAPU8.subarray(from, from + into.length))
-  // Of a few bytes it is faster by hand.
+  // A loop is faster for a few bytes.
   else for (let at = 0; at < into.length; at++) into[at] = HEAPU8[from + at]!
 }

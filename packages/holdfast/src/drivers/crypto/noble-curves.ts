@@ -1,9 +1,9 @@
-/** The package @noble/curves, for pages whose platform has none. It is slow, and loaded there. */
+/** The package @noble/curves, which is slow; only pages without WebCrypto's curves load it. */
 
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import type { Curves } from '../../ports.ts'
 
-/** Its curves. */
+/** The curves of @noble/curves. */
 export const nobleCurves: Curves = {
   name: '@noble/curves',
   agree: (secret, point) => {

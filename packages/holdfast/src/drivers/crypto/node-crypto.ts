@@ -1,4 +1,4 @@
-/** The curves of node:crypto, for hubs: they make one object of each key. */
+/** The curves of node:crypto, for hubs, which create the object of a key once. */
 
 import {
   createPrivateKey,
@@ -11,7 +11,7 @@ import {
 import type { Curves, SigningCurves } from '../../ports.ts'
 import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519 } from './key-forms.ts'
 
-/** They make nobody wait; `signing` makes the key of a seed once. */
+/** Synchronous curves; `signing` creates the key of a seed once. */
 export const nodeCurves = {
   name: 'node:crypto',
   agree: (secret, point) => {

@@ -1,6 +1,6 @@
 /**
- * The package sodium-native: libsodium as a binary. It is the fastest there is on Node, and 18
- * megabytes; so it is an optional peer of this package, and taken where somebody installed it.
+ * The package sodium-native: libsodium as a binary. It is the fastest on Node, but takes 18
+ * megabytes; so it is an optional peer dependency, used where it is installed.
  */
 
 import { createRequire } from 'node:module'
@@ -9,12 +9,12 @@ import { hashes } from './key-forms.ts'
 
 type Bytes = Uint8Array
 
-/** What is called of it. */
+/** The functions that we call. */
 interface Sodium {
   crypto_aead_chacha20poly1305_ietf_encrypt(
     ...of: [into: Bytes, text: Bytes, data: Bytes | null, none: null, nonce: Bytes, key: Bytes]
   ): number
-  /** @throws Error if these bytes were not sealed so */
+  /** @throws Error if these bytes were not sealed with these arguments */
   crypto_aead_chacha20poly1305_ietf_decrypt(
     ...of: [into: Bytes, none: null, sealed: Bytes, data: Bytes | null, nonce: Bytes, key: Bytes]
   ): number
@@ -22,7 +22,7 @@ interface Sodium {
 
 const require = createRequire(import.meta.url)
 
-/** Its ciphers; null where it is not installed. @param load  what loads it, for a test */
+/** Its ciphers; null where it is not installed. @param load  loads it; tests replace it */
 export function sodiumNative(load: () => unknown = () => require('sodium-native')): Ciphers | null {
   let sodium: Sodium
   try {

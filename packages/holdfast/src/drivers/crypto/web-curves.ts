@@ -1,12 +1,12 @@
 /**
- * The curves of WebCrypto, which make one wait. Not every platform has them: pages of plain HTTP
- * have no WebCrypto at all, and older ones lack these curves.
+ * The curves of WebCrypto, which are asynchronous. Pages over plain HTTP have no WebCrypto, and
+ * older platforms lack these curves.
  */
 
 import type { Curves } from '../../ports.ts'
 import { ED25519, privateKeyOf, X25519 } from './key-forms.ts'
 
-// An argument of WebCrypto is no memory that others may alter meanwhile; a copy surely is none.
+// WebCrypto's types refuse memory that others may alter meanwhile; a copy surely is none.
 const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes)
 
 /** The platform's curves; null where it does not have both. */
@@ -33,7 +33,7 @@ function secretKey(
   uses: KeyUsage[],
 ): Promise<CryptoKey> {
   const form = privateKeyOf(curve === 'X25519' ? X25519 : ED25519, secret)
-  // The key that signatures are checked by is read out of the one that makes them.
+  // The public key is read from the exported secret key.
   return subtle.importKey('pkcs8', form, { name: curve }, curve === 'Ed25519', uses)
 }
 
@@ -76,7 +76,7 @@ function signing(subtle: SubtleCrypto): Pick<Curves, 'signer' | 'sign' | 'verify
   }
 }
 
-/** The platform's curves; those of a package, which most pages never load, where it has none. */
+/** The platform's curves; without them those of a package, which most pages never load. */
 export async function curvesInPage(): Promise<Curves> {
   return (await webCurves()) ?? (await import('./noble-curves.ts')).nobleCurves
 }

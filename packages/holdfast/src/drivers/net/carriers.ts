@@ -2,10 +2,10 @@
 
 import type { Datagrams } from '../../ports.ts'
 
-/** Addresses whose carrier is remembered. */
+/** Most addresses whose carrier is remembered. */
 const ROUTES_MAX = 4096
 
-/** All carriers as one; the best first, for their addresses are listed in this order. */
+/** All carriers as one. Put the best first: addresses are listed in this order. */
 export function combine(carriers: readonly Datagrams[]): Datagrams {
   const routes = new Map<string, Datagrams>()
   const route = (address: string): Datagrams | null => {
@@ -18,7 +18,7 @@ export function combine(carriers: readonly Datagrams[]): Datagrams {
     return carrier
   }
   return {
-    // Computed at each call, for a carrier may learn its address late.
+    // Computed at each call, because a carrier may learn its address late.
     get addresses() {
       return carriers.flatMap((carrier) => carrier.addresses)
     },

@@ -1,10 +1,10 @@
 /**
- * Network conditions over any carrier of datagrams, in real time or virtual: `faults/` makes for
- * outgoing and, if asked, incoming datagrams the decisions that it makes for the simulated network.
+ * Network conditions over any carrier of datagrams, in real or virtual time. `faults/` decides for
+ * outgoing and, if requested, incoming datagrams as it does for the simulated network.
  *
  *     const weather = new Conditioner(loop, parse('rtt=120,loss=5%,jitter=30'))
  *     const open = weather.condition(openUdp)
- *     weather.change(parse('rtt=40'))           // a slider: holds for what is sent from now on
+ *     weather.change(parse('rtt=40'))           // a slider: applies to later datagrams
  *
  * `rtt` is added to the carrier's own delay, half each way: if only one end is conditioned, both
  * its sending and its receiving are, so that the whole trip counts.
@@ -16,17 +16,15 @@ import type { Millis } from '../../machine.ts'
 import { type Alarm, DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
 import type { Loop, OpenDatagrams } from '../../ports.ts'
 
-/**
- * Most datagrams that one carrier's conditioner holds back; further ones are dropped and counted.
- */
+/** Most datagrams that one carrier's conditioner holds back; more are dropped and counted. */
 export const CONDITIONER_QUEUE_MAX = 8192
 
-/** The direction for which conditions hold. */
+/** The direction that conditions apply to. */
 export type Direction = 'both' | 'out' | 'in'
 
 /** Conditions that may change while carriers run under them. */
 export class Conditioner {
-  /** The fates of datagrams, both ways, since the conditioner was made. */
+  /** Counts of datagrams, both ways, since the conditioner was created. */
   readonly counters = {
     /** Copies that were passed on. */
     passed: 0,
@@ -36,18 +34,18 @@ export class Conditioner {
     duplicated: 0,
     /** Dropped because CONDITIONER_QUEUE_MAX waited. */
     overflowed: 0,
-    /** Given to `send` above DATAGRAM_MAX bytes: dropped. */
+    /** Dropped because `send` got more than DATAGRAM_MAX bytes. */
     oversize: 0,
   }
   readonly loop: Loop
   readonly #seed: number | string | null
   #chance: prng.Prng | null = null
   #conditions: faults.Conditions
-  /** Whether the conditions leave datagrams as they are. */
+  /** Whether the conditions leave datagrams unchanged. */
   quiet: boolean
 
   /**
-   * @param seed if none, one is drawn from the loop; give one to repeat the same random draws
+   * @param seed  drawn from the loop by default; give one to repeat the random draws
    * @throws HoldfastError 'bad-value' for conditions out of their limits
    */
   constructor(
@@ -61,7 +59,7 @@ export class Conditioner {
     this.quiet = faults.isPerfect(this.#conditions)
   }
 
-  /** The present conditions. */
+  /** The current conditions. */
   current(): Readonly<faults.Conditions> {
     return this.#conditions
   }
@@ -77,9 +75,9 @@ export class Conditioner {
   }
 
   /**
-   * The same carrier under these conditions.
+   * Applies these conditions to a carrier.
    *
-   * @param direction 'both' unless the other end is conditioned as well
+   * @param direction  'both' unless the other end is conditioned as well
    */
   condition(open: OpenDatagrams, direction: Direction = 'both'): OpenDatagrams {
     return async (events) => {
@@ -102,12 +100,12 @@ export class Conditioner {
 
 /** One carrier under conditions. */
 class Conditioned implements Datagrams {
-  /** The receiver of the underlying carrier's events. */
+  /** Receives the events of the underlying carrier. */
   readonly under: DatagramEvents
   readonly #weather: Conditioner
   readonly #out: faults.Path | null
   readonly #queue: Queue
-  /** It is opened with our events, and so comes later. */
+  /** Set late, because opening it takes our events. */
   carrier: Datagrams | null = null
   #closed = false
 
@@ -136,7 +134,7 @@ class Conditioned implements Datagrams {
 
   send(to: string, bytes: Uint8Array): void {
     if (this.#closed) return
-    // Holding it back would cost memory, and the carrier would refuse it in the end.
+    // Holding it back would cost memory, only for the carrier to refuse it.
     if (bytes.length > DATAGRAM_MAX) this.#weather.counters.oversize += 1
     else if (this.#passes(this.#out)) this.carrier?.send(to, bytes)
     else this.#hold(this.#out!, bytes, (copy) => this.carrier?.send(to, copy))
@@ -158,7 +156,7 @@ class Conditioned implements Datagrams {
 
   #hold(path: faults.Path, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
     for (const delay of this.#weather.decide(path)) {
-      // Without a delay there is no detour: the datagram keeps the carrier's own order and cost.
+      // A datagram without delay takes no detour, and keeps the carrier's own order and cost.
       if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)
       else {
         this.#weather.counters.passed += 1
@@ -174,7 +172,7 @@ interface Held {
   pass: (copy: Uint8Array) => unknown
 }
 
-/** Datagrams that wait, ordered by the instant at which they go on. */
+/** Waiting datagrams, ordered by the instant at which they go on. */
 class Queue {
   readonly #weather: Conditioner
   readonly #alarm: Alarm

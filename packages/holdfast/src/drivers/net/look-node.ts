@@ -1,6 +1,6 @@
 /**
  * How a Node process examines an address where a WebSocket neither opens nor fails with a reason: a
- * server that leaves a request for an upgrade without an answer, or that wanted TLS and hung up.
+ * server that leaves the upgrade request unanswered, or expects TLS and hangs up.
  */
 
 import http from 'node:http'
@@ -9,7 +9,7 @@ import tls from 'node:tls'
 import type { Look } from '../../ports.ts'
 import { LOOK_MAX_MS, metByError, metByStatus, metOtherScheme, passing } from './met.ts'
 
-/** Examines by an HTTP request, and if that fails by a TLS handshake. */
+/** Tries an HTTP request, and if that fails a TLS handshake. */
 export const lookFromNode: Look = async (url) => {
   const found = await statusOf(url)
   if (typeof found === 'number') return metByStatus(found, url)

@@ -1,17 +1,16 @@
 /**
  * The loop of a browser page: time and randomness.
  *
- * A browser fires the timers of a hidden page once a second, later once a minute; but it delivers
+ * A browser fires a hidden page's timers once a second, later once a minute; but it delivers
  * messages from a worker at once, and does not slow the worker's timers. So one small worker waits
- * for all alarms: the page sends it the time to wait, and it answers when the time has come. The
- * page asks again only for an alarm that is nearer than the one asked for, so an idle page
- * exchanges no messages at all.
+ * for all alarms: the page sends it the wait, and it answers when that has passed. The page asks
+ * again only for a nearer alarm, so an idle page exchanges no messages.
  *
- * The worker's source is a string in a Blob, so a bundler has nothing to do. Where a page may not
- * have it (a Content-Security-Policy without `worker-src blob:`), its own timers do the work, as
- * `ticks` and `trouble` show. They also do until the worker has answered once.
+ * The worker's source is a string in a Blob, so a bundler has nothing to do. The page's own timers
+ * do the work until the worker has answered once, and where the page may not start it (a
+ * Content-Security-Policy without `worker-src blob:`), as `ticks` and `trouble` show.
  *
- * As in Node, no alarm fires before its instant: after an early tick the rest is asked for.
+ * As in Node, no alarm fires before its instant: an early tick requests the rest.
  */
 
 import { assert, type Millis } from '../../machine.ts'
@@ -22,7 +21,7 @@ const RANDOM_PIECE = 65_536
 /** The longest wait of one timer, in milliseconds. */
 const WAIT_MAX = 2 ** 30
 
-/** A wait of zero or less is answered without a timer, for nested timers take 4 ms at least. */
+/** A wait of zero or less takes no timer, because nested timers take at least 4 ms. */
 const WORKER_SOURCE = `
 let timer
 const tick = () => postMessage('tick')
@@ -34,7 +33,7 @@ onmessage = ({ data }) => {
 postMessage('ready')
 `
 
-/** Browsers give no other reason, except on their console. */
+/** Browsers reveal the reason only on their console. */
 const NOT_STARTED =
   "the worker did not start; does the page's Content-Security-Policy have worker-src blob: ?"
 
@@ -51,7 +50,7 @@ function startBlobWorker(source: string): TickWorker {
   try {
     return new Worker(url, { name: 'holdfast-ticks' }) as TickWorker
   } finally {
-    // The worker has taken its source; the URL would keep the Blob for the page's life.
+    // The worker has loaded its source; the URL would keep the Blob for the page's life.
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
 }
@@ -59,7 +58,7 @@ function startBlobWorker(source: string): TickWorker {
 /** The loop of a page. */
 export class BrowserLoop implements Loop {
   readonly #alarms = new Set<PageAlarm>()
-  /** The instant that the ticker was asked for; Infinity for none. */
+  /** The instant requested of the ticker; Infinity for none. */
   #asked: Millis = Infinity
   #worker: TickWorker | null = null
   #ready = false
@@ -98,7 +97,7 @@ export class BrowserLoop implements Loop {
     return new PageAlarm(this, run)
   }
 
-  /** The present source of ticks. */
+  /** The current source of ticks. */
   ticks(): 'worker' | 'timers' {
     return this.#ready ? 'worker' : 'timers'
   }
@@ -117,14 +116,14 @@ export class BrowserLoop implements Loop {
     clearTimeout(this.#timer)
   }
 
-  /** Adds an alarm that was set, which may be nearer than the others. */
+  /** Adds an alarm that was set; it may be the nearest. */
   wake(alarm: PageAlarm): void {
     if (this.#closed) return
     this.#alarms.add(alarm)
     if (alarm.at < this.#asked) this.#ask(alarm.at)
   }
 
-  /** Removes an alarm. The tick that it asked for may come, and finds nothing. */
+  /** Removes an alarm. The tick that it requested may come, and finds nothing. */
   rest(alarm: PageAlarm): void {
     this.#alarms.delete(alarm)
   }
@@ -160,8 +159,7 @@ export class BrowserLoop implements Loop {
     this.#asked = Infinity
     const now = performance.now()
     const due = [...this.#alarms].filter((alarm) => alarm.at <= now)
-    // Alarms that are set while one runs wait for the next tick, or a faulty one would starve the
-    // page.
+    // Alarms set meanwhile wait for the next tick; otherwise a faulty one would starve the page.
     for (const alarm of due.sort((a, b) => a.at - b.at)) {
       if (alarm.at <= now && this.#alarms.delete(alarm)) this.#run(alarm)
     }
@@ -190,7 +188,7 @@ class PageAlarm implements Alarm {
     this.run = run
   }
 
-  /** An instant of Infinity is the same as `cancel`. */
+  /** Infinity cancels the alarm. */
   set(at: Millis): void {
     assert(!Number.isNaN(at), 'an alarm needs an instant')
     this.at = at

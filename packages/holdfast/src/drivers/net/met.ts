@@ -1,7 +1,7 @@
 /**
- * What was found at an address instead of a hub, as a sentence, so that the error for a wrong
- * address names the fault. Node's errors reveal much; a page learns only that no stream could be
- * opened, so it examines the address by `fetch`.
+ * Describes what answers at an address instead of a hub, so that the error for a wrong address
+ * names the fault. Node's errors reveal much; a page learns only that no stream opened, so it
+ * examines the address by `fetch`.
  */
 
 import type { Met } from '../../ports.ts'
@@ -12,12 +12,12 @@ export const LOOK_MAX_MS = 2_000
 /** Statuses of a proxy whose server is away, and of an overloaded server. */
 const PASSING_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
 
-/** Nobody answers now, or the fault is not known: it may pass. */
+/** Nobody answers now, or the fault is unknown: it may pass. */
 export function passing(what: string): Met {
   return { kind: 'passing', what }
 }
 
-/** The fault will still be there when one asks again. */
+/** The fault persists: another attempt would fail too. */
 export function wrong(what: string): Met {
   return { kind: 'wrong', what }
 }
@@ -26,19 +26,19 @@ export function wrong(what: string): Met {
 export function metByStatus(status: number, url: string): Met {
   const answered = `a web server is there, but no hub at this path (it answers ${status})`
   if (PASSING_STATUSES.includes(status)) return passing(answered)
-  // A server that wants TLS answers like this too, if it answers at all.
+  // A server that expects TLS answers like this too, if it answers at all.
   const isPlain = status === 400 && url.startsWith('ws:')
   return wrong(isPlain ? `${answered}; if it wants TLS, name it by https:` : answered)
 }
 
-/** A server with TLS was asked without, or the other way round. */
+/** The server expects TLS and was asked without, or the other way round. */
 export function metOtherScheme(url: string): Met {
   return url.startsWith('wss:')
     ? wrong('the server there speaks no TLS: name it by http: or ws:')
     : wrong('the server there wants TLS: name it by https: or wss:')
 }
 
-/** What an error of Node or of package `ws` reveals; undefined if that is nothing. */
+/** What an error of Node or of package `ws` reveals; undefined for nothing. */
 export function metByError(error: unknown, url: string): Met | undefined {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
   const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]

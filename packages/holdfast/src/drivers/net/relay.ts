@@ -1,9 +1,9 @@
 /**
- * Datagrams through the hub, over the one stream that a member has to it.
+ * Datagrams through the hub, over a member's one stream to it.
  *
  * A stream delivers everything, in order, however late; a late datagram is worthless. So while more
- * than RELAY_BACKLOG_MAX bytes wait in the stream, datagrams are dropped and counted, exactly as a
- * full router would: the link sees loss and slows down, and the next datagrams are fresh.
+ * than RELAY_BACKLOG_MAX bytes wait in the stream, datagrams are dropped and counted, as in a full
+ * router: the link sees loss and slows down, and the next datagrams are fresh.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -11,7 +11,7 @@ import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.t
 import { VARINT_MAX } from '../../wire/bytes.ts'
 import { frameKnock, frameRelay, relayed } from '../../wire/relay.ts'
 
-/** Most bytes that may wait in the hub's stream when a datagram is put behind them. */
+/** Most bytes that may wait in the hub's stream when a datagram is added. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
 
 const NOTHING = new Uint8Array(0)
@@ -21,7 +21,7 @@ function numberOf(parsed: RegExpExecArray | null): number | null {
   return number <= VARINT_MAX ? number : null
 }
 
-/** A datagram for an address of the hub's in its frame; null for the hub itself, and all others. */
+/** Frames a datagram for an address behind the hub; null for the hub itself, and all others. */
 function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
   const peer = numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
   if (peer !== null) return frameRelay(peer, datagram)
@@ -29,7 +29,7 @@ function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
   return caller === null ? null : frameKnock(caller, datagram)
 }
 
-/** Datagrams to any member that is connected to the same hub, and to who asks to be one. */
+/** Datagrams to members connected to the same hub, and to processes that ask to join. */
 export class Relay implements Datagrams {
   addresses: readonly string[] = []
   readonly counters = {
@@ -39,7 +39,7 @@ export class Relay implements Datagrams {
     oversize: 0,
     /** Dropped because too much waited in the stream, or the stream was closed. */
     congested: 0,
-    /** Not sent because the address is none of the hub's, or the relay is closed. */
+    /** Not sent because the address is not behind the hub, or the relay is closed. */
     unreachable: 0,
   }
   readonly #sendFrame: (frame: Uint8Array) => boolean
@@ -48,8 +48,8 @@ export class Relay implements Datagrams {
   #open = true
 
   /**
-   * @param sendFrame  puts one frame on the stream; false if it was not taken
-   * @param backlog    bytes that wait in the stream
+   * @param sendFrame  puts one frame on the stream; false if it was refused
+   * @param backlog  bytes that wait in the stream
    */
   constructor(
     sendFrame: (frame: Uint8Array) => boolean,
@@ -82,12 +82,12 @@ export class Relay implements Datagrams {
     this.#open = false
   }
 
-  /** The hub has sent us our number, which from now on is in `addresses`. */
+  /** The hub assigned our number, which from now on is in `addresses`. */
   named(me: PeerId): void {
     this.addresses = [relayed(me)]
   }
 
-  /** The stream brought a datagram from there. The bytes are valid only during the call. */
+  /** The stream brought a datagram. The bytes are valid only during the call. */
   deliver(from: string, bytes: Uint8Array): void {
     if (!this.#open) return
     this.counters.received += 1

@@ -1,12 +1,12 @@
 /**
- * Detects that nobody listens at a UDP port any more.
+ * Detects that a UDP port was closed.
  *
  * When a process dies, the kernel of its machine answers datagrams for its port with an ICMP error.
  * Only a connected socket gets that error, and the socket that serves all peers is not connected.
- * So each address that we send to regularly gets a second, connected socket, and while we send
- * there an empty datagram is sent on it now and then. The other side drops it; if there is no other
- * side any more, the error comes back within a round trip, long before a timeout could be sure
- * (T36: failure is "ACK timeout or socket write error").
+ * So each address that we send to regularly gets a second, connected socket, which now and then
+ * sends an empty datagram while we send there. The other side drops it; if its process is gone, the
+ * error comes back within a round trip, long before a timeout could be sure (T36: failure is "ACK
+ * timeout or socket write error").
  *
  * A firewall may swallow the error, and an attacker on the path may forge it. So its absence proves
  * nothing, and its presence is only a suspicion.
@@ -17,13 +17,12 @@ import dgram from 'node:dgram'
 /** Least time between two empty datagrams to one address, in milliseconds. */
 const PROBE_MS = 5
 /**
- * Where many addresses are watched the time is so much for each, for a probe costs as much as a
- * packet.
+ * The least time for each watched address when there are many: a probe costs as much as a packet.
  */
 const SHARE_MS = 1.25
-/** Most addresses watched at a time; for further ones only silence shows a death. */
+/** Most addresses watched at a time; at further ones only silence shows a death. */
 const WATCHES_MAX = 64
-/** An address to which nothing was sent for so long makes room. */
+/** An address may be replaced when nothing was sent to it for so long. */
 const IDLE_MS = 5_000
 
 const EMPTY = new Uint8Array(0)
@@ -46,12 +45,12 @@ export class Watches {
   /** Least recently used first. */
   readonly #watches = new Map<string, Watch>()
 
-  /** @param refused  is told of an address at most once for each probe */
+  /** @param refused  called at most once for each probe of an address */
   constructor(refused: (address: string) => void) {
     this.#refused = refused
   }
 
-  /** We send to this address now: probes whether somebody is there, unless it was just probed. */
+  /** Called when we send to this address: probes it, unless it was just probed. */
   probe(address: string, place: Place): void {
     const now = performance.now()
     const watch = this.#watches.get(address) ?? this.#open(now, address, place)

@@ -1,15 +1,15 @@
 /**
  * Datagrams over UDP, for Node.
  *
- * One socket serves all peers. The addresses are literal, so the socket gets a lookup that answers
- * at once, and sends go without a callback: both save a turn of the loop for each datagram.
+ * One socket serves all peers. Addresses are literal, so the socket's lookup answers at once, and
+ * sends have no callback: both save a turn of the loop for each datagram.
  *
- * Node would queue datagrams that the kernel cannot take at once, and keep a reference to the
- * bytes. So a datagram is first copied into a ring of slots, and whenever the ring has gone round
- * while Node still has a queue, datagrams are dropped until the queue has drained: no stale ones
- * pile up, and no slot is overwritten while it waits.
+ * Node would queue datagrams that the kernel cannot take at once, and keep a reference to their
+ * bytes. So a datagram is first copied into a ring of slots. When the ring has gone round while
+ * Node still has a queue, datagrams are dropped until it has drained: no stale ones pile up, and no
+ * waiting slot is overwritten.
  *
- * A second socket detects that nobody listens at a port any more: see udp-watch.ts.
+ * A second socket detects closed ports: see udp-watch.ts.
  */
 
 import dgram from 'node:dgram'
@@ -25,10 +25,10 @@ const RING_SLOTS = 64
 const SOCKET_BUFFER_BYTES: number = 4 * 1024 * 1024
 /** Most addresses whose parsed form is remembered. */
 const TARGETS_MAX = 4096
-/** After so many sends to one address it is watched; strangers who get one answer are not. */
+/** An address is watched after so many sends; strangers who get one answer are not. */
 const WATCHED_AFTER = 4
 
-/** Where a UDP socket is to listen. */
+/** Where a UDP socket listens. */
 export interface UdpOptions {
   /** An IP literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
   host?: string
@@ -46,8 +46,8 @@ export interface UdpPlace {
 }
 
 /**
- * Reads `udp:127.0.0.1:4000` or `udp:[::1]:4000`: an IP literal without a zone and a port from
- * 1 to 65535 without leading zeros. Anything else is null.
+ * Parses `udp:127.0.0.1:4000` or `udp:[::1]:4000`: an IP literal without a zone and a port from 1
+ * to 65535 without leading zeros. Null for anything else.
  */
 export function parseUdpAddress(address: string): UdpPlace | null {
   const parts = /^udp:(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15})):([1-9][0-9]{0,4})$/.exec(address)
@@ -64,10 +64,10 @@ function udpAddress(host: string, port: number): string {
 }
 
 /**
- * Opens a UDP socket when it is called with the events.
+ * Returns a function that opens a UDP socket, whose events it takes.
  *
  * @throws HoldfastError `bad-value` for a host that is no literal or a port out of range; the
- *   promise rejects with `port-taken`, `denied`, or `unreachable` when the host is not ours
+ *   promise rejects with `port-taken`, `port-denied`, or `unreachable` when the host is not ours
  */
 export function openUdp(
   options: UdpOptions = {},
@@ -126,7 +126,7 @@ function refusal(error: NodeJS.ErrnoException, place: string): HoldfastError {
   }
 }
 
-/** Asks for large buffers, and for smaller ones where the system refuses. */
+/** Requests large buffers, and smaller ones where the system refuses. */
 function grow(socket: dgram.Socket): void {
   for (const side of ['setRecvBufferSize', 'setSendBufferSize'] as const) {
     for (let size = SOCKET_BUFFER_BYTES; size >= 64 * 1024; size /= 2) {
@@ -148,7 +148,7 @@ export class UdpDatagrams implements Datagrams {
   readonly counters = {
     sent: 0,
     received: 0,
-    /** Empty ones, by which others check whether our port is open: dropped. */
+    /** Empty ones, with which others probe our port: dropped. */
     probes: 0,
     /** Larger than DATAGRAM_MAX, sent or received: dropped. */
     oversize: 0,
@@ -238,8 +238,7 @@ export class UdpDatagrams implements Datagrams {
       this.#lastPort = port
       this.#lastFrom = udpAddress(host, port)
     }
-    // A plain array, because `slice` of a Buffer does not copy, unlike that of any other
-    // Uint8Array.
+    // A plain array: `slice` of a Buffer does not copy, unlike that of any other Uint8Array.
     const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#events.datagram(this.#lastFrom, plain)
   }

@@ -11,7 +11,7 @@ export const connectWebSocketNode: Connect = connectWith(
     new WebSocket(url, {
       perMessageDeflate: false,
       maxPayload: STREAM_MESSAGE_MAX,
-      // A redirect could lead a member to another hub than the one that it named.
+      // A redirect could lead a member to another hub than it named.
       followRedirects: false,
     }),
   metByError,

@@ -11,9 +11,7 @@ import { STREAM_MESSAGE_MAX, type StreamEvents } from '../../ports.ts'
 const OPEN_MS = 10_000
 /** Close code of RFC 6455: all is well. */
 const NORMAL = 1000
-/**
- * Close codes of RFC 6455: a rule of the other side forbids the stream; it has too many already.
- */
+/** Close codes of RFC 6455: a policy of the other side forbids the stream; it has too many. */
 const FORBIDDEN = 1008
 const TRY_AGAIN_LATER = 1013
 /** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
@@ -37,7 +35,7 @@ export interface WebSocketLike {
 
 /** Makes one WebSocket. @throws when the URL is malformed */
 type MakeWebSocket = (url: string) => WebSocketLike
-/** Reads from an error what was found at that URL, if the error reveals it. */
+/** Reads from an error what answers at that URL, if the error reveals it. */
 type ReadError = (error: unknown, url: string) => Met | undefined
 
 /**
@@ -99,7 +97,7 @@ class ClientStream implements Stream {
     try {
       this.#socket = make(url)
     } catch (error) {
-      // Reported later, for the caller does not have the stream yet.
+      // Reported later, because the caller does not have the stream yet.
       const what = `it cannot be opened from here: ${String(error)}`
       queueMicrotask(() => this.#ended(`${url}: ${what}`, { kind: 'wrong', what }))
       return
@@ -112,13 +110,13 @@ class ClientStream implements Stream {
     this.#listen(this.#socket)
   }
 
-  /** False also while the stream is not yet open. */
+  /** False also before the stream is open. */
   send(bytes: Uint8Array): boolean {
     checkMessage(bytes)
     const socket = this.#socket
     if (this.#state !== 'open' || socket === null || socket.readyState !== 1) return false
     if (socket.bufferedAmount + bytes.length > STREAM_BACKLOG_MAX) return false
-    // Browsers copy, and `ws` copies in order to mask: the caller may use its bytes again.
+    // Browsers copy, and `ws` copies to mask: the caller may reuse its bytes.
     socket.send(bytes as Uint8Array<ArrayBuffer>)
     return true
   }

@@ -1,15 +1,14 @@
 /**
- * SQLite, by the package libsql. The first store that is opened loads it, not the entry point: it
- * brings a binary of some twenty megabytes, which a page, a member or a hub without a file on disk
- * does not need. So it is an optional peer dependency of this package, installed by users who need
- * it.
+ * SQLite, by the package libsql. Opening the first store loads it, not the entry point: it brings a
+ * binary of some twenty megabytes, which a page, a member or a hub without a data file does not
+ * need. So it is an optional peer dependency, which users install when they need it.
  */
 
 import { createRequire } from 'node:module'
 import type Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
 
-/** The version range that package.json has for it, in the form that `npm install` takes. */
+/** Its version range in package.json, in the form that `npm install` takes. */
 export const LIBSQL = 'libsql@^0.5.29'
 
 const require = createRequire(import.meta.url)
@@ -18,7 +17,7 @@ const require = createRequire(import.meta.url)
  * The class of databases.
  *
  * @param load  loads it; a test replaces it, to see the error where libsql is missing
- * @throws HoldfastError `store` where it is not installed, with how to install it
+ * @throws HoldfastError `store` where it is not installed, naming the command that installs it
  */
 export function libsql(load: () => unknown = () => require('libsql')): typeof Database {
   try {
@@ -32,13 +31,13 @@ export function libsql(load: () => unknown = () => require('libsql')): typeof Da
 function whyNot(error: unknown): string {
   const what = 'a store on disk needs the package libsql'
   const [first = ''] = error instanceof Error ? error.message.split('\n') : []
-  // Installed without the binary of this system: npm has left out the optional package.
+  // Installed without this system's binary: npm left out the optional package.
   return first.startsWith("Cannot find module 'libsql'") ? what : `${what}, which says: ${first}`
 }
 
-// A lock beside a file, on an empty file that nobody reads. SQLite's lock on the data file itself
-// is lost as soon as its own process opens that file once more and closes it, for example to copy
-// it: POSIX ends all locks of a process on a file when it closes any descriptor of it.
+// A lock on an empty file beside the data file. SQLite's lock on the data file is lost as soon as
+// its own process opens and closes that file again, for example to copy it: POSIX ends all locks of
+// a process on a file when it closes any descriptor of it.
 
 /** Holds the lock until `release`; the system releases it when the process dies. */
 export class FileLock {

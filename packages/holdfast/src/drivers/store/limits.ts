@@ -1,6 +1,4 @@
-/**
- * The limits of every store: the same keys and sizes, so that none accepts what another refuses.
- */
+/** The limits of every store, so that none accepts what another refuses. */
 
 import { badValue } from '../../machine.ts'
 

@@ -1,4 +1,4 @@
-/** A store that lives as long as its process: for tests, and where no data must be kept. */
+/** A store that lives as long as its process: for tests, and where nothing must be kept. */
 
 import { HoldfastError } from '../../machine.ts'
 import type { Store } from '../../ports.ts'

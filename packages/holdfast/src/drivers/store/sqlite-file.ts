@@ -1,14 +1,14 @@
 /**
- * An SQLite file of our own: opened, distinguished from other files, locked, released.
+ * An SQLite file of Holdfast: opening, recognizing, locking, releasing it.
  *
- * The journal is a write-ahead log and `synchronous` is FULL, so a write returns when the disk has
- * it: neither SIGKILL nor a power cut takes it back, and a write that had not returned is there
- * whole or not at all. The file carries a mark (`application_id`) and the version of its layout
- * (`user_version`), so that we never write into a file of another program.
+ * The journal is a write-ahead log and `synchronous` is FULL, so a write that returned is on disk:
+ * neither SIGKILL nor a power cut takes it back. A write that had not returned is there whole or
+ * not at all. The file carries a mark (`application_id`) and the version of its layout
+ * (`user_version`), so that Holdfast never writes into a file of another program.
  *
  * One process at a time: it holds SQLite's exclusive lock on the file and on an empty one beside it
- * (file-lock.ts), which the system releases when the process dies, however it dies. A third file
- * has the process number. It is no lock; it only lets the error name the holder of the real one.
+ * (`FileLock`), which the system releases when the process dies. A third file has the process
+ * number. It is no lock; it only lets the error name the lock's holder.
  */
 
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -45,12 +45,11 @@ const HEADER_BYTES = 512
 /**
  * Opens the file, or creates it.
  *
- * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
- *   is not ours, damaged, of a newer version, or in use by another process
+ * @throws HoldfastError `store` if the folder is missing or read-only, or the file is not
+ *   Holdfast's, damaged, of a newer version, or in use by another process
  */
 export function openFile(file: string, kind: FileKind): OpenFile {
-  // An absolute path, because SQLite gives names such as `:memory:` and `file:` a meaning of their
-  // own.
+  // Absolute, because SQLite treats names such as `:memory:` and `file:` specially.
   const path = resolve(file)
   checkPlace(path)
   const lock = attempt(path, () => new FileLock(`${path}-lock`))
@@ -67,15 +66,15 @@ export function openFile(file: string, kind: FileKind): OpenFile {
 }
 
 function openDatabase(database: Database.Database, path: string, kind: FileKind): void {
-  // Exclusive from the first access on: otherwise a log needs a second file for its index, and room
-  // for it.
+  // Exclusive from the first access on; otherwise a log needs a second file for its index, and
+  // space for it.
   attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
   const version = attempt(path, () => identify(database, path, kind))
   attempt(path, () => take(database, path, version === null ? kind : null))
   if (version !== null && version < kind.version) upgrade(database, path, kind, version)
 }
 
-/** Closes the file, and lets other processes have it. */
+/** Closes the file and releases its lock. */
 export function closeFile({ database, path, lock }: OpenFile): void {
   // The process number goes first: once the lock is free, another process may write its own.
   rmSync(pidFile(path), { force: true })
@@ -84,7 +83,7 @@ export function closeFile({ database, path, lock }: OpenFile): void {
   lock.release()
 }
 
-/** Rolls back a failed transaction, if any of it is left. */
+/** Rolls back the rest of a failed transaction. */
 export function rollBack({ database }: OpenFile): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK')
@@ -93,7 +92,7 @@ export function rollBack({ database }: OpenFile): void {
   }
 }
 
-/** Errors that can be found before SQLite is asked, which would only report "unable to open". */
+/** Finds errors before SQLite does, which would only report "unable to open". */
 function checkPlace(path: string): void {
   const folder = dirname(path)
   const inFolder = statSync(folder, { throwIfNoEntry: false })
@@ -108,9 +107,8 @@ function checkPlace(path: string): void {
   } catch (error) {
     throw problem(path, `it cannot be written (${codeOf(error)}); choose another place`)
   }
-  // Such a file is shorter than SQLite's header, and SQLite would take it for empty. It is not
-  // opened here to look inside, for closing it would release the lock that this process may hold on
-  // it.
+  // SQLite would take a file shorter than its header for empty. Looking inside is no option:
+  // closing the file would release a lock that this process may hold on it.
   if (found !== undefined && found.size > 0 && found.size < HEADER_BYTES) throw notOurs(path)
 }
 
@@ -127,7 +125,7 @@ function upgrade(database: Database.Database, path: string, kind: FileKind, vers
   }
 }
 
-/** Makes sure that the file is ours, unchanged. @returns its version; null if it is empty */
+/** Checks that the file is Holdfast's. @returns its version; null if it is empty */
 function identify(database: Database.Database, path: string, kind: FileKind): number | null {
   const id = numberOf(database, 'PRAGMA application_id')
   const version = numberOf(database, 'PRAGMA user_version')
@@ -162,14 +160,12 @@ export function useLog(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
 }
 
-/**
- * Writes the content of the log into the file, and syncs it. On a full disk the log stays as it is.
- */
+/** Writes the log into the file, and syncs it; on a full disk the log stays as it is. */
 export function foldLog({ database }: OpenFile): void {
   unlessFull(() => void database.pragma('wal_checkpoint(TRUNCATE)'))
 }
 
-// On a full disk a file can still be read, and written again once there is room.
+// A file on a full disk can still be read, and written again once there is space.
 function unlessFull(act: () => void): void {
   try {
     act()
@@ -193,15 +189,15 @@ export function attempt<Result>(path: string, act: () => Result): Result {
 }
 
 function numberOf(database: Database.Database, query: string): number {
-  // All rows are read, for an unfinished statement keeps a lock.
+  // Reads all rows, because an unfinished statement keeps a lock.
   const rows = database.prepare<unknown[]>(query).raw().all() as [number][]
   return rows[0]?.[0] ?? 0
 }
 
 /**
- * Gives up the lock, which must be ours. libsql closes the file only when the last of its
- * statements has been collected as garbage, so the lock is given up before, which SQLite does
- * when it leaves the write-ahead log, goes back to normal locking and reads once.
+ * Releases the lock, which must be ours. libsql closes the file only when its last statement is
+ * garbage collected. So the lock is released before: SQLite does so when it leaves the write-ahead
+ * log, returns to normal locking and reads once.
  */
 function release(database: Database.Database): void {
   try {
@@ -210,11 +206,11 @@ function release(database: Database.Database): void {
     database.pragma('locking_mode = NORMAL')
     numberOf(database, 'SELECT count(*) FROM sqlite_schema')
   } catch {
-    // The file is damaged: then the garbage collector releases it.
+    // The file is damaged; garbage collection releases the lock.
   }
 }
 
-/** The error as a sentence about that file. */
+/** Explains an error as a sentence about that file. */
 export function explain(error: unknown, path: string): HoldfastError {
   if (error instanceof HoldfastError) return error
   switch (codeOf(error)) {
@@ -235,7 +231,7 @@ export function explain(error: unknown, path: string): HoldfastError {
   }
 }
 
-/** Whether reading, writing or syncing failed; a full disk does not count as that. */
+/** Whether reading, writing or syncing failed; a full disk does not count. */
 export function hasDiskFailed(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_IOERR')
 }

@@ -1,17 +1,16 @@
 /**
- * A store in one SQLite file, which never lets the loop wait for the disk.
+ * A store in one SQLite file that never blocks the loop on the disk.
  *
- * SQLite itself syncs nothing here; this file keeps the order of syncs that makes a write durable,
- * on the threads that Node has for files:
+ * SQLite itself syncs nothing here; this file orders the syncs that make a write durable, on Node's
+ * threads for files:
  *
- *     write       the changes go into the write-ahead log, then the log is synced, then `done`
- *     checkpoint  when the log is long, between two writes: all of it is synced by then, so its
- *                 pages go into the database, which is synced before the next write may begin
- *                 the log anew
+ *     write       changes go into the write-ahead log, the log is synced, `done` is called
+ *     checkpoint  when the log is long, between two writes: the pages of the synced log go into the
+ *                 database, which is synced before the next write may restart the log
  *
  * A failed sync may have lost its data without a second error (Rebello et al., "Can Applications
- * Recover from fsync Failures?", 2020). So after one nothing is written any more: the disk must be
- * examined by a person, and by a process that reads it afresh.
+ * Recover from fsync Failures?", 2020). So after one the store writes nothing more: a person must
+ * examine the disk, and a new process must read it.
  */
 
 import { close, closeSync, fdatasync, fsyncSync, openSync, stat, statSync } from 'node:fs'
@@ -41,9 +40,9 @@ const PUT = `
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`
 /** Writes a page and changes nothing. */
 const TOUCH = `PRAGMA user_version = ${KIND.version}`
-/** Bytes that are written into the log before it goes into the database. */
+/** Most bytes in the log before it goes into the database. */
 const LOG_BYTES_MAX = 1024 * 1024
-/** What a record costs in the log beside its bytes: a page is always written whole. */
+/** A record's cost in the log beside its bytes: SQLite writes whole pages. */
 const RECORD_COST = 4096
 
 /** Syncs a file: Node's own function, or one that a test lets fail. */
@@ -65,12 +64,12 @@ class SqliteStore implements Store {
   readonly #one: Statement
   readonly #put: Statement
   readonly #remove: Statement
-  /** The inode of the file that we opened, to distinguish it from another of its name. */
+  /** The inode of the opened file, to recognize another one of its name. */
   readonly #inode: number
   readonly #database: number
   #log: number | null = null
   #logged = 0
-  /** The callback of the write under way. */
+  /** The callback of the write in flight. */
   #done: Done | null = null
   #broken: HoldfastError | null = null
   /** Whether the last write failed. */
@@ -81,7 +80,7 @@ class SqliteStore implements Store {
     const { database, path } = file
     this.#file = file
     this.#sync = sync
-    // The name is part of errors, which strangers may see: they must not see our folders.
+    // Strangers may see errors, which contain the name: they must not see our folders.
     this.#name = basename(path)
     this.#all = database.prepare<unknown[]>('SELECT key, value FROM records ORDER BY key').raw()
     this.#before = database
@@ -93,7 +92,7 @@ class SqliteStore implements Store {
     database.pragma('synchronous = OFF')
     database.pragma('wal_autocheckpoint = 0')
     this.#inode = statSync(path).ino
-    // Closed after the lock was released, for closing it would release the lock.
+    // Closed after the lock was released, because closing it would release the lock.
     this.#database = openSync(path, 'r+')
   }
 
@@ -107,7 +106,7 @@ class SqliteStore implements Store {
 
   read(key: string): Uint8Array | null {
     this.#check()
-    // All rows are read, for an unfinished statement keeps a lock.
+    // Reads all rows, because an unfinished statement keeps a lock.
     const rows = attempt(this.#file.path, () => this.#one.all(key)) as [value: Uint8Array][]
     return rows[0] ? new Uint8Array(rows[0][0]) : null
   }
@@ -117,10 +116,10 @@ class SqliteStore implements Store {
     checkChanges(changes)
     if (this.#done) throw new HoldfastError('store', 'one write at a time')
     this.#done = done
-    // A disk that took the last write need not take an empty one: only the file is looked for.
+    // After a successful write an empty one only checks that the file exists.
     if (changes.length === 0 && !this.#failed) return this.#stillThere()
     const error = this.#broken ?? this.#commit(changes)
-    // The callback never runs within the call: the caller may still be in the middle of something.
+    // Never call back within the call: the caller may be in the middle of something.
     if (error) queueMicrotask(() => this.#end(error))
     else this.#durable(this.#log!, () => this.#stillThere())
   }
@@ -201,7 +200,7 @@ class SqliteStore implements Store {
     try {
       this.#file.database.pragma('wal_checkpoint(PASSIVE)')
     } catch {
-      // The database cannot grow: the log goes on, and its content is durable.
+      // The database cannot grow; the log goes on, and its content is durable.
       return this.#end(null)
     }
     this.#durable(this.#database, () => this.#end(null))

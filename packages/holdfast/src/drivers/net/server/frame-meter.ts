@@ -1,28 +1,28 @@
 /**
- * The size of an incomplete WebSocket message. Package `ws` keeps the bytes of a frame until the
- * last one has come, and does not report them, so the heads of frames are parsed a second time
- * here. Violations of RFC 6455 are left to `ws`, which closes the stream for them.
+ * Measures incomplete WebSocket messages. Package `ws` keeps the bytes of a frame until the last
+ * one arrived, and does not report them, so this file parses the heads of frames again. Violations
+ * of RFC 6455 are left to `ws`, which closes the stream for them.
  */
 
-/** What a kept chunk of the network costs beside its bytes. */
+/** Cost of a kept network chunk beside its bytes. */
 const CHUNK_OVERHEAD = 256
 
 /** Measures one stream of a client. */
 export class FrameMeter {
-  /** Bytes that are kept for an incomplete message or frame; 0 if there is none. */
+  /** Bytes kept for an incomplete message or frame; 0 if there is none. */
   held = 0
   readonly #head = new Uint8Array(14)
-  /** Bytes of a frame's head that have come, and of its payload that have not. */
+  /** Bytes of a frame's head that have arrived, and of its payload that have not. */
   #headLength = 0
   #payloadLeft = 0
-  /** Whether a frame has come whose message ends with a later one. */
+  /** Whether a message has begun that a later frame ends. */
   #unfinished = false
 
   /** Takes a chunk, cut anywhere. @returns whether it completed a message or frame */
   take(chunk: Uint8Array): boolean {
     let at = 0
     let ended = false
-    // Where the incomplete message begins, or 0 if that was before this chunk.
+    // Where the incomplete message begins; 0 if that was before this chunk.
     let from = 0
     while (at < chunk.length) {
       if (this.#payloadLeft > 0) {

@@ -1,16 +1,16 @@
 /**
  * Origins: which web pages may use our servers.
  *
- * A browser lets every page open WebSockets to every address, also to 127.0.0.1, and with the name
- * of the page's own server in `Origin`. So a hub on a user's machine would be open to each page
- * that the user visits. Two checks prevent that:
+ * A browser lets every page open WebSockets to every address, also to 127.0.0.1, with the name of
+ * the page's own server in `Origin`. So a hub on a user's machine would be open to each page that
+ * the user visits. Two checks prevent that:
  *
- * - **Origin**: the page must come from the server that it speaks to, or from one that was named.
- *   A request without `Origin` is of no page but of a program, which could say what it likes.
- * - **Host**: a page may give its own name an address of this machine while it is shown (DNS
- *   rebinding), and is then of the same origin as we are. Its name betrays it: at a server that
- *   listens on a loopback address alone nobody has business under any name but those of
- *   loopback. A proxy in front that passes on the name under which it was called is named.
+ * - **Origin**: the page must come from the server it speaks to, or from an allowed origin. A
+ *   request without `Origin` comes from a program, which could claim anything.
+ * - **Host**: a page may point its own name at this machine while it is shown (DNS rebinding), and
+ *   then has our origin. Its name betrays it: a server that listens only on a loopback address
+ *   takes only loopback names. A proxy that passes on the name under which it was called must be
+ *   allowed by name.
  */
 
 import { badValue } from '../../../machine.ts'
@@ -24,28 +24,28 @@ export interface Claims {
 /** Why a request is refused. */
 export interface Refusal {
   reason: 'wrongOrigin' | 'wrongHost'
-  /** The status of HTTP. */
+  /** The HTTP status. */
   status: 403 | 421
   /** Begins with `wrong origin` or `wrong host`, as in docs/STANDARD.md. */
   why: string
 }
 
-/** Decides whether a request may come in. */
+/** Decides whether a request is admitted. */
 export interface Gate {
-  /** Null if it may. @param address  where the server listens; '' if that is no IP address */
+  /** Null if it is. @param address  where the server listens; '' if that is no IP address */
   refusal(claims: Claims, address: string): Refusal | null
-  /** Whether the origin was allowed by name, and so may read answers of another origin. */
+  /** Whether the origin is allowed by name, and so may read answers across origins. */
   names(origin: string): boolean
 }
 
-/** The option of our programs that allows more origins; for our functions it is `origins`. */
+/** The command-line option that allows more origins; in code it is `origins`. */
 const CURE = '(--origin)'
 /** Longest origin that is repeated to its sender. */
 const SHOWN_MAX = 56
 
 /**
- * Creates a gate for these origins besides the own one, each such as `https://play.example.com`,
- * `null` for pages without one, or `*` for all.
+ * Creates a gate that admits these origins besides its own, each such as
+ * `https://play.example.com`, `null` for pages without one, or `*` for all.
  *
  * @throws HoldfastError `bad-value` for an invalid origin
  */
@@ -67,7 +67,7 @@ export function createGate(origins: readonly string[]): Gate {
 }
 
 function refuse(reason: Refusal['reason'], status: Refusal['status'], said: string): Refusal {
-  // The text comes from a stranger, and people may read it: characters of no name are replaced.
+  // The text comes from a stranger, and people may read it: unusual characters are replaced.
   const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
   const what = reason === 'wrongHost' ? 'host' : 'origin'
   return {
@@ -85,13 +85,13 @@ function checkOrigin(origin: string): string {
   )
 }
 
-/** An origin as browsers write it: without the port of the scheme, in small letters. */
+/** An origin as browsers write it: in lower case, without the default port of its scheme. */
 function normal(origin: string): string {
   const isUrl = /^https?:\/\/[^/?#@\s]+\/?$/i.test(origin)
   return isUrl && URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
 }
 
-/** The host behind the scheme of an origin; '' if there is none. */
+/** The host of an origin; '' if there is none. */
 function hostOf(origin: string): string {
   const at = origin.indexOf('://')
   return at < 0 ? '' : origin.slice(at + 3)
@@ -113,13 +113,13 @@ function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
   return isThisMachine(host) || hosts.has(nameOf(host))
 }
 
-/** Whether a host, as in the header of a request, means the machine itself. */
+/** Whether the host in a request's header is this machine. */
 export function isThisMachine(host: string): boolean {
   const name = nameOf(host)
   return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** Whether an address, as of a socket or a URL, belongs to this machine alone. */
+/** Whether the address of a socket or URL is a loopback address. */
 export function isLoopback(address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
   return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)

@@ -2,19 +2,19 @@
  * POST requests that pages send as they end (`navigator.sendBeacon`), on a web server that may
  * belong to the application.
  *
- * Node hands each request to every listener, and a listener that answers does not stop the others.
- * So this module takes these requests out in the server's `emit`, which also covers listeners that
- * are added later, and HTTP/2.
+ * Node hands each request to every listener, and an answer does not stop the others. So this module
+ * takes these requests out in the server's `emit`, which also covers listeners added later, and
+ * HTTP/2.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Opening } from '../../../ports.ts'
 import { BEACON_MAX } from '../../../wire/beacon.ts'
 
-/** Takes the body of a request; false if it is none of a page that ended. */
+/** Takes the body of a request; false if it is no beacon. */
 export type TakeBeacon = (body: Uint8Array, opening: Opening) => boolean
 
-/** Keeps POSTs at these paths from all listeners of a server. @returns lets them through again */
+/** Keeps POSTs at these paths from all listeners of a server. @returns a function that ends that */
 export function keepPosts(
   server: Server,
   paths: readonly string[],
@@ -31,11 +31,11 @@ export function keepPosts(
     return true
   }
   server.emit = emitOrKeep as typeof server.emit
-  // Whoever wrapped `emit` behind us calls ours.
+  // A later wrapper of `emit` still calls ours.
   return () => void (keeps = false)
 }
 
-/** Reads a body of BEACON_MAX bytes at most, and answers 204, 400 or 413. */
+/** Reads a body of at most BEACON_MAX bytes, and answers 204, 400 or 413. */
 export function readPost(
   request: IncomingMessage,
   response: ServerResponse,
@@ -58,7 +58,7 @@ export function readPost(
   })
 }
 
-/** Says why a post is not taken, and closes the connection: what is left of it is not read. */
+/** Refuses a post with a reason, and closes the connection without reading the rest. */
 export function answerPost(response: ServerResponse, status: number, why: string): void {
   response.setHeader('Connection', 'close')
   response.setHeader('Content-Type', 'text/plain; charset=utf-8')

@@ -9,16 +9,16 @@ import { FrameMeter } from './frame-meter.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 import { checkMessage, closeSentence } from '../websocket.ts'
 
-/** Most pings in a row without an answer. */
+/** Most unanswered pings in a row. */
 const PINGS_LOST_MAX = 2
-/** A ping is not answered while more bytes than this wait in the stream. */
+/** Pings stay unanswered while more bytes than this wait in the stream. */
 const PONG_BACKLOG_MAX = 64 * 1024
-/** What frames other than messages may cost. */
+/** The budget of frames other than messages. */
 export const NOISE = { max: 32, perSecond: 4 }
-/** A text frame costs one for each so many bytes, beside the one for its frame. */
+/** A text frame costs one, and one more for each so many bytes. */
 const NOISE_BYTES = 1024
 
-/** Messages that may come behind our close: they were on their way. More end the connection. */
+/** Most messages after our close, which were in flight. More end the connection. */
 const LATE_MAX = 64
 
 /** Close code of RFC 6455: all is well. */
@@ -30,30 +30,30 @@ export const POLICY = 1008
 /** Close code of RFC 6455: the server has as many streams as it takes. */
 export const TRY_AGAIN_LATER = 1013
 
-/** The receiver of a stream's state, beside the stream's user. */
+/** Observes a stream, beside its user. */
 export interface Keeper {
   readonly counters: StreamServerCounters
-  /** Reports how many bytes are kept for an incomplete message; 0 when it is complete. */
+  /** Reports the bytes kept for an incomplete message; 0 when it is complete. */
   half(stream: ServerStream, bytes: number): void
-  /** Reports that bytes were sent while more than a few of the earlier ones still wait. */
+  /** Reports bytes sent while more than a few earlier ones still wait. */
   behind(bytes: number): void
   gone(stream: ServerStream): void
 }
 
-/** A WebSocket that was accepted. */
+/** An accepted WebSocket. */
 export class ServerStream implements Stream {
   readonly #connection: WebSocket
   readonly #keeper: Keeper
   readonly #meter = new FrameMeter()
   #open = true
-  /** Messages that came behind our close. */
+  /** Messages that arrived after our close. */
   #late = 0
   /** Why we ended the stream, as a sentence; '' while we did not. */
   #cut = ''
   #pingsLost = 0
   #asked = 0
   readonly #noise = bucket.create(0, NOISE)
-  /** Bytes that were sent; up to which of them the wait is measured, and since when. */
+  /** Bytes sent; how many of them the wait is measured for, and since when. */
   #written = 0
   #mark = 0
   #markedAt = 0
@@ -103,16 +103,13 @@ export class ServerStream implements Stream {
     this.shut(closing.kind === 'full' ? TRY_AGAIN_LATER : POLICY, why)
   }
 
-  /** Closes the stream on behalf of its user, who gets no event. */
+  /** Closes the stream for its user, who gets no event. */
   shut(code: number, why: string): void {
     if (!this.#settle()) return
     this.#connection.close(code, why)
   }
 
-  /**
-   * Ends the stream at once, whatever waits in it; its user gets the reason. @returns false if it
-   * had ended
-   */
+  /** Ends the stream at once, whatever waits in it, and says why. @returns false if it had ended */
   cut(why: string): boolean {
     if (!this.#open || this.#cut !== '') return false
     this.#cut = why
@@ -133,7 +130,7 @@ export class ServerStream implements Stream {
     }
   }
 
-  /** How long the oldest sent byte has waited, in milliseconds; measured at each call. */
+  /** How long the oldest unread byte has waited, in milliseconds; measured at each call. */
   unreadMs(now: number): number {
     const left = this.#written - this.#connection.bufferedAmount
     if (left >= this.#mark) {
@@ -143,7 +140,7 @@ export class ServerStream implements Stream {
     return left >= this.#written ? 0 : now - this.#markedAt
   }
 
-  // Counts bytes as `ws` counts buffered ones: with the head of the frame, which has no mask.
+  // Counts bytes as `bufferedAmount` does: with the frame's head, which has no mask.
   #wrote(length: number): void {
     this.#written += length + (length < 126 ? 2 : length < 0x10000 ? 4 : 10)
   }
@@ -164,7 +161,7 @@ export class ServerStream implements Stream {
     this.#spend(1 + ownBytes(data).length / NOISE_BYTES)
   }
 
-  // Reading what nobody wants costs as much as reading what somebody does.
+  // A late message costs as much to read as any.
   #cameLate(): void {
     if (++this.#late > LATE_MAX) this.#connection.terminate()
   }
@@ -181,7 +178,7 @@ export class ServerStream implements Stream {
     else this.#spend(1)
   }
 
-  /** Pays for a frame that is no message. @returns false if the stream ends for it */
+  /** Pays for a frame that is no message. @returns false if that ends the stream */
   #spend(cost: number): boolean {
     if (!this.#open || this.#cut !== '') return false
     if (bucket.take(this.#noise, NOISE, performance.now(), cost)) return true
@@ -189,7 +186,7 @@ export class ServerStream implements Stream {
     return false
   }
 
-  /** False if the stream had been closed before. */
+  /** Marks the stream as closed. @returns false if it was */
   #settle(): boolean {
     const was = this.#open
     this.#open = false

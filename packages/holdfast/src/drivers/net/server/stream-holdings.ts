@@ -1,13 +1,13 @@
 /**
- * Memory that clients make a server keep for them: incomplete messages, and bytes that they do not
- * read. Each has a time limit, and all together have a size limit, or some hundred streams that
- * each keep to their own limit would fill the memory of all.
+ * Server memory that clients occupy: incomplete messages, and bytes that they do not read. Each has
+ * a time limit, and all together have a size limit; otherwise some hundred streams, each within its
+ * own limit, would fill the memory.
  */
 
 import type { ServerStream } from './server-stream.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 
-/** Messages that have begun, oldest first. */
+/** Incomplete messages, oldest first. */
 export class Halves {
   readonly #counters: StreamServerCounters
   readonly #ms: number
@@ -21,7 +21,7 @@ export class Halves {
     this.#bytesMax = bytesMax
   }
 
-  /** Notes how many bytes are kept for a stream's incomplete message; 0 for none. */
+  /** Records the bytes kept for a stream's incomplete message; 0 for none. */
   note(stream: ServerStream, bytes: number): void {
     const known = this.#held.get(stream)
     this.#bytes += bytes - (known?.bytes ?? 0)
@@ -48,7 +48,7 @@ export class Halves {
   }
 }
 
-/** Sent bytes that were not read. */
+/** Sent bytes that were not read yet. */
 export class Unread {
   readonly #counters: StreamServerCounters
   readonly #ms: number
@@ -65,13 +65,13 @@ export class Unread {
     this.#bytesMax = bytesMax
   }
 
-  /** Notes bytes that were sent to a stream that is behind. @returns whether to sweep now */
+  /** Counts bytes sent to a stream that is behind. @returns whether to sweep now */
   add(bytes: number): boolean {
     this.#bytes += bytes
     return this.#bytes > this.#bytesMax
   }
 
-  /** Examines all streams: ends those that do not read, and the fullest while there is too much. */
+  /** Ends streams that do not read, and the fullest ones while there is too much. */
   sweep(now: number, streams: Iterable<ServerStream>): void {
     const full: ServerStream[] = []
     this.#bytes = 0
@@ -85,7 +85,7 @@ export class Unread {
     if (this.#bytes <= this.#bytesMax) return
     full.sort((a, b) => b.backlog() - a.backlog())
     for (const stream of full) {
-      // Down to half, or the next byte would be a reason to examine all of them again.
+      // Down to half; otherwise the next byte could require another sweep.
       if (this.#bytes <= this.#bytesMax / 2) return
       this.#bytes -= stream.backlog()
       this.#end(stream, 'too much of what was sent was not read')

@@ -1,4 +1,4 @@
-/** Web servers with TLS: for requests, and for the streams on them. */
+/** Web servers with TLS, for requests and streams. */
 
 import type { RequestListener, ServerOptions } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -8,10 +8,10 @@ import type { Certificate, Pem } from '../../../ports.ts'
 import { isLoopback } from './origins.ts'
 import { addressOf, type WebServer } from './websocket-server.ts'
 
-/** How long a client may take for the handshake of TLS. */
+/** How long a client may take for the TLS handshake. */
 const TLS_MS: Millis = 10_000
 
-/** Creates a server with TLS. @param option  that names both @throws HoldfastError `bad-value` */
+/** Creates a server with TLS; errors name the option. @throws HoldfastError `bad-value` */
 export function createSecureServer(
   certificate: Certificate,
   option: string,
@@ -23,12 +23,12 @@ export function createSecureServer(
   )
 }
 
-/** Shows another certificate from now on; connections stay. @throws HoldfastError `bad-value` */
+/** Replaces the certificate; connections stay. @throws HoldfastError `bad-value` */
 export function renew(server: Server, certificate: Certificate, option: string): void {
   checked(option, () => server.setSecureContext(textsOf(certificate)))
 }
 
-/** Whether what connects to this server speaks TLS with it. */
+/** Whether connections to this server use TLS. */
 export function isSecure(server: object): server is Server {
   return server instanceof TlsServer
 }
@@ -41,7 +41,7 @@ function checked<Result>(option: string, verb: () => Result): Result {
   }
 }
 
-// The types of Node want a buffer where bytes do.
+// Node's types want a buffer where bytes would do.
 function textsOf({ cert, key }: Certificate): { cert: string; key: string } {
   return { cert: textOf(cert), key: textOf(key) }
 }
@@ -51,11 +51,11 @@ function textOf(pem: Pem): string {
 }
 
 /**
- * Says, once a server listens beyond this machine without TLS, that who is on the way reads and
- * changes what passes.
+ * Warns once a server listens beyond this machine without TLS: anyone on the path can read and
+ * change the traffic.
  *
- * @param sentence  hears where it listens
- * @returns no longer looks
+ * @param sentence  called with the address
+ * @returns a function that ends the watch
  */
 export function whenBare(given: WebServer, sentence: (address: string) => void): () => void {
   const server = given as Server

@@ -1,4 +1,4 @@
-/** Doors for streams: on a port of their own, with TLS or without, or on a server that is there. */
+/** Listeners for streams: on their own port, with TLS or without, or on an existing server. */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -44,7 +44,7 @@ function refuseRequest(
   response.writeHead(404).end()
 }
 
-/** Streams on a server of somebody else, whose requests and other paths stay what they are. */
+/** Streams on the application's server, whose requests and other paths stay untouched. */
 function share({ server: given, path, origins }: SharedDoor, accept: Accept): Listening {
   const server = given as Server
   const streams = acceptStreams(server as WebServer, { path, origins, accept, waitingMax: 0 })

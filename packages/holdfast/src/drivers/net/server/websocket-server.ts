@@ -3,13 +3,13 @@
  *
  * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection that
  * has not sent a whole request head is `waiting`: it is closed after `handshakeMs`, and when
- * `waitingMax` of them wait, the oldest goes. The oldest and not the newest, because an honest
- * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
- * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
- * looks alive for hours. A stream over `connectionsMax` is accepted and closed with code 1013,
- * since a browser shows close codes to its page but not HTTP statuses; so is one of a page that may
- * not come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open
- * streams cost, and server-stream.ts their frames beside messages.
+ * `waitingMax` of them wait, the oldest goes. An honest client needs milliseconds and an attacker
+ * hoards connections, so honest ones still get in. Accepted streams are pinged, because a TCP
+ * connection whose other end lost power looks alive for hours. A stream over `connectionsMax` is
+ * accepted and closed with code 1013, since browsers show close codes to pages but not HTTP
+ * statuses; a stream of a page that may not connect (origins.ts) is closed with 1008.
+ * stream-holdings.ts limits the memory of open streams, and server-stream.ts their frames beside
+ * messages.
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -27,16 +27,13 @@ import { answerPost, keepPosts, readPost, type TakeBeacon } from './posts.ts'
 import { NO_STREAMS, type StreamServerCounters } from './stream-counters.ts'
 import { Halves, Unread } from './stream-holdings.ts'
 
-/** The limits of a server of streams, unless its options have others. */
+/** Default limits of a stream server. */
 export const LIMITS = {
   /** Most streams at a time. */
   connectionsMax: 10_000,
-  /**
-   * Most TCP connections at a time that have not sent a whole request head; 0 where the server
-   * limits them itself.
-   */
+  /** Most TCP connections without a whole request head; 0 where the server limits them itself. */
   waitingMax: 1_000,
-  /** How long they may take for the head, in milliseconds. */
+  /** How long the head may take, in milliseconds. */
   handshakeMs: 10_000,
   /** Time between pings, in milliseconds; a stream is dead after two without an answer. */
   pingMs: 5_000,
@@ -44,53 +41,53 @@ export const LIMITS = {
   halfMs: 10_000,
   /** Most bytes of all incomplete messages. */
   halfBytesMax: 32 * 1024 * 1024,
-  /** How long a byte that was sent may wait to be read, in milliseconds. */
+  /** How long a sent byte may wait to be read, in milliseconds. */
   unreadMs: 30_000,
-  /** Most bytes of all streams that wait to be read. */
+  /** Most unread bytes of all streams. */
   unreadBytesMax: 128 * 1024 * 1024,
-  /** Time between two checks of the memory that streams cost, in milliseconds. */
+  /** Time between two checks of the memory of streams, in milliseconds. */
   sweepMs: 1_000,
 }
-/** A check that comes so many times later than it should follows on a stall. */
+/** A check so many times later than its interval follows a stall. */
 const SWEEPS_LATE = 3
-/** How long the other side may take to agree to our close, in milliseconds. */
+/** How long the other side may take to confirm our close, in milliseconds. */
 const CLOSE_MS = 2_000
-/** Most pieces of one message. */
+/** Most fragments of one message. */
 const FRAGMENTS_MAX = 1024
-/** Most chunks of the network that are held while a message is incomplete. */
+/** Most network chunks held while a message is incomplete. */
 const CHUNKS_MAX = 16 * 1024
 
 /** The options for accepting streams. */
 export interface StreamServerOptions extends Partial<typeof LIMITS> {
   /**
-   * Where clients connect, such as `/hub`. A request for an upgrade at another path is left to
-   * other listeners on this server; without any, it gets 404.
+   * Where clients connect, such as `/hub`. Upgrade requests at other paths are left to other
+   * listeners of this server; without any they get 404.
    */
   path: string | readonly string[]
-  /** A stream has opened; `remote` is the IP address at its other end, before trusted proxies. */
+  /** Called for each stream; `remote` is the IP address at its far end, before trusted proxies. */
   accept: Accept
   /**
-   * Takes the body of a POST at such a path, which nobody else on this server then hears of: what a
-   * page said as it ended. False if it is none. Default: such a request is not taken.
+   * Takes the body of a POST at such a path, which other listeners of this server do not see: the
+   * last message of a page. False if it is no beacon. By default such requests are not taken.
    */
   beacon?: TakeBeacon
-  /** Whose `X-Forwarded-For` counts; default nobody's. */
+  /** Proxies whose `X-Forwarded-For` counts; by default none. */
   trust?: Trust
-  /** A request said that it came through a proxy, and nobody trusts it. */
+  /** Called when a request claims to come through a proxy that is not trusted. */
   untrusted?: () => void
-  /** The origins whose pages may open streams beside the server's own; see origins.ts. */
+  /** Origins whose pages may open streams, beside the server's own; see origins.ts. */
   origins?: readonly string[]
 }
 
 /**
- * An acceptor of streams. The types of who uses it, a hub's among them, are whole without those of
- * package `ws`, which only the class behind it names.
+ * Accepts streams. Only the class behind it names types of package `ws`, so that users of this
+ * type, such as a hub, do not need them.
  */
 export interface StreamServer {
   readonly counters: Readonly<StreamServerCounters>
-  /** Streams that are open now. */
+  /** The number of open streams. */
   open(): number
-  /** TCP connections that have not sent a whole request head. */
+  /** The number of TCP connections without a whole request head. */
   waiting(): number
   /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
   close(): void
@@ -98,7 +95,7 @@ export interface StreamServer {
 
 /** Lets clients open streams at a path of this server, until `close`. */
 export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
-  // All of these servers have the events of an HTTP server, though the types of HTTP/2 lack them.
+  // All of these servers have the events of an HTTP server, though HTTP/2's types lack them.
   return new Door(server as Server, options)
 }
 
@@ -156,17 +153,14 @@ class Door implements StreamServer, Keeper {
     this.#pingOn()
   }
 
-  /** Streams that are open now. */
   open(): number {
     return this.#streams.size
   }
 
-  /** TCP connections that have not sent a whole request head. */
   waiting(): number {
     return this.#queue.size
   }
 
-  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
   close(): void {
     clearInterval(this.#sweeping)
     clearTimeout(this.#pinging)
@@ -208,7 +202,7 @@ class Door implements StreamServer, Keeper {
     })
   }
 
-  // Judged as a stream is.
+  // A POST passes the same gate as a stream.
   #post(take: TakeBeacon, request: IncomingMessage, response: ServerResponse): void {
     this.#queue.leave(request.socket)
     const refusal = this.#gate.refusal(request.headers, addressOf(this.#server))
@@ -221,7 +215,7 @@ class Door implements StreamServer, Keeper {
     readPost(request, response, (body) => take(body, { remote }))
   }
 
-  /** Whether no listener can want the path, and this acceptor is the one to refuse it. */
+  /** Whether no listener can want the path, so that this acceptor refuses it. */
   #isNobodys(path: string): boolean {
     const [first] = this.#doors
     if (first !== this || this.#server.listenerCount('upgrade') > this.#doors.size) return false
@@ -263,8 +257,7 @@ class Door implements StreamServer, Keeper {
     const now = performance.now()
     const late = now - this.#sweptAt > SWEEPS_LATE * this.#options.sweepMs
     this.#sweptAt = now
-    // After a stall, bytes that have come are not read yet, and would count as if they had not
-    // come.
+    // After a stall, bytes that arrived are not read yet and would count as missing.
     if (late) return
     this.#halves.sweep(now)
     this.#unread.sweep(now, this.#streams)
@@ -274,7 +267,7 @@ class Door implements StreamServer, Keeper {
 /**
  * The address that a request came from; see `clientOf`.
  *
- * @param untrusted  is called where the request says that it came through a proxy in vain
+ * @param untrusted  called when the request claims a proxy that is not trusted
  */
 export function remoteOf(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
@@ -289,7 +282,7 @@ export function remoteOf(
 }
 
 function createSockets(): WebSocketServer {
-  // Package `ws` knows these limits, its types do not yet.
+  // Package `ws` has these limits; its types do not yet.
   const bounds = {
     maxFragments: FRAGMENTS_MAX,
     maxBufferedChunks: CHUNKS_MAX,
@@ -300,7 +293,7 @@ function createSockets(): WebSocketServer {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: STREAM_MESSAGE_MAX,
-    // We answer pings ourselves, or a client that pings and never reads would fill our memory.
+    // `ServerStream` answers pings: clients that ping and never read would fill our memory.
     autoPong: false,
     ...bounds,
   })
@@ -320,15 +313,15 @@ function turnAway(connection: WebSocket, code: number, why: string): void {
   connection.close(code, why)
 }
 
-/** The IP address at which a server listens; '' if there is none, as for the name of a pipe. */
+/** The IP address at which a server listens; '' if there is none, as for a pipe. */
 export function addressOf(server: Pick<Server, 'address'>): string {
   const at = server.address()
   return typeof at === 'object' && at !== null ? at.address : ''
 }
 
 /**
- * TCP connections that have not sent a whole request head, oldest first. They are known by their
- * other end, for the socket of a request over TLS is another one than that of its connection.
+ * TCP connections without a whole request head, oldest first. Keyed by their other end, because
+ * over TLS a request's socket differs from its connection's.
  */
 class WaitingRoom {
   readonly #counters: StreamServerCounters
