@@ -73,7 +73,7 @@ export class PendingOperations {
   ask(channel: number, request: OperationRequest): void {
     const memberLoop = this.#memberLoop()
     if (!memberLoop) {
-      return request.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
+      return request.reject(new HoldfastError('left', 'not sent: the session was left'))
     }
     // Before `submit`: in a session of one the outcome arrives before `submit` returns.
     const seq = memberLoop.member.session.client.nextSeq

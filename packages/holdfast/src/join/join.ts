@@ -60,9 +60,9 @@ export interface JoinOptions {
    */
   primaries?: 'all' | 'hosts'
   /**
-   * The credential for a room that not everybody may join, which also limits what its bearer may do
-   * there: text from `mintTicket`, `holdfast ticket` or `session.invite`. A player who joined with
-   * it rejoins without it. It may carry the room's key for `keepRoom`; the hub does not get that.
+   * The credential for a room that not everybody may join, which also defines what its bearer may
+   * do there: text from `mintTicket`, `holdfast ticket` or `session.invite`. A player who joined
+   * with it rejoins without it. It may carry the room's key for `keepRoom`; the hub never gets it.
    */
   ticket?: string
   /**
@@ -73,7 +73,7 @@ export interface JoinOptions {
   serves?: boolean
   /**
    * Joins to watch: sees what a player without secrets sees, changes nothing, is never primary, and
-   * counts to `watchersMax` instead of `playersMax`. A ticket to watch does the same.
+   * counts towards `watchersMax` instead of `playersMax`. A ticket to watch does the same.
    */
   watch?: boolean
   /** Most members that watch, if this call creates the session: 0 to 255. Default 16. */
@@ -84,8 +84,8 @@ export interface JoinOptions {
    */
   objectsPerPlayer?: number
   /**
-   * Who may join, if this call creates the session: everybody (`open`, default), or those whom a
-   * player there invited (`invite`: see `session.invite`). A hub may also require tickets.
+   * Who may join, if this call creates the session: everybody (`open`, default), or players
+   * invited by one there (`invite`: see `session.invite`). A hub may also require tickets.
    */
   entry?: 'open' | 'invite'
   /**

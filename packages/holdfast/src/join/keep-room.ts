@@ -69,7 +69,7 @@ export function keepingOf(
   const key = text === undefined ? carried : keyOf(text)
   if (!hides || key) return { terms, key }
   if (given === undefined) return { terms: [], key: null }
-  throw badValue('keepRoom takes a key where what is kept has secrets: see newRoomKey')
+  throw badValue('keepRoom needs a key in a room with secrets: see newRoomKey')
 }
 
 function keyOf(text: unknown): Uint8Array {
@@ -80,7 +80,7 @@ function keyOf(text: unknown): Uint8Array {
 
 /** The error of a room that is not kept, as the session reports it. */
 export function notKept(why: string): HoldfastError {
-  return new HoldfastError('store', `this room is not kept just now: ${why}`)
+  return new HoldfastError('store', `this room cannot be stored now: ${why}`)
 }
 
 function minutesOf(time: unknown): number {

@@ -92,7 +92,7 @@ function outcomeOf(bytes: Uint8Array): ConductOutcome {
   if (bytes.length === 0) return { ok: true, value: undefined }
   const outcome = decode(moderationOutcome, bytes)
   if (outcome?.done) return { ok: true, value: undefined }
-  return refused('refused', outcome?.why ?? 'whoever serves knows nothing of that')
+  return refused('refused', outcome?.why ?? 'the primary does not know this request')
 }
 
 /** The number of a player. @throws HoldfastError code `bad-value` */

@@ -60,7 +60,7 @@ export class Exports {
     const { bytes } = event
     if (this.#waiting.length === 0) return
     if (!bytes) return this.#alarm?.set(memberLoop!.loop.now() + AGAIN_MS)
-    if ('why' in readSaved(bytes)) return this.#fail('store', 'what whoever serves sent is no room')
+    if ('why' in readSaved(bytes)) return this.#fail('store', 'the primary sent no valid room')
     for (const waiting of this.#end()) waiting.resolve(bytes)
   }
 

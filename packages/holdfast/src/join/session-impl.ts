@@ -473,7 +473,7 @@ export class SessionImpl implements InternalSession {
       case 'done':
         return this.#operations.onOutcome(event.seq, event.outcome)
       case 'unknown':
-        return this.#operations.forget(event.seqs, 'the session forgot us')
+        return this.#operations.forget(event.seqs, 'the session no longer knows this member')
       case 'away':
         return this.#onAway(event.members)
       case 'lost':

@@ -61,7 +61,7 @@ export function offerMail(session: Session, box: Mailbox): Stop {
   desk.offered = box
   return stopping(() => {
     if (desk.offered === box) desk.offered = null
-    for (const end of desk.ends.values()) if (!end.dialled) end.hangUp('it is offered no more')
+    for (const end of desk.ends.values()) if (!end.dialled) end.hangUp('it is no longer offered')
   })
 }
 
@@ -94,7 +94,7 @@ function deskOf(session: Session): Desk {
   session.answer(letters, (word, by) => hear(desk, word, by))
   session.on('members', (members) => {
     for (const end of desk.ends.values()) {
-      if (!members.some(({ inc }) => inc === end.to?.inc)) end.hangUp('that member went')
+      if (!members.some(({ inc }) => inc === end.to?.inc)) end.hangUp('that member left')
     }
   })
   return desk
@@ -208,7 +208,7 @@ class End implements Stream {
       session.call(this.to!, letters, word).then(
         (taken) => {
           if (!taken.ok) return this.hangUp(taken.reason)
-          if (!taken.value) return this.hangUp('the other end knows it no more')
+          if (!taken.value) return this.hangUp('the other end no longer knows it')
           this.#underWay--
           this.#waiting -= (word.text.length * 3) / 4
           if (this.#queue.length === 0 && this.#underWay === 0) this.#waiting = 0
@@ -221,7 +221,7 @@ class End implements Stream {
 
   /** Takes a frame. @returns false if it ends the stream */
   hear({ n, more, text }: Word): boolean {
-    if (n !== this.#heard + 1) return this.#fault('a word of it is missing')
+    if (n !== this.#heard + 1) return this.#fault('a part of it is missing')
     this.#heard = n
     const part = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
     this.#parts.push(part)

@@ -95,7 +95,7 @@ export interface Session extends Emitter<SessionEvents> {
 
   /**
    * Whether all state from before this member has arrived. `join` waits up to 15 s for it; on a
-   * slow path the rest arrives later, and then the event `complete`.
+   * slow path the rest arrives later, and `complete` is emitted then.
    */
   readonly complete: boolean
 

@@ -54,7 +54,7 @@ export function metByError(error: unknown, url: string): Met | undefined {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'ETIMEDOUT':
-      return passing(`no way leads there (${code})`)
+      return passing(`no route leads there (${code})`)
     default:
       return metByTls(code, message, url)
   }

@@ -220,7 +220,7 @@ export function explain(error: unknown, path: string): HoldfastError {
     case 'SQLITE_NOTADB':
       return notOurs(path)
     case 'SQLITE_CORRUPT':
-      return problem(path, 'it is damaged; restore a copy, or move it away to start anew')
+      return problem(path, 'it is damaged; restore a copy, or move it away to start afresh')
     case 'SQLITE_FULL':
       return problem(path, 'the disk is full; nothing of this write was kept')
     case 'SQLITE_READONLY':

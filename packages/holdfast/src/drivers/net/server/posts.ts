@@ -54,7 +54,7 @@ export function readPost(
   request.on('end', () => {
     if (isTooLong()) return
     if (take(new Uint8Array(Buffer.concat(parts)))) return void response.writeHead(204).end()
-    answerPost(response, 400, 'a beacon is what a page says to its hub as it ends: this is none')
+    answerPost(response, 400, 'this is no beacon, which a page sends to its hub as it ends')
   })
 }
 
