@@ -1,12 +1,12 @@
 /**
  * The types that all modules share. This file imports only the list of codes.
  *
- * A protocol module is named by a noun: one type of plain data and a handful of functions whose
- * parameters are `(state, now, …, out)`, or one `Turn` that has these three. Time comes in as an
- * argument, effects go out through a sink (a seal alone has its sink from the start), so the same
- * code runs on real sockets, in the seeded simulator and under the model checker. State is plain
- * data (numbers, strings, arrays, objects, Map, Set, typed arrays): it can be cloned, saved, sent
- * and compared. Beside it a module has its rules, see `rulesOf`.
+ * A protocol module, named by a noun, is one type of plain data and a few functions with the
+ * parameters `(state, now, …, out)`, or one `Turn` that holds these three. Time is an argument and
+ * effects go to a sink (only a seal gets its sink at creation), so the same code runs on real
+ * sockets, in the seeded simulator and under the model checker. State is plain data (numbers,
+ * strings, arrays, objects, Map, Set, typed arrays): it can be cloned, saved, sent and compared. A
+ * module also has rules, see `rulesOf`.
  */
 
 import type { ErrorCode } from './codes.ts'
@@ -16,52 +16,49 @@ export type { ErrorCode } from './codes.ts'
 /** An instant or a span in milliseconds on the monotonic clock of one process. */
 export type Millis = number
 
-/**
- * A member of a session: the number of its incarnation, given at JOIN and never used again.
- * 0 stands for the hub.
- */
+/** A member of a session: its incarnation number, given at JOIN, never reused. 0 is the hub. */
 export type PeerId = number
 
 /** Most members of one session. */
 export const MEMBERS_MAX = 256
-/** Members are numbered below this: objects are named by these numbers. */
+/** Member numbers are below this; object names contain them. */
 export const INC_MAX: number = 2 ** 20
 /** Longest name of a game, a room or a player, in bytes of UTF-8. */
 export const NAME_MAX = 64
 
-/** What a player may do in a session, as bits of one number. */
+/** A player's rights in a session, as bits of one number. */
 export const RIGHTS = {
-  /** Take part; and serve, where not hosts alone may. */
+  /** Take part, and serve unless only hosts may. */
   play: 1,
-  /** See what players without secrets see, and change nothing. */
+  /** See what players without secrets see; change nothing. */
   watch: 2,
-  /** Serve where hosts alone may. */
+  /** Serve where only hosts may. */
   host: 4,
 } as const
 
-/** Whether who has these rights may be primary or backup. @param hosts  of a room of hosts */
+/** Whether these rights allow being primary or backup. @param hosts  in a room of hosts */
 export function mayLead(rights: number, hosts: boolean): boolean {
   return (rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
 }
 
-/** Whether who has these rights takes part; else it only watches. */
+/** Whether these rights allow taking part, not only watching. */
 export function mayPlay(rights: number): boolean {
   return (rights & RIGHTS.play) !== 0
 }
 
-/** Whether who has these rights was admitted as a host, by a ticket. */
+/** Whether these rights come from a host's ticket. */
 export function isHost(rights: number): boolean {
   return (rights & RIGHTS.host) !== 0
 }
 
-/** The sink of one call. Effects leave after the call has returned: records first. */
+/** The sink of one call. Effects leave after the call returns, records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
   /**
-   * Sends reliably and in order to one peer. Valid only during the call: a receiver that keeps it
-   * copies it.
+   * Sends to one peer, reliably and in order. The message is valid only during the call: a receiver
+   * copies it to keep it.
    */
   send(to: To, message: Message): void
-  /** Must be durable (at the backup, or in the store) before later effects of this call leave. */
+  /** Records a delta. It must be durable (at backup or store) before later effects leave. */
   record(delta: Delta): void
   /**
    * Notifies the layer above: a direct call between modules, queued on its way to the application.
@@ -69,19 +66,19 @@ export interface Out<Message, Delta, Event, To = PeerId> {
   emit(event: Event): void
 }
 
-/** The number that the terms of a session have under that name; undefined if they have none. */
+/** The number under that name in a session's terms; undefined if absent. */
 export function termOf(terms: string, name: string): number | undefined {
   const found = terms.split(';').find((one) => one.startsWith(`${name}=`))
   const said = /^[0-9]{1,6}$/.exec(found?.slice(name.length + 1) ?? '')
   return said ? Number(said[0]) : undefined
 }
 
-/** Whether the terms of a session have that word under that name. */
+/** Whether a session's terms have that word under that name. */
 export function termsSay(terms: string, name: string, word: string): boolean {
   return terms.split(';').includes(`${name}=${word}`)
 }
 
-/** Detects a bug of ours, never a fault of a peer. Stays on in production. */
+/** Detects our own bugs, never a peer's faults. Stays on in production. */
 export function assert(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new Error(`holdfast bug: ${claim}`)
 }
@@ -89,7 +86,7 @@ export function assert(condition: unknown, claim: string): asserts condition {
 /** The one error type a user meets. */
 export class HoldfastError extends Error {
   readonly code: ErrorCode
-  /** Of `join`: after how long a room that is shut opens, in ms; not there if nobody said. */
+  /** From `join`: milliseconds until a closed room opens; absent if unknown. */
   declare readonly retryAfterMs?: Millis
 
   constructor(code: ErrorCode, message: string, retryAfterMs: Millis | null = null) {
@@ -100,9 +97,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/**
- * The error for wrong input of a user: that code, with a sentence that names what is wrong and why.
- */
+/** The error `bad-value` for a user's input, with a sentence that says what is wrong and why. */
 export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
 }
@@ -110,9 +105,8 @@ export function badValue(message: string): HoldfastError {
 const misfits = new WeakSet<HoldfastError>()
 
 /**
- * The error for a value of the right kind that its field does not take, as people type them into
- * forms: too long, none of the words, no finite number. Where a request has an outcome, that is one
- * (`unfit`).
+ * The error for a value of the right kind that does not fit its field, as people type into forms:
+ * too long, none of the words, not finite. A request with outcomes reports it as `unfit`.
  */
 export function misfit(message: string): HoldfastError {
   const error = badValue(message)
@@ -120,12 +114,12 @@ export function misfit(message: string): HoldfastError {
   return error
 }
 
-/** Whether an error is that of a value that does not fit. */
+/** Whether `misfit` made this error. */
 export function isMisfit(error: unknown): error is HoldfastError {
   return error instanceof HoldfastError && misfits.has(error)
 }
 
-/** The error for wrong input with the place of it in front; what is a misfit stays one. */
+/** The error for wrong input, prefixed with its place; a misfit stays a misfit. */
 export function within(where: string, error: unknown): HoldfastError {
   const why = `${where}: ${error instanceof Error ? error.message : String(error)}`
   return isMisfit(error) ? misfit(why) : badValue(why)
@@ -134,15 +128,15 @@ export function within(where: string, error: unknown): HoldfastError {
 const RULES: object = Object.freeze(Object.create(null) as object)
 
 /**
- * The rules of a module: the decisions on which its guarantees rest, as a record of functions.
- * Tests pass injected bugs, to see that a claim breaks. A state holds its rules by reference:
- * copies share them, and two states never differ by them.
+ * A module's rules: the decisions on which its guarantees rest, as a record of functions. Tests
+ * inject bugs here to see a claim break. A state holds its rules by reference: copies share them,
+ * and comparisons of states ignore them.
  */
 export function rulesOf<Decisions extends object>(decisions: Decisions): Readonly<Decisions> {
   return Object.freeze(Object.assign(Object.create(RULES) as object, decisions)) as Decisions
 }
 
-/** Whether a value was made by `rulesOf`. */
+/** Whether `rulesOf` made this value. */
 export function isRules(value: object): boolean {
   return Object.getPrototypeOf(value) === RULES
 }

@@ -1,31 +1,28 @@
-/**
- * What is done now and then for each of many, in parts: one part in a turn, so that nobody who
- * comes between waits for all of them.
- */
+/** Periodic work over many items, a part per turn, so no other work waits for a whole round. */
 
 import type { Millis } from './machine.ts'
 
-/** Most of one part. */
+/** Most items of one part. */
 export const PART_MAX = 100
-/** So soon the next part of a round is due. */
+/** Delay of the next part of a round. */
 export const PART_MS: Millis = 10
 
-/** Rounds for ever, one after the other. */
+/** Endless rounds, one after the other. */
 export interface Rounds<One> {
   /** When the next part is due. */
   dueAt: Millis
   /** When the next round begins. */
   againAt: Millis
-  /** Those of this round who have yet to come. */
+  /** Items of this round still to come. */
   left: One[]
 }
 
-/** The first round begins then. */
+/** Creates rounds; the first begins at `firstAt`. */
 export function create<One>(firstAt: Millis): Rounds<One> {
   return { dueAt: firstAt, againAt: firstAt, left: [] }
 }
 
-/** Whose turn it is now. A round has those who are there when it begins. */
+/** The items due now. A round takes the items that exist when it begins. */
 export function next<One>(
   rounds: Rounds<One>,
   now: Millis,

@@ -1,8 +1,8 @@
 /**
- * The network conditions for datagrams, and the fate of one of them.
+ * Network conditions for datagrams, and the fate of each datagram.
  *
- * The same decision serves the simulated network and the conditioner over real sockets. It is pure
- * except for the generator that it draws from. Half of the round trip is added each way.
+ * The simulated network and the conditioner over real sockets share this code, which is pure except
+ * for its generator. Each way gets half of the round trip.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -14,19 +14,19 @@ import type { Prng } from './prng.ts'
 export interface Conditions {
   /** Round trip without jitter; half of it each way; 0 to RTT_MAX. */
   rttMs: Millis
-  /** Evenly drawn, added to the delay of a datagram: 0 up to this; 0 to JITTER_MAX. */
+  /** Extra delay of a datagram, drawn evenly from 0 up to this; 0 to JITTER_MAX. */
   jitterMs: Millis
-  /** Share of the datagrams that vanish, 0 to 1. */
+  /** Share of datagrams that are lost, 0 to 1. */
   lossShare: number
-  /** Share of the datagrams that arrive twice, each copy with jitter of its own, 0 to 1. */
+  /** Share of datagrams that arrive twice, each copy with its own jitter, 0 to 1. */
   duplicateShare: number
-  /** Share of the datagrams that are held back, so that later ones overtake them, 0 to 1. */
+  /** Share of datagrams held back so that later ones overtake them, 0 to 1. */
   reorderShare: number
-  /** Mean number of datagrams that vanish in a row; 1 is loss without memory; 1 to BURST_MAX. */
+  /** Mean number of datagrams lost in a row; 1 is memoryless loss; 1 to BURST_MAX. */
   burst: number
 }
 
-/** Perfect conditions: nothing is lost, nothing takes time. */
+/** Perfect conditions: no loss, no delay. */
 export const PERFECT: Readonly<Conditions> = {
   rttMs: 0,
   jitterMs: 0,
@@ -36,26 +36,26 @@ export const PERFECT: Readonly<Conditions> = {
   burst: 1,
 }
 
-/** Longest round trip of a condition, in milliseconds. */
+/** Longest round trip, in milliseconds. */
 export const RTT_MAX: Millis = 10_000
 /** Most jitter, in milliseconds. */
 export const JITTER_MAX: Millis = 10_000
 /** Longest mean run of losses. */
 export const BURST_MAX = 100
-/** A datagram that is held back waits this much longer at least, and up to twice that. */
+/** Extra delay of a datagram held back: at least this, at most twice this. */
 const HELD_MS: Millis = 20
 
-/** The fate of one datagram: the delay of each copy. Empty: it is lost. */
+/** The fate of one datagram: the delay of each copy; empty if lost. */
 export interface Fate {
   copies: Millis[]
 }
 
-/** The memory of a path: whether the last datagram vanished. */
+/** A path's memory: whether its last datagram was lost. */
 export interface Path {
   vanishing: boolean
 }
 
-/** A path on which nothing was sent yet. */
+/** An unused path. */
 export function createPath(): Path {
   return { vanishing: false }
 }
@@ -63,8 +63,8 @@ export function createPath(): Path {
 /**
  * Decides one datagram's fate.
  *
- * Loss in bursts follows Gilbert's two-state model: in the bad state all is lost, the mean
- * stay there is `burst` datagrams, and the share of time there is the share of loss.
+ * Burst loss follows Gilbert's two-state model: the bad state loses everything and lasts `burst`
+ * datagrams on average; its share of time is the loss share.
  *
  * @param path remembers runs of losses; without it every loss is independent
  */
@@ -78,7 +78,7 @@ export function fate(conditions: Conditions, chance: Prng, path: Path | null = n
 /**
  * Reads conditions such as `rtt=120,loss=5%,jitter=30,dup=1%,reorder=2%,burst=3`.
  *
- * @param text the words in any order, each at most once; other values are those of `base`
+ * @param text words in any order, each at most once; `base` supplies the others
  * @throws HoldfastError 'bad-value' that names the word, its limits and the value
  */
 export function parse(text: string, base: Readonly<Conditions> = PERFECT): Conditions {
@@ -102,7 +102,7 @@ export function parse(text: string, base: Readonly<Conditions> = PERFECT): Condi
   return conditions
 }
 
-/** Conditions as `parse` reads them, without those that are perfect. */
+/** Conditions as `parse` reads them, without the perfect ones. */
 export function format(conditions: Readonly<Conditions>): string {
   const parts: string[] = []
   for (const { name, field, share } of WORDS) {
@@ -113,7 +113,7 @@ export function format(conditions: Readonly<Conditions>): string {
   return parts.join(',')
 }
 
-/** The same, all within their limits. @throws HoldfastError 'bad-value' that names the field */
+/** Completes and checks conditions. @throws HoldfastError 'bad-value' that names the field */
 export function verify(conditions: Partial<Conditions>): Conditions {
   const whole = { ...PERFECT, ...conditions }
   for (const { field, min, max } of WORDS) {
@@ -125,7 +125,7 @@ export function verify(conditions: Partial<Conditions>): Conditions {
   return whole
 }
 
-/** Whether the conditions leave every datagram as it is. */
+/** Whether the conditions leave every datagram unchanged. */
 export function isPerfect(conditions: Readonly<Conditions>): boolean {
   return WORDS.every(({ field }) => field === 'burst' || conditions[field] === PERFECT[field])
 }
@@ -133,7 +133,7 @@ export function isPerfect(conditions: Readonly<Conditions>): boolean {
 interface Word {
   name: string
   field: keyof Conditions
-  /** Whether the value is written in per cent. */
+  /** The value is written in per cent. */
   share: boolean
   min: number
   max: number
@@ -153,7 +153,7 @@ function readValue(word: Word, text: string): number {
   const { name, share, min, max, example } = word
   const limits = share ? `from 0% to 100%, such as ${name}=${example}` : unitLimits(word)
   const match = /^(\d+(?:\.\d+)?)(%|ms)?$/.exec(text)
-  // A bare `loss=5` may mean 5 % or 500 %: asking is kinder than guessing.
+  // A bare `loss=5` could mean 5 % or 500 %, so it is refused.
   const unitFits = (match?.[2] === '%') === share
   if (!match || !unitFits) throw bad(`condition ${name} must be ${limits}: "${text}"`)
   const value = share ? Number(match[1]) / 100 : Number(match[1])
@@ -171,8 +171,8 @@ function vanishes(conditions: Conditions, chance: Prng, path: Path | null): bool
   if (!path || burst <= 1 || lossShare <= 0 || lossShare >= 1) {
     return prng.chance(chance, lossShare)
   }
-  // In balance (1 - loss) * enter = loss * leave. Heavy loss needs longer runs than asked for, or
-  // the probability of entering would exceed 1.
+  // In equilibrium (1 - loss) * enter = loss * leave. Heavy loss lengthens the runs, since the
+  // probability of entering cannot exceed 1.
   const odds = lossShare / (1 - lossShare)
   const leave = Math.min(1 / burst, 1 / odds)
   const enter = odds * leave

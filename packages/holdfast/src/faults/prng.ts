@@ -1,10 +1,9 @@
 /**
- * Random draws from a seed: the same seed gives the same run, here and on any machine.
+ * Seeded random draws: the same seed gives the same run on any machine.
  *
- * The state is four numbers of 32 bits, plain data, so that it can be part of a machine's state and
- * be cloned with it. The step is the small fast chaotic generator with a counter (Doty-Humphrey's
- * sfc32, which passes PractRand): the counter makes every period at least 2^32 steps. Nothing here
- * is fit for secrets.
+ * The state is four 32-bit numbers, plain data that a machine's state can contain and clone. The
+ * step is Doty-Humphrey's sfc32 (small fast chaotic, with a counter), which passes PractRand; the
+ * counter makes every period at least 2^32 steps. Not fit for secrets.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -17,7 +16,7 @@ export interface Prng {
   counter: number
 }
 
-/** Steps after which the seed is spread over the whole state. */
+/** Steps that spread the seed over the whole state. */
 const WARM_UP = 12
 
 /** A generator for a seed. @param seed a safe integer or a text */
@@ -57,7 +56,7 @@ export function between(prng: Prng, min: number, max: number): number {
   return min + next(prng) * (max - min)
 }
 
-/** True with this probability. For 0 and 1 nothing is drawn: what is off changes no later draw. */
+/** True with this probability. 0 and 1 draw nothing, so a disabled fault changes no later draw. */
 export function chance(prng: Prng, probability: number): boolean {
   if (probability <= 0) return false
   return probability >= 1 || next(prng) < probability
@@ -72,7 +71,7 @@ export function pick<Item>(prng: Prng, items: readonly Item[]): Item {
 export function fill(prng: Prng, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += 4) {
     let rest = word(prng)
-    // Behind the end of the array nothing is written.
+    // Writes past the end of the array are ignored.
     for (let i = at; i < at + 4; i++) {
       bytes[i] = rest & 0xff
       rest >>>= 8
@@ -81,8 +80,8 @@ export function fill(prng: Prng, bytes: Uint8Array): void {
 }
 
 /**
- * A separate generator for one purpose. It depends on the seed and the label, and on how many
- * numbers were drawn from the parent, from which it draws none.
+ * A separate generator for one purpose. It depends on the seed, the label and the number of draws
+ * from the parent so far, and draws nothing from the parent.
  */
 export function fork(prng: Prng, label: string): Prng {
   return spread(prng.a ^ textSum(label, 1) ^ prng.counter, prng.b ^ prng.c ^ textSum(label, 2))

@@ -1,15 +1,15 @@
 /**
- * Arrivals: everything that one packet carried, kept in order until `receive` has returned.
+ * Arrivals: the contents of one packet, kept in order until `receive` returns.
  *
- * A receiver of an event may do anything with the link, or drop it. So no events are emitted while
- * a packet is being read: the link notes arrivals, and its owner goes through them afterwards. The
- * entries are reused for each packet, so that a packet of newest state does not cost a list.
+ * An event receiver may do anything with the link, or drop it, so reading a packet emits no events:
+ * the link notes arrivals, and its owner handles them afterwards. Packets reuse the entries, so a
+ * packet of newest state allocates no list.
  *
- * Bounded: the frames of a packet, the messages that waited for one of them, and one verdict for
- * each packet of the window.
+ * Bounded by a packet's frames, the messages that waited for one of them, and one verdict for each
+ * packet of the window.
  */
 
-/** One arrival. Its bytes are valid as long as those of the packet. */
+/** One arrival. Its bytes are valid as long as the packet's. */
 export interface Arrival {
   /**
    * A reliable `message`, in order, once; an unreliable `frame` and its channel; a packet that
@@ -27,7 +27,7 @@ export interface Arrival {
 export interface Arrivals {
   readonly list: Arrival[]
   count: number
-  /** The packet probably did not arrive; the same function as a sink's. */
+  /** Notes that a packet is probably lost; the same function as a sink's. */
   lost(sequence: number): void
 }
 
@@ -60,7 +60,7 @@ export function note(
   entry.bytes = bytes
 }
 
-/** Forgets all arrivals, and releases the buffers of their bytes. */
+/** Clears all arrivals and releases the buffers of their bytes. */
 export function clear(arrivals: Arrivals): void {
   for (let i = 0; i < arrivals.count; i++) arrivals.list[i]!.bytes = NO_BYTES
   arrivals.count = 0

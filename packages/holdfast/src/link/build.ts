@@ -1,10 +1,10 @@
 /**
- * Builds one packet: header, the delay of the ack, clocks, then all content that waits.
+ * Builds one packet: header, ack delay, clocks, then all waiting content.
  *
- * Frames are written straight into a buffer that is shared by all links; as a sink may hand
- * the packet to another link at once, buffers are borrowed like
- * frames of a call stack. When reliable messages and newest state both wait, they take turns
- * in filling a packet first, so that a long snapshot does not stop motion, nor motion it.
+ * Frames are written straight into a buffer shared by all links. A sink may hand the packet to
+ * another link at once, so buffers are borrowed like frames of a call stack. When reliable messages
+ * and newest state both wait, they alternate in filling a packet first, so neither a long snapshot
+ * nor motion starves the other.
  */
 
 import { assert } from '../machine.ts'
@@ -23,12 +23,12 @@ import { giveUp } from './verdict.ts'
 import { enter, noteRun, slotOf } from './window.ts'
 
 /**
- * Why a packet is built. `data` and `ack` are not sent when there is nothing of the kind;
- * `probe` and `keepalive` leave in any case and ask for an ack.
+ * Why a packet is built. `data` leaves only if something waits; `probe` and `keepalive` leave in
+ * any case and ask for an ack.
  */
 export type Purpose = 'data' | 'ack' | 'probe' | 'keepalive' | 'close'
 
-// With less room than this the layer above is not asked for newest state.
+// With less room than this the link does not ask for newest state.
 const ROOM_MIN = 16
 const ACK_DELAY_TOLD: Millis = 0.125
 
@@ -38,7 +38,7 @@ let borrowed = 0
 /**
  * Builds and emits one packet.
  *
- * @returns whether one left; `data` without anything to send also ends `writeScheduled`
+ * @returns whether one left; `data` with nothing to send also clears `writeScheduled`
  */
 export function build(link: Link, now: Millis, sink: LinkSink, purpose: Purpose): boolean {
   const writer = (buffers[borrowed] ??= createWriter(2048))
@@ -71,7 +71,7 @@ function fill(
     link.writeScheduled = false
     return false
   }
-  // An answer leaves even alone, for it may be the reason why a whole frame did not fit.
+  // An answer may leave alone: it may be why a whole frame did not fit.
   const questions =
     purpose !== 'close' &&
     shouldAsk(clock, now, link.rtt.smoothed) &&
@@ -89,12 +89,12 @@ function fill(
   return true
 }
 
-// Whether the packet holds only newest state, whose ack may take long.
+// Whether the packet holds only newest state, whose ack may be delayed longer.
 function isOnlyState({ sent, parted }: Link, sequence: number, before: number): boolean {
   return sent.runCount[slotOf(sent, sequence)] === 0 && parted.outbox.length === before
 }
 
-// Half of the window is in flight: a slow ack would hold us back.
+// Half of the window is in flight, so a slow ack would stall us.
 function isTight({ pace: { flying, window } }: Link, { length }: ByteWriter): boolean {
   return (flying + length) * 2 > window && length < PACKET_MAX
 }
@@ -110,8 +110,7 @@ function isTellable({ sent, limits }: Link): boolean {
   return sent.next - sent.newestAcked < limits.modulus / 2
 }
 
-// New data waits for the window. Packets that keep the link alive may not wait: the oldest packet
-// gives way.
+// New data waits for the window. Packets that keep the link alive evict the oldest packet instead.
 function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
   if (link.rules.hasNumber(link)) return true
   if (purpose === 'data' || !isTellable(link)) return false
@@ -124,7 +123,7 @@ function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
 function startPacket(link: Link, now: Millis, writer: ByteWriter): void {
   const { sent, received, limits } = link
   const sequence = wrap(sent.next, limits.modulus)
-  // Where nothing came no bit is set, so nothing is acked.
+  // Before the first packet arrives no ack bit is set, so nothing is acked.
   const ack = wrap(received.newest, limits.modulus)
   writer.length = writeHeader(writer.bytes, 0, sequence, ack, received.bits)
   const held = now - link.newestAt

@@ -1,11 +1,10 @@
 /**
- * A link: one peer over lossy datagrams (B2, B3).
+ * A link to one peer over lossy datagrams (B2, B3).
  *
- * Every packet is numbered and acked as a whole (B24); no packet is ever sent twice, but the
- * contents of a lost one go into a new one. These packets carry one reliable ordered stream each
- * way, and unreliable frames that are pulled from the layer above at the moment a packet is built,
- * so that the newest state always leaves. Between different pairs of peers there is no order at all
- * (B12).
+ * Every packet is numbered and acked as a whole (B24) and never sent twice; a new packet carries
+ * the contents of a lost one. Packets carry one reliable ordered stream each way, and unreliable
+ * frames pulled from the layer above as a packet is built, so that the newest state always leaves.
+ * Links of different pairs of peers have no common order (B12).
  *
  * The owner calls `receive` for each datagram, handles its arrivals and then calls `answer`;
  * `flush` when it has something to send, and `wake` at `deadline`. The rules are L1 to L10 of
@@ -71,21 +70,21 @@ export const RULES: LinkRules = rulesOf<LinkRules>({
 export { type Arrival, type Arrivals, createArrivals } from './arrivals.ts'
 export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 
-// A CLOSE is not acked, so several copies of it leave.
+// CLOSE is not acked, so several copies leave.
 const CLOSE_COPIES = 3
-// One probe packet the first time, two from then on.
+// The first probe sends one packet, later ones two.
 const PROBE_PACKETS = 2
 
 /** Options of a link. */
 export interface LinkOptions {
-  /** A packet leaves at least so often; KEEPALIVE if not given. */
+  /** Longest time between packets we send; default KEEPALIVE. */
   keepaliveMs?: Millis
-  /** Only for the model checker; LIMITS and RULES if not given. */
+  /** Only for the model checker; default LIMITS and RULES. */
   limits?: Limits
   rules?: LinkRules
 }
 
-/** A link on which nothing was sent or received. @throws HoldfastError code `bad-value` */
+/** A fresh link. @throws HoldfastError code `bad-value` */
 export function create(now: Millis, options: LinkOptions = {}): Link {
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE
   checkKeepalive(keepaliveMs)
@@ -108,7 +107,7 @@ export function send(link: Link, now: Millis, bytes: Uint8Array): number {
 /**
  * Queues an unreliable message of up to 16 parts; for short state use `scheduleWrite` and `write`.
  *
- * @returns false if the link is closed or too much waits already: then nothing of it is sent
+ * @returns false, with nothing sent, if the link is closed or too much waits already
  * @throws HoldfastError code `bad-value` if it is too long or the channel is out of range
  */
 export function post(link: Link, now: Millis, channel: number, bytes: Uint8Array): boolean {
@@ -117,7 +116,7 @@ export function post(link: Link, now: Millis, channel: number, bytes: Uint8Array
   return parts.post(link.parted, channel, bytes)
 }
 
-/** Unreliable data waits: `write` is called when the next packet may leave. */
+/** Notes that unreliable data waits: the link calls `write` when the next packet may leave. */
 export function scheduleWrite(link: Link, now: Millis): void {
   startWaiting(link, now)
   link.writeScheduled = true
@@ -127,7 +126,7 @@ function startWaiting(link: Link, now: Millis): void {
   if (!hasWaiting(link)) link.waitsSince = now
 }
 
-/** Sets how often a packet leaves at least. @throws HoldfastError code `bad-value` */
+/** Sets the longest time between packets we send. @throws HoldfastError code `bad-value` */
 export function setKeepalive(link: Link, keepaliveMs: Millis): void {
   checkKeepalive(keepaliveMs)
   link.keepaliveMs = keepaliveMs
@@ -140,19 +139,19 @@ function checkKeepalive(keepaliveMs: Millis): void {
 }
 
 /**
- * What this end adds to its own clock when the peer asks for the time: session time (L9). NaN while
- * it does not know it: then it does not answer.
+ * Sets session time minus our clock, for answers to the peer's questions (L9). While it is NaN
+ * (unknown), this end does not answer.
  */
 export function setClockShift(link: Link, shift: Millis): void {
   link.clock.shift = shift
 }
 
-/** Whether that offset is the best of several measurements, or wrong by SURE_MS at most. */
+/** Whether `offset` is the best of several measurements, or wrong by at most SURE_MS. */
 export function isMeasured({ clock }: Link): boolean {
   return clock.samples.length >= EAGER_SAMPLES || errorOf(clock) <= SURE_MS
 }
 
-/** Forgets what was measured of the way to the peer: packets take another one from now on. */
+/** Discards the measurements of the path, because packets now take another one. */
 export function measureAnew({ clock, rtt }: Link): void {
   Object.assign(clock, createSamples(), { shift: clock.shift })
   Object.assign(rtt, createRtt())
@@ -164,14 +163,14 @@ export function offset(link: Link): Millis | null {
 }
 
 /**
- * Takes one packet off the network. It is hostile until checked as a whole: a packet with one
- * malformed frame does nothing at all, and one that cannot be kept whole is not acked (L1).
+ * Receives one packet, hostile until checked as a whole: one malformed frame voids the packet, and
+ * a packet that cannot be kept whole is not acked (L1).
  *
- * @param packet  the bytes of arrivals are views of these
- * @param arrivals  its old contents are replaced by what the packet carried; the acks of a packet
- *   that is refused for lack of room count too
- * @returns false if it was malformed, a duplicate, stale, or refused for lack of room; counted. If
- * true, call `answer` when the arrivals have been handled
+ * @param packet  arrivals hold views of its bytes
+ * @param arrivals  cleared, then filled from the packet; acks count even if the packet is refused
+ *   for lack of room
+ * @returns false, and counted, if it was malformed, a duplicate, stale, or refused for lack of
+ * room. If true, call `answer` after handling the arrivals
  */
 export function receive(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   clear(arrivals)
@@ -228,12 +227,12 @@ function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals)
   return true
 }
 
-/** Sends the ack that a packet may have made due at once (L6). */
+/** Sends an ack if a packet made it due at once (L6). */
 export function answer(link: Link, now: Millis, sink: LinkSink): void {
   if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
 }
 
-// Ack bits of so many packets as it takes to declare one lost, and of that one.
+// Ack bits of the packets that it takes to declare one lost, and of that one.
 const LATELY = 2 ** (LATER_PACKETS + 1) - 1
 
 const MALFORMED = -1
@@ -255,9 +254,9 @@ function inspect({ incoming, limits }: Link): number {
   return frames.failed ? MALFORMED : found
 }
 
-// Two packets are acked as soon as all that has come was read. So is one out of order, for it may
-// reveal a loss. A single one waits for another, and longer if it holds only newest state and no
-// packet is missing just before it (L6). Bare acks are never acked.
+// Two packets are acked once everything received was read, and so is one out of order, which may
+// reveal a loss. A single one waits for another, longer if it holds only newest state and no packet
+// just before it is missing (L6). Bare acks are never acked.
 function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequence: number): void {
   const asking = (found & ASKS) !== 0
   if (sequence === link.received.newest) link.newestAt = asking ? now : NaN
@@ -300,7 +299,7 @@ function apply(link: Link, now: Millis, arrivals: Arrivals): void {
   }
 }
 
-/** Sends what waits, as far as window and pacing allow (L7). */
+/** Sends waiting data, as far as window and pacing allow (L7). */
 export function flush(link: Link, now: Millis, sink: LinkSink): void {
   while (hasWaiting(link) && pace.hasRoom(link.pace)) {
     if (!pace.mayLeave(link.pace, now, link.rtt.smoothed)) return
@@ -314,7 +313,7 @@ function hasWaiting(link: Link): boolean {
   return reliable.nextPiece(link.outgoing, link.limits) > 0
 }
 
-/** Does what is due: losses, probes, paced data, acks held back, keepalives. */
+/** Handles everything due: losses, probes, paced data, delayed acks, keepalives. */
 export function wake(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed !== null) return
   const { loss, sent } = link
@@ -326,18 +325,18 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   if (link.ackAt <= now && !build(link, now, sink, 'ack')) link.ackAt = Infinity
   if (link.lastSent + link.keepaliveMs <= now) {
     link.counters.keepalives += 1
-    // Even if it may not leave its time is over, or the deadline would never move on.
+    // Counts as sent even if it could not leave, or the deadline would never advance.
     if (!build(link, now, sink, 'keepalive')) link.lastSent = now
   }
 }
 
-/** Sends a packet that asks for an ack, whether data waits or not: to try a path. */
+/** Tries a path: sends a packet that asks for an ack, whether data waits or not. */
 export function probe(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed === null) build(link, now, sink, 'keepalive')
 }
 
-// The oldest pieces are sent again, for the stream waits for them. Window and pacing do not delay a
-// probe, and a probe alone does not mark a loss (L5).
+// Resends the oldest pieces, for which the stream waits. Window and pacing do not delay a probe,
+// and a probe alone does not mark a loss (L5).
 function probeLoss(link: Link, now: Millis, sink: LinkSink): void {
   const { loss, outgoing, counters } = link
   loss.probes += 1
@@ -355,7 +354,7 @@ function probeLoss(link: Link, now: Millis, sink: LinkSink): void {
   }
 }
 
-/** When `wake` is due; Infinity if never. A wake at that time moves it on. */
+/** When `wake` is due; Infinity if never. A wake at that time advances it. */
 export function deadline(link: Link): Millis {
   if (link.closed !== null) return Infinity
   const { loss, sent } = link
@@ -383,8 +382,8 @@ export function close(link: Link, now: Millis, reason: number, sink: LinkSink): 
 }
 
 /**
- * Whether the link is useless by now (L8): closed by either end, nothing heard for LINK_TIMEOUT, or
- * for as long no progress in its reliable messages. What takes longer, but arrives, is no fault.
+ * Whether the link is down (L8): closed by either end, or for LINK_TIMEOUT without a packet or
+ * without progress of its reliable messages. Slow progress is no fault.
  */
 export function isDown(link: Link, now: Millis): boolean {
   if (link.closed !== null || now - link.lastReceived >= LINK_TIMEOUT) return true

@@ -1,14 +1,14 @@
 /**
- * The reliable ordered stream: messages cut into pieces on one side, put together on the other.
+ * The reliable ordered stream: messages are split into pieces and reassembled by the receiver.
  *
- * A piece has a number of its own that never changes, however many packets carry it: a packet is
- * never sent again, its unacked pieces go into a new one (L2). The receiver keeps a piece that came
- * early and skips one that it had, by number; it hands messages up in order, once. The sender never
- * runs more than `ahead` pieces before the oldest unacked one, and the receiver keeps room for so
- * many, so between honest ends no packet is refused for lack of room.
+ * A piece keeps its number however many packets carry it: packets are never resent, but a new one
+ * carries the unacked pieces (L2). By number the receiver keeps early pieces and skips duplicates;
+ * it delivers messages in order, once. The sender runs at most `ahead` pieces past the oldest
+ * unacked one and the receiver keeps room for as many, so honest ends never refuse a packet for
+ * lack of room.
  *
- * `delivered` is cumulative (L3): an acked packet shows that its pieces arrived, not that those
- * before them did, and a message has been applied only if all messages before it arrived.
+ * `delivered` is cumulative (L3): an ack shows that a packet's pieces arrived, not that earlier
+ * ones did, and a message takes effect only after all messages before it.
  */
 
 import { badValue, HoldfastError } from '../machine.ts'
@@ -26,16 +26,16 @@ export const LAST = 2
 /** Stages of a piece. */
 export const PIECE = { unsent: 0, flying: 1, again: 2, arrived: 3 } as const
 
-/** One piece under way. */
+/** One queued piece. */
 export interface Piece {
   bytes: Uint8Array
   /** FIRST, LAST, both or neither. */
   flags: number
   /** One of PIECE. */
   stage: number
-  /** Newest packet that carries it, or -1. */
+  /** Newest packet with the piece, or -1. */
   packet: number
-  /** Since when it is due: when it was queued, or later when all before it had arrived. */
+  /** Since when it is due: when queued, or later, when all pieces before it had arrived. */
   at: Millis
 }
 
@@ -53,7 +53,7 @@ export function createOutgoing() {
     /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
     messages: 0,
     bytes: 0,
-    /** No piece before this one is to be sent again. */
+    /** No piece before this one needs a resend. */
     againFrom: 1,
     /** The last message that arrived completely, with all before it; 0 if none. */
     delivered: 0,
@@ -70,9 +70,9 @@ export function createIncoming() {
     next: 1,
     /** Pieces that came early, by number; at most `reorder` and those of one packet more. */
     early: new Map() as Map<number, { flags: number; bytes: Uint8Array }>,
-    /** Pieces of a message that is not complete; at most MESSAGE_MAX bytes. */
+    /** Pieces of an incomplete message; at most MESSAGE_MAX bytes. */
     partial: createWriter(0),
-    /** A message has begun and is not complete. */
+    /** A message has begun and is incomplete. */
     open: false,
   }
 }
@@ -101,7 +101,7 @@ export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): numbe
   }
   const end = Math.max(1, Math.ceil(bytes.length / PIECE_MAX))
   for (let index = 0; index < end; index++) {
-    // Not slice: that of a Buffer shares its bytes.
+    // Not `slice`: a Buffer's would share the bytes.
     const flags = (index === 0 ? FIRST : 0) | (index === end - 1 ? LAST : 0)
     const share = new Uint8Array(bytes.subarray(index * PIECE_MAX, (index + 1) * PIECE_MAX))
     push(outgoing, { bytes: share, flags, stage: PIECE.unsent, packet: -1, at: now })
@@ -124,16 +124,16 @@ function push(outgoing: Outgoing, piece: Piece): void {
   outgoing.next += 1
 }
 
-/** The piece of that number, or null if it has been delivered or never was. */
+/** The piece of that number, or null if it was delivered or never queued. */
 export function pieceAt(outgoing: Outgoing, id: number): Piece | null {
   if (id < outgoing.base || id >= outgoing.next) return null
   return outgoing.ring[id & (outgoing.ring.length - 1)] ?? null
 }
 
-/** The piece to send next: the oldest to be sent again, else the first unsent; 0 for none. */
+/** The piece to send next: the oldest that needs a resend, else the first unsent; 0 for none. */
 export function nextPiece(outgoing: Outgoing, limits: Limits): number {
   const { unsent, next, base } = outgoing
-  // The search passes each piece once, and once more for each time that it is to be sent again.
+  // The search passes each piece once, and once more for each resend.
   let id = Math.max(outgoing.againFrom, base)
   while (id < unsent && pieceAt(outgoing, id)!.stage !== PIECE.again) id += 1
   outgoing.againFrom = id
@@ -141,7 +141,7 @@ export function nextPiece(outgoing: Outgoing, limits: Limits): number {
   return unsent < next && unsent < base + limits.ahead ? unsent : 0
 }
 
-/** The packet of this sequence carries the piece. @returns whether it was sent before */
+/** Notes that packet `sequence` carries the piece. @returns whether this is a resend */
 export function sent(outgoing: Outgoing, id: number, sequence: number): boolean {
   const piece = pieceAt(outgoing, id)!
   const repeated = piece.stage === PIECE.again
@@ -151,13 +151,13 @@ export function sent(outgoing: Outgoing, id: number, sequence: number): boolean 
   return repeated
 }
 
-/** A packet that carried the piece is given up: it is sent again unless a newer one carries it. */
+/** Gives up a packet that carried the piece: the piece is resent unless a newer packet has it. */
 export function given(outgoing: Outgoing, id: number, sequence: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece?.packet === sequence) sendAgain(outgoing, id)
 }
 
-/** The piece is to be sent again, if it is flying. */
+/** Marks the piece for a resend if it is in flight. */
 export function sendAgain(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece?.stage !== PIECE.flying) return
@@ -165,13 +165,13 @@ export function sendAgain(outgoing: Outgoing, id: number): void {
   outgoing.againFrom = Math.min(outgoing.againFrom, id)
 }
 
-/** A packet that carried the piece arrived. */
+/** Notes that a packet with the piece arrived. */
 export function arrivedPiece(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece !== null) piece.stage = PIECE.arrived
 }
 
-/** Releases pieces that arrived, in order. @returns whether `delivered` has grown */
+/** Releases arrived pieces in order. @returns whether `delivered` has grown */
 export function settle(outgoing: Outgoing, now: Millis): boolean {
   const { base: first, delivered: before } = outgoing
   for (;;) {
@@ -194,9 +194,9 @@ export function settle(outgoing: Outgoing, now: Millis): boolean {
 /**
  * Takes one piece of an accepted packet.
  *
- * @param bytes  only the arrivals keep them
- * @param arrivals  gets each message that is complete
- * @returns false if the peer broke the rules: a message without beginning, without end or too long
+ * @param bytes  kept by the arrivals only
+ * @param arrivals  gets each complete message
+ * @returns false if the peer broke the rules: a message without a beginning or an end, or too long
  */
 export function take(
   incoming: Incoming,
@@ -221,7 +221,7 @@ export function take(
   }
 }
 
-/** Adds a piece to its message, and hands the message up when it is complete. */
+/** Appends a piece to its message, and delivers the message when it is complete. */
 export function append(
   incoming: Incoming,
   flags: number,
@@ -240,7 +240,7 @@ export function append(
   if (!begins && !sound) return false
   writeRaw(partial, bytes)
   if ((flags & LAST) === 0) return sound
-  // The same buffer may serve the next message of the same packet, so this one is copied.
+  // Copied, because the next message of this packet may reuse the buffer.
   const whole = partial.bytes.slice(0, partial.length)
   reset(partial)
   note(arrivals, 'message', 0, whole)

@@ -12,33 +12,33 @@ import { createParted } from './packets/parts.ts'
 import { createIncoming, createOutgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
 
-/** The result of `write` if no later packet is needed either. */
+/** The result of `write` when nothing waits for a later packet either. */
 export const NOTHING_WAITS = -2
 
 /**
- * The receiver of a link's output while it sends; what a packet carried goes to `Arrivals`. A sink
- * may call `send`, `post` and `scheduleWrite` of the same link, nothing else.
+ * Receives a link's output while it sends; the contents of received packets go to `Arrivals`. A
+ * sink may call only `send`, `post` and `scheduleWrite` of the same link.
  */
 export interface LinkSink {
   /** A packet leaves. The bytes are valid only during the call. */
   packet(bytes: Uint8Array): void
   /**
    * Asks for the newest state while packet `sequence` is built: append one frame body of at most
-   * `budget` bytes and return its channel (4 to 255), or -1 if there is none (that fits): then
-   * appended bytes are dropped. The link asks again until the result is -1 or the packet is full;
-   * if every result is -1 the packet may never leave, and its sequence is used again. -2 means that
-   * nothing waits: then the link does not ask again before the next `scheduleWrite`.
+   * `budget` bytes and return its channel (4 to 255), or -1 if none fits; then appended bytes are
+   * dropped. The link asks until the result is -1 or the packet is full; if every result is -1, the
+   * packet may never leave and its sequence is reused. -2 means that nothing waits: the link asks
+   * again only after the next `scheduleWrite`.
    */
   write(sequence: number, writer: ByteWriter, budget: number): number
-  /** The packet probably did not arrive: a hint. Called at most once, and never after `acked`. */
+  /** A hint that the packet is probably lost. Called at most once, and never after `acked`. */
   lost(sequence: number): void
 }
 
-/** Decisions on which order and verdicts rest: RULES of rules.ts, or a test's own. */
+/** Decisions on which order and verdicts rest: RULES of link.ts, or a test's own. */
 export interface LinkRules {
   /** Whether a packet may be numbered now without giving up an older one. */
   hasNumber(link: Link): boolean
-  /** Whether a packet is refused un-acked. @param tooFar  it holds a piece too far ahead (L1) */
+  /** Whether a packet is refused unacked. @param tooFar  it holds a piece too far ahead (L1) */
   refuses(tooFar: boolean): boolean
   /** Takes a piece by its number (L2). @returns false for a piece that no honest peer sends */
   take(link: Link, id: number, flags: number, bytes: Uint8Array, arrivals: Arrivals): boolean
@@ -50,11 +50,11 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     limits,
     rules,
     keepaliveMs,
-    /** When a well-formed packet last came; at first when the link was created. */
+    /** When the last well-formed packet arrived; at first when the link was created. */
     lastReceived: now,
     /** When a packet last left. */
     lastSent: now,
-    /** Why it was closed, by us or by the peer; null while it is open. */
+    /** The reason of the close, ours or the peer's; null while it is open. */
     closed: null as number | null,
     sent: createSent(limits),
     received: createReceived(limits),
@@ -71,21 +71,21 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     writeScheduled: false,
     /** Since when data waits to leave; meaningless when none does. */
     waitsSince: now,
-    /** Which of the two fills a packet first when both wait: reliable messages if true. */
+    /** When both wait, whether reliable messages fill a packet before newest state. */
     reliableFirst: true,
-    /** Packets that ask for an ack and have none yet. */
+    /** Received packets whose ack is still owed. */
     unanswered: 0,
     /** When the ack must leave; Infinity if none is owed. */
     ackAt: Infinity,
-    /** When the newest packet came, if its ack is owed; NaN if not. */
+    /** When the newest packet arrived, if its ack is owed; else NaN. */
     newestAt: NaN,
   }
 }
 
-/** One peer over lossy datagrams. Plain data, beside its rules. */
+/** A link to one peer over lossy datagrams. Plain data apart from its rules. */
 export type Link = ReturnType<typeof createState>
 
-/** For metrics and tests; they count packets unless noted otherwise. */
+/** Counters for metrics and tests, of packets unless noted otherwise. */
 function createCounters() {
   return {
     sent: 0,
@@ -93,19 +93,19 @@ function createCounters() {
     /** Bytes of these packets. */
     bytesSent: 0,
     bytesReceived: 0,
-    /** Refused: not a packet of ours, or one that breaks the rules. */
+    /** Refused: not one of our packets, or against the rules. */
     malformed: 0,
     duplicate: 0,
     /** Too old to know whether it was received before. */
     stale: 0,
-    /** Refused un-acked because a piece was too far ahead (L1). */
+    /** Refused unacked because a piece was too far ahead (L1). */
     droppedForRoom: 0,
     lost: 0,
     /** Acked after they counted as lost. */
     lateAcked: 0,
     /** Lost because the window was full and a probe or keepalive had to leave. */
     evicted: 0,
-    /** Pieces sent again. */
+    /** Pieces resent. */
     retransmitted: 0,
     /** Packets that hold nothing but an ack. */
     bareAcks: 0,

@@ -1,7 +1,7 @@
 /**
- * Verdicts: for each packet that asks for an answer exactly one of `acked` and `lost`, and `acked`
- * once more if the answer comes late (L4). `lost` is a hint on which the link acts (its pieces go
- * into a new packet), and never counts as proof.
+ * Verdicts: each packet that asks for an ack gets exactly one of `acked` and `lost`, and `acked`
+ * after `lost` if the ack comes late (L4). `lost` is a hint, never proof; the link acts on it by
+ * sending the pieces in a new packet.
  */
 
 import type { Millis } from '../machine.ts'
@@ -14,7 +14,7 @@ import * as reliable from './reliable.ts'
 import type { Link, LinkSink } from './state.ts'
 import { FATE, RUNS_MAX, skipResolved, slotOf } from './window.ts'
 
-/** The plain number of the packet that a header acks, or null if no such packet was ever sent. */
+/** The plain number of the packet that a header acks, or null if it was never sent. */
 export function ackedBy(link: Link, header: Header): number | null {
   const { sent, limits } = link
   if (header.ackBits === 0) return sent.newestAcked
@@ -26,7 +26,7 @@ export function ackedBy(link: Link, header: Header): number | null {
  * Takes the acks of one header.
  *
  * @param acked  the result of `ackedBy`
- * @param held  how long the peer held the newest ack back
+ * @param held  how long the peer delayed the newest ack
  * @param arrivals  gets the acked packets and deliveries
  */
 export function takeAcks(
@@ -78,7 +78,7 @@ function arrived(link: Link, sequence: number, late: boolean, arrivals: Arrivals
   note(arrivals, 'acked', sequence)
 }
 
-/** Gives up packets that later ones overtook (L5), and notes when the next is to be given up. */
+/** Gives up packets that later ones overtook (L5), and notes when the next one is due. */
 export function detectLoss(link: Link, now: Millis, sink: Pick<LinkSink, 'lost'>): void {
   const { sent } = link
   const wait = loss.patience(link.rtt)
@@ -96,7 +96,7 @@ export function detectLoss(link: Link, now: Millis, sink: Pick<LinkSink, 'lost'>
   skipResolved(sent)
 }
 
-/** The packet counts as lost. Its pieces are sent again, the window shrinks. */
+/** Counts the packet as lost: its pieces are resent, and the window may shrink. */
 export function giveUp(link: Link, sequence: number, sink: Pick<LinkSink, 'lost'>): void {
   const { sent, outgoing } = link
   const slot = slotOf(sent, sequence)

@@ -1,11 +1,10 @@
 /**
- * The packets that were sent, with their fates; and the packets that were received.
+ * The sent packets with their fates, and the received packets.
  *
- * Both are rings that remember the last `memory` packets. The sender never lets the distance from
- * its oldest packet without a verdict to its newest exceed `window`, half of the ring, so a slot is
- * only used again when its packet has had its verdict, and a verdict that comes late (an ack after
- * `lost`) still finds it. Bare acks take a sequence number but no verdict: they are not answered,
- * or two idle peers would send acks for ever.
+ * Both are rings of the last `memory` packets. The sender keeps its newest packet within `window`,
+ * half of the ring, of its oldest packet without a verdict, so a slot is reused only after its
+ * packet's verdict, and a late verdict (an ack after `lost`) still finds the packet. Bare acks take
+ * a sequence number but get no verdict: if they were acked, two idle peers would ack for ever.
  */
 
 import type { Millis } from '../machine.ts'
@@ -26,7 +25,7 @@ export function createSent({ memory, first }: Limits) {
     oldest: first,
     /** Newest packet known to have arrived; one before the first if none has. */
     newestAcked: first - 1,
-    /** The ack bits that came with the newest ack: repeated bits are skipped. */
+    /** The ack bits of the newest ack; repeats are skipped. */
     ackBits: 0,
     /** One of FATE. */
     fate: new Uint8Array(memory),
@@ -59,12 +58,12 @@ export function createReceived({ memory, first }: Limits) {
 /** Packets received. */
 export type Received = ReturnType<typeof createReceived>
 
-/** The slot of the ring for this packet. */
+/** The packet's slot in the ring. */
 export function slotOf(sent: Sent, sequence: number): number {
   return sequence % sent.fate.length
 }
 
-/** Enters the packet `sent.next`. Its runs were noted before. @param bare  it gets no verdict */
+/** Enters the packet `sent.next`, its runs already noted. @param bare  it gets no verdict */
 export function enter(sent: Sent, now: Millis, size: number, bare: boolean): void {
   const slot = slotOf(sent, sent.next)
   sent.fate[slot] = bare ? FATE.bare : FATE.flying
@@ -74,7 +73,7 @@ export function enter(sent: Sent, now: Millis, size: number, bare: boolean): voi
   skipResolved(sent)
 }
 
-/** Moves `oldest` past all packets that need no verdict any more. */
+/** Advances `oldest` past all packets that need no verdict. */
 export function skipResolved(sent: Sent): void {
   while (sent.oldest < sent.next && sent.fate[slotOf(sent, sent.oldest)] !== FATE.flying) {
     sent.oldest += 1
@@ -104,7 +103,7 @@ export function standing(received: Received, sequence: number): 'fresh' | 'dupli
   return seen[sequence % seen.length] === sequence ? 'duplicate' : 'fresh'
 }
 
-/** Enters an accepted packet. @returns whether it came in order, right behind the newest */
+/** Enters an accepted packet. @returns whether it came in order, right after the newest */
 export function accept(received: Received, sequence: number): boolean {
   const ahead = sequence - received.newest
   received.seen[sequence % received.seen.length] = sequence

@@ -1,6 +1,5 @@
 /**
- * The beacon of a page that closes: one request body with messages as on a new stream to the hub,
- * each after its length.
+ * The beacon of a closing page: one body with a new hub stream's messages, each after its length.
  *
  *     length: varint  one message, as in relay.ts
  *     …
@@ -19,7 +18,7 @@ import {
 /** Most bytes of a body. */
 export const BEACON_MAX: number = 64 * 1024
 
-/** One body of these messages. */
+/** Joins messages into one body. */
 export function joinMessages(messages: readonly Uint8Array[]): Uint8Array {
   const writer = createWriter()
   for (const message of messages) {
@@ -29,7 +28,7 @@ export function joinMessages(messages: readonly Uint8Array[]): Uint8Array {
   return finish(writer)
 }
 
-/** The messages in a body; null if it is none. */
+/** The messages in a body; null if it is malformed. */
 export function splitMessages(body: Uint8Array): Uint8Array[] | null {
   const reader = createReader(body)
   const messages: Uint8Array[] = []

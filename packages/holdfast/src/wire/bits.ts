@@ -1,25 +1,25 @@
 /**
  * Writes and reads bits, most significant first, within whole bytes. Writing throws on a value that
- * does not fit. Reading is for hostile input: past the end a reader has `failed` and reads zeros.
+ * does not fit. Reading expects hostile input: past the end a reader sets `failed` and reads zeros.
  */
 
-/** A growing run of bits. It begins at a whole byte. */
+/** A growing run of bits, from a whole byte on. */
 export interface BitWriter {
   bytes: Uint8Array
   /** Whole bytes written so far. */
   length: number
-  /** The bits that fill no byte yet, as a number, and how many they are: 0 to 7. */
+  /** The bits that do not fill a byte yet, as a number, and their count: 0 to 7. */
   rest: number
   held: number
 }
 
-/** A cursor in bits that came from elsewhere. */
+/** A cursor in untrusted bits. */
 export interface BitReader {
   bytes: Uint8Array
-  /** The next byte to be taken, and the one behind the last. */
+  /** The next byte to read, and the end of the bytes. */
   at: number
   end: number
-  /** The bits of the last byte taken that were not read yet, and how many they are: 0 to 7. */
+  /** The unread bits of the last byte, and their count: 0 to 7. */
   rest: number
   held: number
   failed: boolean
@@ -47,7 +47,7 @@ export function writeBits(writer: BitWriter, value: number, bits: number): void 
   }
 }
 
-// At most 24 bits: with the 7 that may be held they fit a positive number of 32 bits.
+// At most 24 bits: with up to 7 held ones they fit a positive 32-bit number.
 function put(writer: BitWriter, value: number, bits: number): void {
   const all = (writer.rest << bits) | value
   const { bytes } = writer
@@ -73,13 +73,13 @@ export function padBits(writer: BitWriter): void {
   if (writer.held > 0) writeBits(writer, 0, 8 - writer.held)
 }
 
-/** The written bits, the last byte filled up with zeros. */
+/** The written bits, padded with zeros to a whole byte. */
 export function finishBits(writer: BitWriter): Uint8Array {
   padBits(writer)
   return writer.bytes.slice(0, writer.length)
 }
 
-/** Starts to read. The bytes are not copied. */
+/** Starts reading; the bytes are not copied. */
 export function createBitReader(bytes: Uint8Array): BitReader {
   return { bytes, at: 0, end: bytes.length, rest: 0, held: 0, failed: false }
 }
@@ -105,7 +105,7 @@ function take(reader: BitReader, bits: number): number {
   return rest >>> held
 }
 
-/** Marks the input malformed. @returns 0, to be used in place of the value */
+/** Marks the input malformed. @returns 0, to use as the value */
 export function failBits(reader: BitReader): 0 {
   reader.failed = true
   reader.at = reader.end
@@ -114,7 +114,7 @@ export function failBits(reader: BitReader): 0 {
   return 0
 }
 
-/** Whether nothing failed and the bits that fill the last byte are zeros. */
+/** Whether nothing failed and the padding bits are zeros. */
 export function bitsAreWhole(reader: BitReader): boolean {
   return !reader.failed && reader.rest === 0
 }

@@ -1,15 +1,15 @@
 /**
- * Whole bytes in and out: big-endian integers, LEB128 varints, UTF-8 text.
+ * Reads and writes whole bytes: big-endian integers, LEB128 varints, UTF-8 text.
  *
- * Writing is our own doing, so a value that does not fit throws. Input is the network's: a reader
- * never throws and never leaves its bytes; on an error it sets `failed` and reads zeros.
+ * Written values are ours, so one that does not fit throws. Input is hostile: a reader never throws
+ * and never leaves its bytes; on an error it sets `failed` and reads zeros.
  */
 
 const encoder = new TextEncoder()
-// A mark at the beginning is part of a text like any other.
+// A leading byte order mark is part of the text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// Longer texts are left to the library.
+// Longer texts go to the library.
 const PLAIN_MAX = 32
 
 /** Largest value of a varint here: 2^53 - 1, eight bytes of seven bits at most. */
@@ -21,7 +21,7 @@ export interface ByteWriter {
   length: number
 }
 
-/** A cursor in bytes that came from elsewhere. */
+/** A cursor in untrusted bytes. */
 export interface ByteReader {
   readonly bytes: Uint8Array
   at: number
@@ -113,7 +113,7 @@ export function writeF64(writer: ByteWriter, value: number): void {
 
 /** The bytes themselves, without a length. */
 export function writeRaw(writer: ByteWriter, bytes: Uint8Array): void {
-  // Reserved first: it may replace `bytes`, which JavaScript would have read before.
+  // Reserved first, because `reserve` may replace `writer.bytes`.
   const at = reserve(writer, bytes.length)
   writer.bytes.set(bytes, at)
 }
@@ -132,7 +132,7 @@ export function writeText(writer: ByteWriter, text: string, max: number): void {
   }
 }
 
-// Most texts are short and ASCII: writing them needs no array of their own.
+// Most texts are short ASCII: writing them needs no temporary array.
 function writePlain(writer: ByteWriter, text: string, max: number): boolean {
   const before = writer.length
   inRange(text.length, max, 'length in bytes')
@@ -149,25 +149,24 @@ function writePlain(writer: ByteWriter, text: string, max: number): boolean {
   return true
 }
 
-/** Starts to read. The bytes are not copied. */
+/** Starts reading; the bytes are not copied. */
 export function createReader(bytes: Uint8Array, at = 0, end: number = bytes.length): ByteReader {
   return { bytes, at, end, failed: false }
 }
 
-/** Nothing failed and nothing is left. */
+/** Whether nothing failed and no bytes are left. */
 export function isDone(reader: ByteReader): boolean {
   return !reader.failed && reader.at === reader.end
 }
 
-/** Marks the input malformed. @returns 0, to be read in place of the value */
+/** Marks the input malformed. @returns 0, to use as the value */
 export function fail(reader: ByteReader): 0 {
   reader.failed = true
   reader.at = reader.end
   return 0
 }
 
-// Where the next bytes are, if there are so many; otherwise the reader has failed. One that has
-// failed stands at its end.
+// The offset of the next `count` bytes. If too few are left, the reader fails and stays at its end.
 function take(reader: ByteReader, count: number): number {
   if (count > reader.end - reader.at) return fail(reader)
   const at = reader.at
@@ -211,7 +210,7 @@ export function readVarint(reader: ByteReader): number {
     const byte = readU8(reader)
     value += (byte & 0x7f) * scale
     if (byte < 0x80) {
-      // A last byte of zeros is one too many; so is what is read of no bytes.
+      // A zero last byte is one too many; a read past the end gives one, too.
       return byte !== 0 && value <= VARINT_MAX ? value : fail(reader)
     }
     scale *= 0x80
@@ -230,7 +229,7 @@ export function readF64(reader: ByteReader): number {
 /** Exactly count bytes, as a copy. */
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
-  // `slice` of a Buffer would share its bytes.
+  // A Buffer's `slice` would share its bytes.
   return reader.failed ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
 }
 
@@ -266,7 +265,7 @@ function readPlain(bytes: Uint8Array, at: number, length: number): string | null
   return text
 }
 
-/** All bytes in one. */
+/** Concatenates byte arrays. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
@@ -277,14 +276,14 @@ export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** Two digits a byte, in small letters. */
+/** Two lower-case hex digits for each byte. */
 export function toHex(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
   return text
 }
 
-/** So many bytes from such a text, in letters of either size; null for any other. */
+/** Exactly `bytes` bytes from hex digits of either case; null for anything else. */
 export function fromHex(text: unknown, bytes: number): Uint8Array | null {
   if (typeof text !== 'string' || text.length !== 2 * bytes || !/^[\da-f]*$/i.test(text))
     return null

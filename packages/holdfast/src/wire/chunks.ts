@@ -1,4 +1,4 @@
-/** Long runs of bytes, cut for messages and put together again. */
+/** Long runs of bytes, split for messages and reassembled. */
 
 import { joined } from './bytes.ts'
 
@@ -9,13 +9,13 @@ export interface Piece {
   bytes: Uint8Array
 }
 
-/** The pieces that have come so far, in order. */
+/** The pieces received so far, in order. */
 export interface Incoming {
   of: number
   pieces: Uint8Array[]
 }
 
-/** Cuts bytes into pieces; no bytes make one empty piece. */
+/** Splits bytes into pieces; no bytes make one empty piece. */
 export function* cut(bytes: Uint8Array, size: number): Iterable<Piece> {
   const of = Math.max(1, Math.ceil(bytes.length / size))
   for (let piece = 0; piece < of; piece++) {
@@ -23,7 +23,7 @@ export function* cut(bytes: Uint8Array, size: number): Iterable<Piece> {
   }
 }
 
-/** Takes the next piece; the first begins a new run, one that does not fit is ignored. */
+/** Takes the next piece: the first begins a new run, and one that does not fit is ignored. */
 export function take(known: Incoming | null, next: Piece): Incoming | null {
   if (next.piece === 0) return { of: next.of, pieces: [next.bytes] }
   if (!known || known.of !== next.of || known.pieces.length !== next.piece) return known

@@ -1,9 +1,9 @@
 /**
  * Secrets, proofs and hashes.
  *
- * A process has one secret of 16 random bytes. Proofs are derived from it, one for each purpose, so
- * that a peer that learns the proof for links cannot use it at the register; and other members keep
- * only the hash of a proof. SHA-256, shortened to 16 bytes.
+ * A process has one secret of 16 random bytes and derives one proof from it for each purpose, so a
+ * peer that learns one proof cannot use it for another purpose. Other members keep only the hash of
+ * a proof: SHA-256, truncated to 16 bytes.
  */
 
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -12,7 +12,7 @@ import { joined } from './bytes.ts'
 /** Bytes of a secret, a proof and a hash. */
 export const DIGEST_BYTES = 16
 
-/** The purpose of a proof: what one does at the register, or the mark of who leads in an epoch. */
+/** A proof's purpose: acting at the register, or marking the primary of an epoch. */
 export type Purpose = 'register' | `lineage ${number}`
 
 /** The first 16 bytes of SHA-256. */
@@ -20,17 +20,17 @@ export function digest(bytes: Uint8Array): Uint8Array {
   return sha256(bytes).slice(0, DIGEST_BYTES)
 }
 
-/** The proof of one purpose that this secret gives. */
+/** Derives the proof for one purpose from a secret. */
 export function proofOf(secret: Uint8Array, purpose: Purpose): Uint8Array {
   return digest(joined(secret, new TextEncoder().encode(purpose)))
 }
 
-/** Whether the proof is the one that was hashed. */
+/** Whether the hash is that of the proof. */
 export function proves(proof: Uint8Array, hash: Uint8Array): boolean {
   return sameBytes(digest(proof), hash)
 }
 
-/** Whether two runs of bytes are equal; takes the same time wherever they differ. */
+/** Whether two runs of bytes are equal; the time does not depend on where they differ. */
 export function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false
   let difference = 0

@@ -1,26 +1,26 @@
 /**
- * Histories of letters, and how two of them are distinguished.
+ * Histories of letters, and how to tell two of them apart.
  *
- * For each direction of a pair both sides keep a running digest: that of letter n is made from that
- * of letter n - 1, from the life of the store that posted it, and from its bytes. A store begins a
- * new life at each opening, so two stores that are copies of one do not post the same letter, even
- * if its body is equal. The lives and the numbers that each posted are kept too, so that the last
- * letter that two histories have in common can be named.
+ * For each direction of a pair both sides keep a running digest: letter n's is computed from letter
+ * n - 1's, the life of the store that posted the letter, and its bytes. A store begins a new life
+ * at each opening, so two copies of a store never post the same letter, even with equal bodies.
+ * Both sides also keep the lives and the first number of each, to find the last letter that two
+ * histories share.
  *
- * The digest is MurmurHash3 (x86, 128 bits) with the digest before as its seed. It guards against
- * mistakes, not against lies: a lying side may claim anything about its own letters anyway.
+ * The digest is MurmurHash3 (x86, 128 bits), seeded with the previous digest. It guards against
+ * mistakes, not lies: a lying side may claim anything about its own letters anyway.
  */
 
 import type { Life } from '../ports.ts'
 
 /** Bytes of a digest. */
 export const DIGEST_BYTES = 16
-/** Bytes of the name of a life. */
+/** Bytes of a life's name. */
 export const LIFE_BYTES = 8
-/** Most lives that are remembered for a direction. */
+/** Most lives kept for a direction. */
 export const LIVES_MAX = 16
 
-/** The digest before the first letter; elsewhere it means that none is known, and fits any. */
+/** The digest before the first letter; elsewhere an unknown digest, which fits any. */
 export const NO_DIGEST: Uint8Array = new Uint8Array(DIGEST_BYTES)
 /** The life of replicas, which must post the same bytes. */
 export const NO_LIFE: Uint8Array = new Uint8Array(LIFE_BYTES)
@@ -44,10 +44,10 @@ function finish(value: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** The digest of a letter, from the digest before, the life that posted it, and its bytes. */
+/** The digest of a letter, from the previous digest, the life that posted it, and its bytes. */
 export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array): Uint8Array {
   let [a, b, c, d] = [word(before, 0), word(before, 4), word(before, 8), word(before, 12)]
-  // The life goes in as two words of the seed, and one more keeps an empty letter from being 0.
+  // The life enters as two words of the seed; the salt keeps an empty letter's digest from being 0.
   a ^= word(life, 0)
   b ^= word(life, 4)
   c ^= SALT
@@ -63,7 +63,7 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
     d ^= Math.imul(turn(Math.imul(word(body, at + 12), C4), 18), C1)
     d = (Math.imul((turn(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0
   }
-  // The last bytes, filled up with zeros to sixteen: where there are none they change nothing.
+  // The last bytes, padded with zeros to sixteen; zeros change nothing.
   REST.fill(0)
   for (let at = whole; at < length; at++) REST[at - whole] = body[at]!
   d ^= Math.imul(turn(Math.imul(word(REST, 12), C4), 18), C1)
@@ -73,7 +73,7 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
   return sealed(a ^ length, b ^ length, c ^ length, d ^ length)
 }
 
-/** Buffer for the last bytes of a letter: a new one for each would cost more than the digest. */
+/** Shared buffer for a letter's last bytes: allocating one would cost more than the digest. */
 const REST = new Uint8Array(16)
 
 function sealed(a: number, b: number, c: number, d: number): Uint8Array {
@@ -106,20 +106,20 @@ export function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length
 }
 
-/** The lives of a direction with the next letter, which may be the first of a new one. */
+/** The lives of a direction after its next letter, which may begin a new one. */
 export function livesWith(lives: readonly Life[], n: number, life: Uint8Array): readonly Life[] {
   const last = lives.at(-1)
   if (last && isSame(last.life, life)) return lives
   return [...lives, { first: n, life }].slice(-LIVES_MAX)
 }
 
-/** One direction of a pair on one side: its lives, and the last letter. */
+/** One side's record of one direction: its lives, and the last letter. */
 export interface Line {
   lives: readonly Life[]
   last: number
 }
 
-/** The last letter that two histories have in common; null if that is not known. */
+/** The last letter that two histories share; null if it is unknown. */
 export function lastCommon(one: Line, other: Line): number | null {
   if (one.last === 0 || other.last === 0) return 0
   const begun = one.lives.findIndex((a) => other.lives.some((b) => equal(a, b)))

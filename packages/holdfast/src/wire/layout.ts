@@ -1,21 +1,21 @@
 /**
- * Layouts of messages: defined once, as a value; reading, writing and types are derived from it.
+ * Message layouts, each defined once, as a value; reading, writing and types derive from it.
  *
  *     const Heartbeat = record({ id: varint, from: varint, note: text(32) })
  *     encode(Heartbeat, { id: 1, from: 7, note: 'hi' })   // Uint8Array
  *     decode(Heartbeat, bytes)                            // the value, or null
  *
- * Every length has a limit, which is part of the layout. `encode` throws on a value that does not
- * fit, for it is ours; `decode` returns null, for the network is hostile.
+ * Every length has a limit, which is part of the layout. `encode` throws on our own value that does
+ * not fit; `decode` returns null for hostile input.
  */
 
 import * as bytes from './bytes.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
-/** How one value is written in bytes. */
+/** The encoding of one value. */
 export interface Layout<Value> {
   write(writer: ByteWriter, value: Value): void
-  /** On malformed input the reader has `failed` and the value is not to be used. */
+  /** Malformed input sets the reader's `failed`; the value is then meaningless. */
   read(reader: ByteReader): Value
 }
 
@@ -41,7 +41,7 @@ export const flag: Layout<boolean> = {
   },
 }
 
-/** UTF-8 of at most max bytes behind a varint length. */
+/** UTF-8 of at most max bytes, after a varint length. */
 export function text(max: number): Layout<string> {
   return {
     write: (writer, value) => bytes.writeText(writer, value, max),
@@ -49,7 +49,7 @@ export function text(max: number): Layout<string> {
   }
 }
 
-/** At most max bytes behind a varint length. */
+/** At most max bytes, after a varint length. */
 export function blob(max: number): Layout<Uint8Array> {
   return {
     write: (writer, value) => bytes.writeBytes(writer, value, max),
@@ -70,7 +70,7 @@ export function fixed(count: number): Layout<Uint8Array> {
   }
 }
 
-/** One of a few words, as its index in the list, in one byte. */
+/** One of a few words, as its index in one byte. */
 export function word<const Words extends readonly string[]>(words: Words): Layout<Words[number]> {
   return {
     write: (writer, value) => bytes.writeU8(writer, words.indexOf(value)),
@@ -82,7 +82,7 @@ export function word<const Words extends readonly string[]>(words: Words): Layou
   }
 }
 
-/** At most max values of one layout behind a varint count. */
+/** At most max values of one layout, after a varint count. */
 export function list<Value>(item: Layout<Value>, max: number): Layout<Value[]> {
   return {
     write: (writer, values) => {
@@ -100,7 +100,7 @@ export function list<Value>(item: Layout<Value>, max: number): Layout<Value[]> {
   }
 }
 
-/** A value or null, behind one byte. */
+/** A value or null, after one byte. */
 export function maybe<Value>(item: Layout<Value>): Layout<Value | null> {
   return {
     write: (writer, value) => {
@@ -111,11 +111,11 @@ export function maybe<Value>(item: Layout<Value>): Layout<Value | null> {
   }
 }
 
-// A layout's functions are methods, so that a Layout<number> can be used as a Layout<unknown>.
+// Layout functions are methods, so that a Layout<number> is assignable to Layout<unknown>.
 type Fields = Record<string, Layout<unknown>>
 type RecordOf<F extends Fields> = { [Name in keyof F]: ValueOf<F[Name]> }
 
-/** Named values, one after the other in the order of the keys. */
+/** Named values, in the order of the keys. */
 export function record<F extends Fields>(fields: F): Layout<RecordOf<F>> {
   const entries = Object.entries(fields) as [string, Layout<unknown>][]
   return {
@@ -138,7 +138,7 @@ export function record<F extends Fields>(fields: F): Layout<RecordOf<F>> {
 }
 
 type Kinds = Record<string, readonly [tag: number, layout: Layout<object>]>
-/** A record with its kind in front: `{ kind: 'join', … }`. */
+/** A record with its kind: `{ kind: 'join', … }`. */
 export type MessageOf<K extends Kinds> = {
   [Kind in keyof K]: { kind: Kind } & ValueOf<K[Kind][1]>
 }[keyof K]

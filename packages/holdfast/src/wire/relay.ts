@@ -1,7 +1,7 @@
 /**
- * The three kinds of messages on a process's stream to the hub, distinguished by their first byte:
- * messages to and from the hub itself, and datagrams, which the hub relays without looking inside,
- * for another member, or between a primary and a process that is no member yet.
+ * The three kinds of messages on a process's stream to the hub, told apart by their first byte:
+ * messages of the hub itself, and opaque datagrams that the hub relays, to and from another member,
+ * or between a primary and a process that is not a member yet.
  *
  *     0  MESSAGE  a hub message to its end
  *     1  RELAY    peer: varint    the other member: target on the way up, source on the way down
@@ -44,7 +44,7 @@ export function frameRelay(peer: PeerId, datagram: Uint8Array): Uint8Array {
   return frameDatagram(RELAY, peer, datagram)
 }
 
-/** A datagram for or from a process that is no member yet, or from or for its primary. */
+/** A datagram between a primary and a process that is not a member yet, ready for the stream. */
 export function frameKnock(caller: number, datagram: Uint8Array): Uint8Array {
   return frameDatagram(KNOCK, caller, datagram)
 }
@@ -57,7 +57,7 @@ function frameDatagram(tag: number, other: number, datagram: Uint8Array): Uint8A
   return finish(writer)
 }
 
-/** Reads one message of the stream; null if it is neither kind. The bytes are a view. */
+/** Reads one message of the stream; null if malformed. The bytes are a view. */
 export function readFrame(bytes: Uint8Array): HubFrame | null {
   const reader = createReader(bytes)
   const tag = readU8(reader)
@@ -68,9 +68,9 @@ export function readFrame(bytes: Uint8Array): HubFrame | null {
   return reader.failed ? null : { kind, peer, bytes: bytes.subarray(reader.at) }
 }
 
-// Addresses behind the hub. `relay:7` is a member: the hub says who sends, so nobody but the hub
-// can send in another's name, and what goes there goes to nobody else. `knock:7` is a process that
-// is no member yet, as the hub numbers it for the primary, which for that process is `knock:0`.
+// Addresses behind the hub. `relay:7` is a member: the hub names the sender, so only the hub can
+// forge one, and datagrams to this address reach nobody else. `knock:7` is a process that is not a
+// member yet, as the hub numbers it for the primary, which that process knows as `knock:0`.
 
 const RELAYED = 'relay:'
 const KNOCKED = 'knock:'
@@ -80,7 +80,7 @@ export function relayed(inc: PeerId): string {
   return `${RELAYED}${inc}`
 }
 
-/** The address of a process that is no member yet; 0 is the primary, for such a process. */
+/** The address of a process that is not a member yet; for that process, 0 is the primary. */
 export function knocking(caller: number): string {
   return `${KNOCKED}${caller}`
 }
@@ -90,12 +90,12 @@ export function isRelayed(address: string): boolean {
   return address.startsWith(RELAYED) || isKnocking(address)
 }
 
-/** Whether that address is of use only until a process is a member. */
+/** Whether that address is valid only until a process is a member. */
 export function isKnocking(address: string): boolean {
   return address.startsWith(KNOCKED)
 }
 
-/** Whether the hub names another sender of a datagram than that member. */
+/** Whether the hub names a sender other than that member. */
 export function isForged(from: string, inc: PeerId): boolean {
   return from.startsWith(RELAYED) && from !== relayed(inc)
 }

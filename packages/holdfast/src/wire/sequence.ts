@@ -1,11 +1,11 @@
 /**
- * Sequence numbers: 16 bits on the wire, plain numbers that only grow inside.
+ * Sequence numbers: 16 bits on the wire, plain growing numbers in memory.
  *
- * Numbers are unwrapped as they are read, so no other code compares wrapped ones. That is safe
- * while the two ends are less than half the modulus apart, which the sender's window guarantees.
+ * Reading unwraps the numbers, so no other code compares wrapped ones. That is safe while the two
+ * ends are less than half the modulus apart, which the sender's window guarantees.
  */
 
-/** How many numbers 16 bits tell apart. */
+/** How many sequence numbers 16 bits distinguish. */
 export const SEQUENCE_MODULUS = 65536
 
 /**

@@ -1,8 +1,8 @@
 /**
- * The range of protocol versions that a build speaks, in one number of each hello: the highest in
- * the low five bits, and above them how many lower ones it also speaks. A single version is encoded
- * as itself, as before ranges existed. Two builds use the highest version that both speak; if there
- * is none, the refusal names both ranges.
+ * The range of protocol versions that a build speaks, as one number in each hello: the highest in
+ * the low five bits, the count of lower ones above them. A single version is encoded as itself, as
+ * before ranges existed. Two builds use the highest version both speak; if there is none, the
+ * refusal names both ranges.
  */
 
 /** The lowest and the highest version: 1 to 31. */
@@ -24,14 +24,14 @@ export function encodeVersions({ lowest, highest }: Versions): number {
   return highest + STEP * (highest - lowest)
 }
 
-/** The range of a hello's number; null if it is none. */
+/** The range of a hello's number; null if it is invalid. */
 export function decodeVersions(number: number): Versions | null {
   const highest = number % STEP
   const lowest = highest - Math.floor(number / STEP)
   return lowest >= 1 ? { lowest, highest } : null
 }
 
-/** The highest version that we and the sender of that number speak; null if there is none. */
+/** The highest version that we and the sender of that number speak; null if none. */
 export function negotiate(own: Versions, number: number): number | null {
   const other = decodeVersions(number)
   if (!other) return null

@@ -1,22 +1,22 @@
 /**
- * Puts the fragments of a packet together again. We send none ourselves, for our packets fit
- * one datagram; another implementation of the reliable standard may.
+ * Reassembles fragmented packets. Our packets fit one datagram, so we send no fragments; another
+ * implementation of the reliable standard may.
  *
- * Bounded: ASSEMBLIES_MAX packets under way, FRAGMENTS_MAX fragments of FRAGMENT_BYTES_MAX
- * bytes each. A newer packet pushes out the one that was begun first.
+ * Bounded: ASSEMBLIES_MAX packets at once, FRAGMENTS_MAX fragments of FRAGMENT_BYTES_MAX bytes
+ * each. A new packet evicts the one begun first.
  */
 
 import { joined } from '../../wire/bytes.ts'
 import { FRAGMENT_HEADER, HEADER_MAX, createHeader, readFragment, readHeader } from './packet.ts'
 
-/** Packets that may be under way at once. */
+/** Most packets in assembly at once. */
 export const ASSEMBLIES_MAX = 4
 /** Most fragments of one packet. */
 export const FRAGMENTS_MAX = 16
 /** Most payload in one fragment, in bytes. */
 export const FRAGMENT_BYTES_MAX = 1024
 
-/** Packets of which some fragments have come, in the order they were begun. */
+/** Incomplete packets, in the order they were begun. */
 export interface Assemblies {
   list: Assembly[]
 }
@@ -27,7 +27,7 @@ interface Assembly {
   shares: (Uint8Array | null)[]
 }
 
-/** Nothing under way. */
+/** No packet in assembly. */
 export function createAssemblies(): Assemblies {
   return { list: [] }
 }
@@ -35,8 +35,8 @@ export function createAssemblies(): Assemblies {
 /**
  * Takes one fragment.
  *
- * @returns the whole packet with its header if this was the last missing share; null if more are to
- * come or the share was there already; 'malformed' if the fragment or the packet is malformed
+ * @returns the whole packet with its header if this was the last missing share; null if others are
+ * missing or this one is a duplicate; 'malformed' if the fragment or the packet is malformed
  */
 export function addFragment(
   assemblies: Assemblies,

@@ -1,5 +1,5 @@
 /**
- * Frames: the contents of a packet behind its header, one after the other to its end.
+ * Frames: a packet's contents after its header, one after the other to its end.
  *
  *     0 PAD       nothing; asks for an ack, so an empty packet can
  *     1 REL       piece:16 or varint  length:varint  bytes
@@ -10,12 +10,12 @@
  *     6 CLOSE     reason:8
  *     8 ACKDELAY  delay:varint, in eighths of a millisecond
  *
- * The first byte holds the kind in its low half and flags in its high half: of REL first (0x10)
- * and last (0x20) piece of a message, of CLOCK answer (0x10); all others 0. The first REL of a
- * packet gives the low 16 bits of its piece's number, each further one how many numbers it
- * leaves out. Integers are big-endian, varints LEB128 in shortest form.
+ * The first byte holds the kind in its low half and flags in its high half: for REL the first
+ * (0x10) and last (0x20) piece of a message, for CLOCK an answer (0x10), else 0. The first REL of a
+ * packet has the low 16 bits of its piece's number, each further one the count of numbers skipped.
+ * Integers are big-endian, varints LEB128 in shortest form.
  *
- * A packet asks for an ack if it holds anything but ACKDELAY, answers of CLOCK and CLOSE.
+ * A packet asks for an ack if it holds anything but ACKDELAY, CLOCK answers and CLOSE.
  */
 
 import {
@@ -32,7 +32,7 @@ import {
 import { unwrap } from '../../wire/sequence.ts'
 import { CHANNEL_MIN, FRAME_MAX, PIECE_MAX } from '../limits.ts'
 
-/** The kinds. */
+/** The kinds of frames. */
 export const KIND = { pad: 0, rel: 1, unrel: 2, umsg: 3, clock: 4, close: 6, ackDelay: 8 } as const
 
 const ANSWER = 1
@@ -42,19 +42,19 @@ const DELAY_MAX = 10_000 * EIGHTHS
 /** Most parts of one unreliable message (L10). */
 export const PARTS_MAX = 16
 
-/** Bytes that a REL frame needs beside its piece, at most. */
+/** Most bytes of a REL frame besides its piece. */
 export const REL_OVERHEAD = 5
-/** Bytes that a UMSG frame needs beside its part, at most. */
+/** Most bytes of a UMSG frame besides its part. */
 export const UMSG_OVERHEAD = 7
-/** Bytes of a question in a CLOCK frame. */
+/** Bytes of a CLOCK frame with a question. */
 export const QUESTION_BYTES = 9
-/** Bytes that an UNREL frame needs beside its body, at most. */
+/** Most bytes of an UNREL frame besides its body. */
 export const UNREL_OVERHEAD = 4
 
 /** The bytes of a cursor without a packet. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
 
-/** A cursor, which is opened on one packet after the other. */
+/** A cursor, reused for one packet after another. */
 export function createFrames() {
   return {
     bytes: NO_BYTES,
@@ -78,18 +78,18 @@ export function createFrames() {
     t0: 0,
     t1: 0,
     t2: 0,
-    /** A piece's number near which the first REL is; afterwards the piece last read. */
+    /** A piece number near that of the first REL; afterwards the piece last read. */
     near: 0,
     first: true,
-    /** How long the peer held its ack back, from the last ACKDELAY. */
+    /** How long the peer delayed its ack, from the last ACKDELAY. */
     held: 0,
   }
 }
 
-/** A cursor in a packet, with the frame that was last read. One serves a whole packet. */
+/** A cursor in a packet, with the frame last read. */
 export type Frames = ReturnType<typeof createFrames>
 
-/** Starts to read the frames of a packet at `at`. @param near  the next piece in order */
+/** Starts reading a packet's frames at `at`. @param near  the next piece in order */
 export function open(frames: Frames, bytes: Uint8Array, at: number, near: number): void {
   frames.bytes = bytes
   frames.end = bytes.length
@@ -98,7 +98,7 @@ export function open(frames: Frames, bytes: Uint8Array, at: number, near: number
   rewind(frames, at, near)
 }
 
-/** Starts again at `at`. */
+/** Restarts at `at`. */
 export function rewind(frames: Frames, at: number, near: number): void {
   frames.at = at
   frames.near = near
@@ -111,12 +111,12 @@ export function asks(frames: Frames): boolean {
   return kind < KIND.clock || (kind === KIND.clock && flags === 0)
 }
 
-/** Whether a frame of this kind asks for an ack that does not wait for long (L6). */
+/** Whether a frame of this kind asks for an early ack (L6). */
 export function asksSoon(frames: Frames): boolean {
   return frames.kind !== KIND.unrel && asks(frames)
 }
 
-/** Reads the next frame. False at the end, or when it is malformed: then `failed` is set. */
+/** Reads the next frame. False at the end, or with `failed` set when it is malformed. */
 export function nextFrame(frames: Frames): boolean {
   if (frames.at >= frames.end) return false
   const first = readU8(frames)
@@ -220,7 +220,7 @@ export function writePiece(
   if (before === 0) writeU16(writer, id % 65536)
   else writeVarint(writer, id - before - 1)
   writeVarint(writer, bytes.length)
-  // Written straight in, for the builder has checked the room.
+  // Written directly: the builder has checked the room.
   writer.bytes.set(bytes, writer.length)
   writer.length += bytes.length
 }
@@ -249,7 +249,7 @@ export function writeQuestion(writer: ByteWriter, t0: number): void {
   writeF64(writer, t0)
 }
 
-/** Answers with ours. */
+/** Answers with our clock. */
 export function writeAnswer(writer: ByteWriter, t0: number, t1: number, t2: number): void {
   writeU8(writer, KIND.clock | (ANSWER << 4))
   writeF64(writer, t0)
@@ -263,15 +263,15 @@ export function writeClose(writer: ByteWriter, reason: number): void {
   writeU8(writer, reason)
 }
 
-/** Writes how long the newest ack was held back. */
+/** Writes the delay of the newest ack. */
 export function writeAckDelay(writer: ByteWriter, delay: number): void {
   writeU8(writer, KIND.ackDelay)
   writeVarint(writer, Math.min(DELAY_MAX, Math.round(delay * EIGHTHS)))
 }
 
 /**
- * Puts kind, channel and length in front of a body that was written three bytes behind `start`,
- * moving it when its length takes two bytes.
+ * Writes kind, channel and length before a body that begins three bytes after `start`, and moves
+ * the body if its length takes two bytes.
  */
 export function wrapBody(writer: ByteWriter, start: number, channel: number): void {
   const length = writer.length - start - 3

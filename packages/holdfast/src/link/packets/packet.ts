@@ -9,11 +9,10 @@
  *               bit 5      the ack is one byte: sequence - ack, at most 255
  *               bits 6-7   0
  *
- * Everything here is little-endian. Ack bit n stands for sequence ack - n, bit 0 for ack itself; an
- * end that has received nothing yet sends ack 65535 and no bits. A healthy link elides all ack
- * bits, so its header is 4 bytes. There is one legal encoding of each header; any other is
- * malformed. The shares of a packet's fragments, put together, are the packet: the first holds its
- * header.
+ * All integers are little-endian. Ack bit n means sequence ack - n, bit 0 ack itself; an end that
+ * has received nothing sends ack 65535 and no bits. A healthy link elides all ack bits, so its
+ * header is 4 bytes. Each header has one legal encoding; any other is malformed. A packet is its
+ * fragments' shares in order; the first holds its header.
  */
 
 /** Shortest header of a packet, in bytes. */
@@ -52,7 +51,7 @@ export function createHeader(): Header {
   return { sequence: 0, ack: 0, ackBits: 0 }
 }
 
-/** Whether these bytes start as a fragment does. */
+/** Whether these bytes start like a fragment. */
 export function isFragment(bytes: Uint8Array): boolean {
   return (bytes[0]! & FRAGMENT_BIT) !== 0
 }
@@ -61,8 +60,8 @@ export function isFragment(bytes: Uint8Array): boolean {
  * Writes a header in its one legal form.
  *
  * @param bytes  with room for HEADER_MAX bytes from `at`
- * @param sequence  0 to 65535, as are `ack`; @param ackBits  32 bits, signed or unsigned
- * @returns the place behind the header
+ * @param sequence  0 to 65535, like `ack`; @param ackBits  32 bits, signed or unsigned
+ * @returns the offset after the header
  */
 export function writeHeader(
   bytes: Uint8Array,
@@ -96,7 +95,7 @@ export function writeHeader(
  * Reads a header from `at`.
  *
  * @param into  filled when the header is well formed
- * @returns the place behind the header, or -1 if it is malformed or not in its one legal form
+ * @returns the offset after the header, or -1 if it is malformed or not in its one legal form
  */
 export function readHeader(bytes: Uint8Array, at: number, into: Header): number {
   if (bytes.length - at < HEADER_MIN) return -1

@@ -1,9 +1,9 @@
 /**
- * Unreliable messages too long for one frame: cut into at most 16 parts, put together by the
- * receiver, dropped whole if any part is lost (L10). Nothing is sent twice.
+ * Unreliable messages too long for one frame: split into at most 16 parts, reassembled by the
+ * receiver, dropped whole if any part is lost (L10). Nothing is resent.
  *
- * Bounded: OUTBOX_PARTS parts wait to leave, INBOX_MESSAGES messages wait for parts; a newer
- * one pushes out the one begun first.
+ * Bounded: OUTBOX_PARTS parts wait to leave, INBOX_MESSAGES messages wait for parts; a new message
+ * evicts the one begun first.
  */
 
 import { badValue } from '../../machine.ts'
@@ -28,14 +28,14 @@ export interface Part {
   bytes: Uint8Array
 }
 
-/** Nothing under way. */
+/** No parted messages. */
 export function createParted() {
   return {
     /** Number of the next message, 0 to 65535. */
     next: 0,
     /** Parts that wait to leave, oldest first; at most OUTBOX_PARTS. */
     outbox: [] as Part[],
-    /** Messages of which parts have come, in the order they were begun; at most INBOX_MESSAGES. */
+    /** Incomplete messages, in the order they were begun; at most INBOX_MESSAGES. */
     inbox: [] as {
       channel: number
       message: number
@@ -51,7 +51,7 @@ export type Parted = ReturnType<typeof createParted>
 /**
  * Queues a copy of an unreliable message.
  *
- * @returns false if too many parts wait already; then none of them is sent
+ * @returns false, with nothing queued, if too many parts wait already
  * @throws HoldfastError code `bad-value` for a message or a channel out of range
  */
 export function post(parted: Parted, channel: number, bytes: Uint8Array): boolean {

@@ -1,32 +1,32 @@
 /**
- * Clocks: how the ends of a link compare them, and how session time follows the primary's (L9).
+ * Clocks: how the ends of a link compare theirs, and how session time follows the primary's (L9).
  *
- * Two ends compare clocks with four time stamps: the asker notes when it asks (t0) and when the
- * answer comes (t3), the answerer when the question came (t1) and when the answer leaves (t2). Of
- * the last 16 samples the one with the shortest round trip is the most accurate, for its error is
- * at most half its round trip. Questions and answers are carried by packets that leave anyway.
+ * Two ends compare clocks with four timestamps: when the asker asks (t0) and gets the answer (t3),
+ * when the answerer gets the question (t1) and answers (t2). Of the last 16 samples the one with
+ * the shortest round trip is the most accurate, because its error is at most half its round trip.
+ * Packets that leave anyway carry questions and answers.
  *
- * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster or
- * slower until it agrees, so it never jumps and never goes backwards, also when another member
- * becomes primary. Only the measured error is corrected: a member that has no new measurements, or
- * is the primary by now, then runs at the rate of its own clock.
+ * Session time is the primary's clock. Once set it never jumps and never goes backwards, even when
+ * another member becomes primary: it runs up to 5 % faster or slower until it agrees. Only the
+ * measured error is corrected; a member without new measurements, or one that became primary, then
+ * runs at the rate of its own clock.
  */
 
 import type { Millis } from '../../machine.ts'
 
 const SAMPLES_MAX = 16
-/** A fresh link asks with each packet until it has so many samples, then now and then. */
+/** A fresh link asks eagerly until it has this many samples, then every ASK_EVERY. */
 export const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
-/** A question without an answer after so many round trips, and so long, is asked once more. */
+/** A question is asked again if unanswered for this many round trips, and for LOST_MIN at least. */
 const LOST_RTTS = 2
 const LOST_MIN: Millis = 250
 /**
- * The answer to each of the last questions counts: over a stream that loses it may take longer each
- * time than it takes to believe it lost, and with the last question's alone the time stays unknown.
+ * Answers to this many of the last questions count: on a lossy stream each answer may come after
+ * its question is believed lost, and if only the newest counted, the time would stay unknown.
  */
 const ASKED_MAX = 4
-/** An offset that is wrong by so much at most counts at once. */
+/** An offset wrong by at most this counts at once. */
 export const SURE_MS: Millis = 125
 const SLEW_MAX = 0.05
 // An error is corrected over about this long, or at SLEW_MAX if it is larger.
@@ -35,25 +35,25 @@ const SLEW_OVER: Millis = 1000
 /** No samples. */
 export function createSamples() {
   return {
-    /** What this end adds to its own clock when it answers; NaN while it does not know the time. */
+    /** Added to our clock in answers; NaN while we do not know session time. */
     shift: 0,
-    /** When the questions left that have no answer yet, oldest first; at most ASKED_MAX. */
+    /** When the unanswered questions left, oldest first; at most ASKED_MAX. */
     asked: [] as Millis[],
     /** When the last question left. */
     askedAt: -Infinity,
-    /** The t0 of the peer's question that waits for its answer, or NaN. */
+    /** The t0 of the peer's unanswered question, or NaN. */
     question: NaN,
-    /** When that question came. */
+    /** When that question arrived. */
     questionAt: 0,
     /** Pairs of round trip and offset, newest last; at most 16. */
     samples: [] as { trip: Millis; offset: Millis }[],
   }
 }
 
-/** Samples that one end has of the other's clock. */
+/** One end's samples of the other's clock. */
 export type ClockSamples = ReturnType<typeof createSamples>
 
-/** Whether a packet that leaves now should carry a question. @param rttMs  as far as it is known */
+/** Whether a packet that leaves now should carry a question. @param rttMs  estimated round trip */
 export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): boolean {
   const { samples, asked, askedAt } = clock
   const since = now - askedAt
@@ -62,14 +62,14 @@ export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): bool
   return asked.length === 0 || since >= lost
 }
 
-/** A question leaves; the oldest of too many is given up. */
+/** Notes that a question leaves; beyond ASKED_MAX the oldest is given up. */
 export function ask(clock: ClockSamples, now: Millis): void {
   clock.askedAt = now
   clock.asked.push(now)
   if (clock.asked.length > ASKED_MAX) clock.asked.shift()
 }
 
-/** Takes the answer to a question of ours; an answer to another is ignored. */
+/** Takes the answer to one of our questions; any other is ignored. */
 export function takeAnswer(
   clock: ClockSamples,
   now: Millis,
@@ -79,7 +79,7 @@ export function takeAnswer(
 ): void {
   const at = clock.asked.indexOf(t0)
   if (at < 0) return
-  // Those before it are lost: the peer answers the newest that it has heard.
+  // Earlier ones are lost: the peer answers the newest question it received.
   clock.asked.splice(0, at + 1)
   const trip = now - t0 - (t2 - t1)
   if (t2 < t1 || trip < 0) return
@@ -92,7 +92,7 @@ export function offsetOf(clock: ClockSamples): Millis | null {
   return best(clock)?.offset ?? null
 }
 
-/** By how much that offset may be wrong: one way may have taken the whole trip (NTP). */
+/** The largest error of that offset: one way may have taken the whole trip (NTP). */
 export function errorOf(clock: ClockSamples): Millis {
   return (best(clock)?.trip ?? Infinity) / 2
 }
@@ -110,15 +110,13 @@ export function createClock(now: Millis) {
     at: now,
     /** Session time at that moment. */
     time: now,
-    /** Session milliseconds for each own one since: 0.95 to 1.05. */
+    /** Session milliseconds per millisecond of our clock since then: 0.95 to 1.05. */
     rate: 1,
-    /**
-     * How long the rate applies, by our own clock; then the error is corrected, and the rate is 1.
-     */
+    /** How long the rate applies, by our clock; then the error is corrected and the rate is 1. */
     span: 0,
-    /** False until the first `steer`; until then session time is our own clock. */
+    /** False until the first `steer`. */
     set: false,
-    /** An offset that was measured and may be far wrong; null if none was. */
+    /** A measured offset that may be far wrong; null if there is none. */
     rough: null as Millis | null,
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Round trips, and when a packet counts as lost (L5, after RFC 9002).
+ * Round-trip estimates, and when a packet counts as lost (L5, after RFC 9002).
  *
- * A packet is lost when a packet sent three or more later was acked, or when any later one was and
- * this one is older than 9/8 of a round trip. Silence alone proves no loss: when the probe timer
- * runs out, a packet is sent that the peer must answer, and the answer shows. Each unanswered probe
- * doubles the wait, up to one second.
+ * A packet is lost when a packet at least three places later was acked, or when any later one was
+ * and this one is older than 9/8 of a round trip. Silence alone proves no loss: when the probe
+ * timer expires, a probe asks for an ack, which shows what was lost. Each unanswered probe doubles
+ * the wait, up to one second.
  */
 
 import type { Millis } from '../../machine.ts'
 import { ACK_DELAY_MAX, STATE_ACK_DELAY_MAX } from '../limits.ts'
 
-/** A packet is lost once a packet so many places later has arrived, on a path that keeps order. */
+/** On a path that keeps order, a packet is lost once one this many places later has arrived. */
 export const LATER_PACKETS = 3
-// Each loss that was none doubles the places, up to so many: the path reorders. Time then decides.
+// Each spurious loss doubles the places, up to this: the path reorders. Then time decides.
 const LATER_MAX = 96
 const LATER_TIME = 9 / 8
 const GRAIN: Millis = 1
-// Round trips that are longer by this share, and at least so much, wait in a queue.
+// Round trips longer by this share, and by at least QUEUE_MIN, show a queue.
 const QUEUE_SHARE = 1 / 4
 const QUEUE_MIN: Millis = 10
 const PROBE_MAX: Millis = 1000
@@ -31,18 +31,18 @@ export function createRtt() {
 /** Round trip times in Millis; all 0 but `smoothed` before the first sample. */
 export type Rtt = ReturnType<typeof createRtt>
 
-/** Nothing under way. */
+/** Nothing in flight. */
 export function createLoss(now: Millis) {
   return {
-    /** When the oldest packet that later ones overtook counts as lost; Infinity if none. */
+    /** When the next overtaken packet counts as lost; Infinity if none. */
     lostAt: Infinity,
-    /** When the last packet that asks for an answer left, or the last probe was due. */
+    /** When the last packet that asks for an ack left, or the last probe was due. */
     probeFrom: now,
-    /** A packet is lost once one so many places later has arrived. */
+    /** A packet is lost once one this many places later has arrived. */
     later: LATER_PACKETS,
-    /** Probes in a row without an answer. */
+    /** Unanswered probes in a row. */
     probes: 0,
-    /** The last packet sent whose ack does not wait for long; -1 if none. */
+    /** The last packet sent that asks for an early ack; -1 if none. */
     soonest: -1,
   }
 }
@@ -50,7 +50,7 @@ export function createLoss(now: Millis) {
 /** Timers of loss detection. */
 export type Loss = ReturnType<typeof createLoss>
 
-/** Takes one round trip. @param held  how long the peer reports that it held its ack back */
+/** Takes one round trip. @param held  ack delay that the peer reports */
 export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
   rtt.samples += 1
   rtt.latest = Math.max(0, measured)
@@ -67,13 +67,13 @@ export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
   rtt.smoothed += (adjusted - rtt.smoothed) / 8
 }
 
-/** Whether round trips are longer than usual by what a queue on the way would add. */
+/** Whether round trips are so much longer than usual that a queue explains them. */
 export function isQueueing({ min, smoothed, variation, samples }: Rtt): boolean {
   const usual = min + 2 * variation
   return samples === 0 || smoothed > usual + Math.max(min * QUEUE_SHARE, QUEUE_MIN)
 }
 
-/** A packet that counted as lost has arrived: the path reorders more than we thought. */
+/** Notes a spurious loss: the packet arrived, so the path reorders more than assumed. */
 export function wasNone(loss: Loss): void {
   loss.later = Math.min(LATER_MAX, 2 * loss.later)
 }
@@ -83,7 +83,7 @@ export function patience(rtt: Rtt): Millis {
   return Math.max(LATER_TIME * Math.max(rtt.smoothed, rtt.latest), GRAIN)
 }
 
-/** When the probe timer runs out. @param oldest  of the packets without a verdict */
+/** When the probe timer expires. @param oldest  the oldest packet without a verdict */
 export function probeAt(loss: Loss, rtt: Rtt, oldest: number): Millis {
   const held = oldest <= loss.soonest ? ACK_DELAY_MAX : STATE_ACK_DELAY_MAX
   const first = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + held

@@ -1,17 +1,16 @@
 /**
- * How many bytes may be under way, and how fast they leave (L7).
+ * Congestion control: how many bytes may be in flight, and how fast they leave (L7).
  *
- * A window in bytes: it doubles each round trip until the first congestion, then grows by an
- * eighth a round trip, or by one packet while packets queue; a round with congestion takes it to
- * 0.7 of itself, once, and never below two packets. A bucket of tokens spreads a window over a
- * round trip. The bucket may go into debt by one packet: then the next one waits until the debt is
- * paid.
+ * The window, in bytes, doubles each round trip until the first congestion, then grows by an eighth
+ * per round trip, or by one packet while packets queue. A round with congestion shrinks it once, to
+ * 0.7 of itself, and never below two packets. A token bucket spreads a window over a round trip. It
+ * may go into debt by one packet; the next packet waits until the debt is paid.
  *
- * Congestion is a loss while round trips are long, for packets wait in a queue; or more than an
- * eighth of a round lost (as BBR judges it: Cardwell et al., 2016). Other losses are a radio's: a
- * window that shrank by each would move 40 KB/s over a path of 200 ms that loses 5 %.
+ * Congestion is a loss while round trips are long, because packets then queue, or more than an
+ * eighth of a round lost (as BBR judges it: Cardwell et al., 2016). Other losses are the radio's:
+ * if each shrank the window, a path of 200 ms that loses 5 % would carry 40 KB/s.
  *
- * The window grows only while it limits us, or an idle link would earn a burst.
+ * The window grows only while it limits us; otherwise an idle link would earn a burst.
  */
 
 import type { Millis } from '../../machine.ts'
@@ -21,28 +20,28 @@ const FIRST_WINDOW: number = 10 * PACKET_MAX
 const SMALLEST_WINDOW: number = 2 * PACKET_MAX
 const LARGEST_WINDOW: number = 128 * PACKET_MAX
 const AFTER_LOSS = 0.7
-/** More of a window than this lost in a round is congestion, and so is more than two packets. */
+/** Losing more than this share of a window, and more than two packets, in a round is congestion. */
 const LOST_SHARE = 1 / 8
-/** While nothing queues, a window grows by this share in a round trip. */
+/** While nothing queues, a window grows by this share per round trip. */
 const GROWTH = 1 / 8
 const GAIN = 1.25
 const BURST: number = 10 * PACKET_MAX
-// Timers are only so exact, so a full bucket must last as long or they would slow us down.
+// Timer resolution: a full bucket lasts at least this long, or timers would slow us down.
 const TIMER_GRAIN: Millis = 4
 const SHORTEST_TRIP: Millis = 0.05
 
 /** A fresh link: ten packets may leave at once. */
 export function createPace(now: Millis) {
   return {
-    /** Bytes that may be under way. */
+    /** Bytes that may be in flight. */
     window: FIRST_WINDOW,
     /** Above this the window grows slowly; Infinity until the first loss. */
     slowFrom: Infinity,
-    /** Bytes of packets without a verdict, bare acks not counted. */
+    /** Bytes of packets without a verdict, except bare acks. */
     flying: 0,
-    /** Losses of packets up to this sequence belong to a round that was already paid for. */
+    /** Losses up to this sequence belong to a round that already shrank the window. */
     paidUpTo: -1,
-    /** Losses up to this sequence belong to the same round, and these bytes are lost in it. */
+    /** The round ends at this sequence; `lost` bytes were lost in it. */
     roundUpTo: -1,
     lost: 0,
     /** Bytes that may leave now; negative is debt. */
@@ -55,7 +54,7 @@ export function createPace(now: Millis) {
 /** The state of one direction. */
 export type Pace = ReturnType<typeof createPace>
 
-// Bytes a millisecond.
+// Bytes per millisecond.
 function rateOf(pace: Pace, smoothed: Millis): number {
   return (GAIN * pace.window) / Math.max(smoothed, SHORTEST_TRIP)
 }
@@ -79,17 +78,17 @@ export function mayLeave(pace: Pace, now: Millis, smoothed: Millis): boolean {
 /** When the bucket lets a packet leave; in the past if it does already. */
 export function leavesAt(pace: Pace, smoothed: Millis): Millis {
   if (pace.tokens >= 0) return pace.filledAt
-  // One byte more than the debt, so that rounding cannot wake us a moment too early for ever.
+  // One byte more than the debt, or rounding could wake us a moment too early for ever.
   return pace.filledAt + (1 - pace.tokens) / rateOf(pace, smoothed)
 }
 
-/** A packet that will get a verdict left. */
+/** Notes that a packet left that will get a verdict. */
 export function left(pace: Pace, size: number): void {
   pace.flying += size
   pace.tokens -= size
 }
 
-/** A flying packet arrived. @param queues  round trips have grown: the packets wait in a queue */
+/** A packet in flight arrived. @param queues  round trips have grown, so packets queue */
 export function arrived(pace: Pace, sequence: number, size: number, queues: boolean): void {
   const full = pace.flying >= pace.window / 2
   pace.flying -= size
@@ -101,10 +100,10 @@ export function arrived(pace: Pace, sequence: number, size: number, queues: bool
 }
 
 /**
- * A flying packet is given up.
+ * A packet in flight is given up.
  *
  * @param newest  the newest packet sent, where the round ends
- * @param queues  round trips have grown: the packets wait in a queue
+ * @param queues  round trips have grown, so packets queue
  */
 export function gone(
   pace: Pace,

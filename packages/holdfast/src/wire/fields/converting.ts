@@ -1,6 +1,6 @@
 /**
- * A state of another build made one of ours: fields are taken over by name, new ones have their
- * initial value, others fall away. What a field of ours cannot hold is refused.
+ * Converts another build's state to ours: fields carry over by name, new ones get their initial
+ * value, others are dropped. A value that our field cannot hold is refused.
  */
 
 import { within } from '../../machine.ts'
@@ -9,11 +9,11 @@ import { formerName } from './nested.ts'
 import { parseSchema } from './parsed.ts'
 import type { Column, Fields, Quantised, Schema } from './schema.ts'
 
-/** How a state that another build kept becomes one of ours. */
+/** How another build's stored state becomes one of ours. */
 export interface Migration {
-  /** What the type was called there; '' for the same. */
+  /** The type's name there; '' if it is the same. */
   readonly was: string
-  /** Fields that are not taken over as they are; null for none. */
+  /** Computes the fields that do not carry over unchanged; null for none. */
   readonly migrate:
     | ((
         from: Readonly<Record<string, string>>,
@@ -22,7 +22,7 @@ export interface Migration {
     | null
 }
 
-/** A type of ours. */
+/** One of our types. */
 export interface Ours {
   readonly name: string
   readonly schema: Schema<Fields>
@@ -38,17 +38,17 @@ export interface Theirs {
   readonly secret: number
   /** Its fields as text, by name. */
   readonly texts: Readonly<Record<string, string>>
-  /** What stands behind its fields. */
+  /** The text after its fields. */
   readonly rest: string
 }
 
-/** A state, and the mask of what is not known of it. */
+/** A state, and the mask of its unknown fields. */
 export interface Held {
   readonly fields: Quantised
   readonly hidden: number
 }
 
-/** The types of another build, a line each: its name, its fields, the rest; null if one is none. */
+/** Parses another build's types, one per line: name, fields, rest; null if one is malformed. */
 export function typesOf(said: string): Theirs[] | null {
   const all: Theirs[] = []
   for (const line of said.split('\n').filter((one) => one !== '')) {
@@ -63,7 +63,7 @@ export function typesOf(said: string): Theirs[] | null {
   return all
 }
 
-/** The place of the type of ours that theirs is now. @throws Error with a sentence for none */
+/** The index of our type that theirs became. @throws Error with a sentence if there is none */
 export function placeOf(types: readonly Ours[], { name: theirs }: Theirs): number {
   const named = types.findIndex(({ name }) => name === theirs)
   const place = named >= 0 ? named : types.findIndex(({ kept }) => kept?.was === theirs)
@@ -71,7 +71,7 @@ export function placeOf(types: readonly Ours[], { name: theirs }: Theirs): numbe
   return place
 }
 
-/** A state of theirs as one of ours. @throws Error or HoldfastError that says what does not fit */
+/** Converts their state to ours. @throws Error or HoldfastError that names what does not fit */
 export function converted(to: Ours, from: Theirs, held: Held): Held {
   if (to.schema.text === from.schema.text && to.secret === from.secret) return held
   const where = `type "${to.name}"`
@@ -127,7 +127,7 @@ function sourceOf(column: Column, { columns }: Schema<Fields>): Column | undefin
   return columns.find(({ name }) => name === source)
 }
 
-// Where it is secret or not is no matter of its values.
+// Secrecy does not affect a field's values.
 function textOf({ field }: Column): string {
   return field.text.replace(/^secret /, '')
 }
@@ -141,8 +141,8 @@ function put(where: string, { name, field, at }: Column, value: unknown, into: Q
 }
 
 /**
- * Quantises a value that another build kept or posted: fields within it are taken over as those of
- * a state are, by name, and a number that ours does not hold is refused.
+ * Quantises a value that another build stored or posted: inner fields carry over by name, as those
+ * of a state do, and a number that our field cannot hold is refused.
  *
  * @throws Error that says why it does not fit
  */
@@ -161,8 +161,7 @@ function grown(field: Field<unknown>, value: unknown): unknown {
   return value
 }
 
-// Numbers beyond a range become its end where an application sets them; what was kept is not
-// changed so.
+// An application's number beyond a range becomes its end; a stored number is never changed so.
 function checkHeld(field: Field<unknown>, value: number): void {
   const held: Quantised = []
   field.quantise(value, held, 0)

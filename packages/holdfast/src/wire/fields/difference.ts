@@ -1,15 +1,15 @@
 /**
- * The difference between the types of two builds of a game, as a sentence for the refused one.
+ * The difference between two builds' types of a game, as a sentence for the refused build.
  *
- * The types of a game are a text of lines: for each type of objects its name, its fields in braces
- * and its other options, for each action its name, for each procedure its name and `()`. Behind an
- * action and a procedure are the fields of its arguments and ` -> ` its answer, if it has any.
+ * A game's types are lines of text: for each object type its name, its fields in braces and its
+ * other options; for each action its name, for each procedure its name and `()`, both followed by
+ * the argument fields and ` -> ` the answer, if any.
  */
 
 /** Longest types of a game that are sent to another build, in bytes of UTF-8. */
 export const TYPES_MAX: number = 32 * 1024
 
-// The other text comes from the network: its names may be of any length.
+// The other text comes from the network: its names may have any length.
 const SENTENCE_MAX = 300
 
 /** A line, parsed. */
@@ -27,7 +27,7 @@ interface Types {
 
 const ANSWER = '-> '
 
-/** The first difference between our types and those of the session. It takes any text. */
+/** The first difference between our types and the session's. Accepts any text. */
 export function differenceOf(here: string, there: string): string {
   const [ours, theirs] = [takenApart(here), takenApart(there)]
   const first =

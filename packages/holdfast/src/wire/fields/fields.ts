@@ -1,9 +1,9 @@
 /**
- * The kinds of values that a state is made of.
+ * The kinds of values in a state.
  *
- * A value is held quantised: as whole numbers, each with its count of bits, and texts and bytes as
- * strings. Quantised values are canonical: quantising the value again gives the same. So two sides
- * that hold equal values hold equal numbers, and a state has changed if a number has.
+ * Values are held quantised: as whole numbers, each with its count of bits, and texts and bytes as
+ * strings. Quantised values are canonical: quantising the value again gives the same. So equal
+ * values are equal numbers on both sides, and a state has changed if a number has.
  */
 
 import { badValue, misfit } from '../../machine.ts'
@@ -37,8 +37,8 @@ export type FieldKind =
   | 'struct'
 
 /**
- * A state as it is on the wire: numbers, and as strings texts, bytes with one character each, and
- * lists and maps as in `packed.ts`. Plain data.
+ * A state as it is on the wire: numbers, and strings for texts, bytes (one character each), and
+ * lists and maps (see `packed.ts`). Plain data.
  */
 export type Quantised = (number | string)[]
 
@@ -46,7 +46,7 @@ export type Quantised = (number | string)[]
 export interface Field<Value, Kind extends FieldKind = FieldKind> {
   /** Which kind of field it is. */
   readonly kind: Kind
-  /** Text of all that both sides must agree on; part of the schema's fingerprint. */
+  /** Text of everything both sides must agree on; part of the schema's fingerprint. */
   readonly text: string
   /** The range of a value, if it has one. */
   readonly min?: number
@@ -56,19 +56,19 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly scale?: Scale
   /** The scale of each number, for a kind that is several numbers in steps. */
   readonly axes?: Scale
-  /** What it is where no value was given. */
+  /** The value where none was given. */
   readonly initial: Value
-  /** How many places the value takes in a quantised state. */
+  /** Places that the value takes in a quantised state. */
   readonly size: number
   /** Most bits of the written value. */
   readonly bits: number
   /** Depth of nested fields, this one included; 1 if not given. */
   readonly depth?: number
-  /** The value contains bytes, which cannot be frozen: each look at a state gives another value. */
+  /** The value contains bytes, which cannot be frozen: each read of a state returns a copy. */
   readonly copied?: boolean
   /**
-   * For a field that holds others: a value of another build with what `each` makes of the values in
-   * it, by the fields that hold them now; a value of another kind as it is.
+   * For a field that holds others: converts another build's value by applying `each` to the values
+   * in it and the fields that now hold them; a value of another kind stays as it is.
    */
   grown?(value: unknown, each: (field: Field<unknown>, value: unknown) => unknown): unknown
   /** @throws HoldfastError `bad-value` that names the wanted value; `into` may be partly written */
@@ -105,7 +105,7 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
   return { ...one, min, max }
 }
 
-/** A direction in radians, 0 to 2π, in so many bits; any angle is wrapped into the circle. */
+/** A direction in radians, 0 to 2π, in `bits` bits; any angle wraps into the circle. */
 export function angle(bits: number): Field<number, 'angle'> {
   if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
     throw badValue(`an angle takes 1 to 24 bits: ${bits}`)
@@ -193,7 +193,7 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
     size: 1,
     bits,
     quantise: (value, into, at) => {
-      // Minus zero is zero.
+      // `+ 0` turns -0 into 0.
       into[at] = Math.min(max, Math.max(min, Math.round(finite(value)))) + 0
     },
     valueAt: (from, at) => from[at] as number,
@@ -217,14 +217,14 @@ export const i16: Field<number, 'integer'> = integer(16, true)
 /** A whole number from -2,147,483,648 to 2,147,483,647. */
 export const i32: Field<number, 'integer'> = integer(32, true)
 
-// The largest float of 32 bits.
+// The largest 32-bit float.
 const FLOAT_MAX = (2 - 2 ** -23) * 2 ** 127
 
 const floats = new DataView(new ArrayBuffer(4))
 
 /**
- * A float of 32 bits: about seven digits, from 1.4e-45 to 3.4e38 and below 0 alike. `ranged` takes
- * fewer bits for whatever has a range.
+ * A 32-bit float: about seven digits, magnitudes from 1.4e-45 to 3.4e38. `ranged` takes fewer bits
+ * for a number that has a range.
  */
 export const f32: Field<number, 'float'> = {
   kind: 'float',
@@ -244,7 +244,7 @@ export const f32: Field<number, 'float'> = {
   read: (reader, into, at) => {
     floats.setUint32(0, readBits(reader, 32))
     const value = floats.getFloat32(0)
-    // Minus zero would be another form of zero.
+    // -0 would be a second form of zero.
     into[at] = Number.isFinite(value) && !Object.is(value, -0) ? value : failBits(reader)
   },
 }
@@ -270,14 +270,14 @@ export const bool: Field<boolean, 'bool'> = {
 /** Most words of one `oneOf`. */
 export const WORDS_MAX = 256
 
-// No word contains the separator of words, or the end of a field's text.
+// A word contains neither the separator of words nor the end of a field's text.
 const WORD = /^[\p{L}\p{N}_.$-]{1,64}$/u
 
 /**
- * One of these words, in as few bits as distinguish them; it starts as the first. A word is made of
- * letters, digits, `_`, `-`, `.` and `$`.
+ * One of these words, in the fewest bits that distinguish them; initially the first. A word
+ * consists of letters, digits, `_`, `-`, `.` and `$`.
  *
- * @throws HoldfastError `bad-value` for an invalid word, one that is given twice, over 256
+ * @throws HoldfastError `bad-value` for an invalid or repeated word, or more than 256
  */
 export function oneOf<const Word extends string>(
   first: Word,
@@ -315,26 +315,24 @@ export function oneOf<const Word extends string>(
   }
 }
 
-/** To UTF-8. */
+/** Encodes UTF-8. */
 export const encoder: TextEncoder = new TextEncoder()
-// A mark at the beginning is part of a text like any other.
-/** From UTF-8, if it is that. */
+/** Decodes UTF-8, and throws on anything else; a leading byte order mark is part of the text. */
 export const decoder: TextDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// A character takes so many bytes of UTF-8 at most; a pair of two takes four.
+// Most UTF-8 bytes of one UTF-16 unit; a surrogate pair takes four.
 const BYTES_EACH = 3
 
-// Up to here a length has eight bits, whether it counts characters or their bytes.
+// Up to this `max` a length takes eight bits, whether it counts characters or bytes.
 const SHORT_MAX = 85
 
 /**
- * Text of at most so many characters, up to 1,000, counted as JavaScript (`length`) and `maxlength`
- * of an HTML input count them: in UTF-16 units, of which an emoji takes two or more. Half a pair of
- * units becomes U+FFFD.
+ * Text of at most `max` characters, up to 1,000, counted as `length` in JavaScript and `maxlength`
+ * of an HTML input count them: in UTF-16 units, of which an emoji takes two or more. An unpaired
+ * surrogate becomes U+FFFD.
  *
- * @param bytes  most bytes of UTF-8, from `max` to three times `max` (default): fewer where what
- *   the text is part of must stay small, such as the state of an object; what is not ASCII then
- *   fills it sooner
+ * @param bytes  most bytes of UTF-8, from `max` to three times `max` (default): fewer where the
+ *   container must stay small, such as an object's state; non-ASCII text then fills it sooner
  * @throws HoldfastError `bad-value` for another `max` or other `bytes`
  */
 export function text(max: number, bytes: number = BYTES_EACH * max): Field<string, 'text'> {
@@ -346,7 +344,7 @@ export function text(max: number, bytes: number = BYTES_EACH * max): Field<strin
       `a text of ${max} characters takes ${max} to ${BYTES_EACH * max} bytes: ${bytes}`,
     )
   }
-  // Short texts always had eight bits.
+  // Lengths of short texts have always taken eight bits.
   const lengthBits = Math.max(8, bitsFor(bytes))
   return {
     kind: 'text',
@@ -371,14 +369,14 @@ export function text(max: number, bytes: number = BYTES_EACH * max): Field<strin
   }
 }
 
-// Builds before counted bytes, and rooms that they kept say `text N`. Up to SHORT_MAX such a state
-// is one of ours as it stands, so that is how we say ours; beyond, `text N` is still of N bytes.
+// Older builds counted bytes and write `text N`, as do the rooms they persisted. Up to SHORT_MAX
+// their states equal ours, so ours is `text N` too; beyond, `text N` still means N bytes.
 function saysOfText(max: number, bytes: number): string {
   const usual = max <= SHORT_MAX ? BYTES_EACH * max : max
   return bytes === usual ? `text ${max}` : `text ${max} ${bytes}`
 }
 
-/** The field of `text max` without `bytes`, as another build said it. */
+/** The field that another build's `text max` without `bytes` means. */
 export function textSaid(max: number): Field<string, 'text'> {
   return max <= SHORT_MAX ? text(max) : text(max, max)
 }
@@ -394,8 +392,8 @@ export function decoded(reader: BitReader, run: Uint8Array): string {
 }
 
 /**
- * At most so many bytes, up to 1,000, for data that a game encodes itself. Each look at them gives
- * an array of its own: change them by setting another.
+ * At most `max` bytes, up to 1,000, for data that a game encodes itself. Each read returns a new
+ * array: change the field by setting another.
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
@@ -428,13 +426,13 @@ function runOf(characters: string): Uint8Array {
   return Uint8Array.from(characters, (one) => one.charCodeAt(0))
 }
 
-/** Writes bytes behind their number, which takes so many bits. */
+/** Writes bytes after their count, which takes `lengthBits` bits. */
 export function writeRun(writer: BitWriter, run: Uint8Array, lengthBits: number): void {
   writeBits(writer, run.length, lengthBits)
   for (const byte of run) writeBits(writer, byte, 8)
 }
 
-/** Reads bytes behind their number. One above `max` is malformed. */
+/** Reads bytes after their count. A count above `max` is malformed. */
 export function readRun(reader: BitReader, max: number, lengthBits: number): Uint8Array {
   const run = new Uint8Array(readPlace(reader, max, lengthBits))
   for (let i = 0; i < run.length; i++) run[i] = readBits(reader, 8)
@@ -462,7 +460,7 @@ export function checkLength(value: readonly number[], size: number, wanted: stri
 
 const SHOWN_MAX = 80
 
-/** Any value in a sentence, never long. */
+/** Any value as a short text for a sentence. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, SHOWN_MAX))
   if (typeof value === 'function') return 'a function'

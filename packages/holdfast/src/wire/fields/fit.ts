@@ -1,9 +1,9 @@
 /**
- * Checks plain values against fields: arguments and answers travel as JSON, and may be anything
- * until their fields have accepted them. The same holds for values that a caller gives.
+ * Checks plain values against fields. Arguments and answers travel as JSON, so they may be anything
+ * until their fields accept them; so may a caller's values.
  *
- * Accepted values are treated like those of a state: numbers go to the nearest value that their
- * field has, and into its range. No value makes a function here throw.
+ * Accepted values are treated like a state's: numbers go to the nearest value of their field,
+ * within its range. No value makes a function here throw.
  */
 
 import { isMisfit, within } from '../../machine.ts'
@@ -12,13 +12,13 @@ import { type Field, type Quantised, shown } from './fields.ts'
 import { type Fields, formerName, isRecord, quantiseInner, type StateOf } from './nested.ts'
 import type { Column, Schema } from './schema.ts'
 
-/** The accepted value; or the reason as a sentence, and whether all but its size is right. */
+/** The accepted value; or the reason as a sentence, and whether it is a misfit. */
 export type Fitted<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string; readonly isMisfit: boolean }
 
 /**
- * An object with all of these fields and no others.
+ * Accepts an object with exactly these fields.
  *
  * @returns the values, frozen; or a sentence that names the field: `field count: must be …`
  */
@@ -36,9 +36,9 @@ export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<S
 }
 
 /**
- * What another build gave, as ours, by the rules of kept states: fields are taken over by name, or
- * by what they were called; new ones have their initial value, others fall away. A number beyond a
- * range of ours is refused.
+ * Converts another build's values by the rules of stored states: fields carry over by their present
+ * or former name, new ones get their initial value, others are dropped. A number beyond our range
+ * is refused.
  *
  * @returns the values, frozen; or a sentence that names the field
  */
@@ -90,7 +90,7 @@ function noRecord({ names }: Schema<Fields>, value: unknown): string {
   return `it must be an object of the fields ${names.join(', ')}: ${shown(value)}`
 }
 
-// A getter or a proxy of a caller may throw anything.
+// A caller's getter or proxy may throw anything.
 function tried<Value>(run: () => Fitted<Value>): Fitted<Value> {
   try {
     return run()

@@ -1,9 +1,9 @@
 /**
- * Fields that hold other fields: a value or null, several values in order or by key, fields within
- * a field. They can be nested up to DEPTH_MAX deep.
+ * Fields that hold other fields: a value or null, values in order or by key, fields within a field.
+ * They nest at most DEPTH_MAX deep.
  *
- * Each is one field of its state: it is compared and sent as a whole when anything in it changes. A
- * value that changes often by itself is better a field, or an object, of its own.
+ * Each is one field of its state, compared and sent as a whole when anything in it changes. A value
+ * that often changes alone is better a separate field or object.
  */
 
 import { badValue, misfit, within } from '../../machine.ts'
@@ -23,12 +23,12 @@ import { bitsFor, readPlace } from './scale.ts'
 
 /** Named fields. */
 export type Fields = Record<string, Field<unknown>>
-/** The values of named fields. A state never changes: a new one takes its place. */
+/** The values of named fields. A state is immutable: a change makes a new one. */
 export type StateOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
 }
 
-/** Most fields of one type, or of one struct: a mask is one number of 32 bits. */
+/** Most fields of one type or struct: a mask is one 32-bit number. */
 export const FIELDS_MAX = 32
 /** Deepest nesting of fields. */
 export const DEPTH_MAX = 8
@@ -39,14 +39,13 @@ export const KEY_BYTES_MAX = 64
 
 const KEY_BITS = bitsFor(KEY_BYTES_MAX)
 
-// Names begin with a letter, so that they can be recognised in texts and errors.
+// Names begin with a letter, so that texts and errors can recognise them.
 const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
 
 /**
- * The names of the fields of a type or a struct.
+ * The field names of a type or a struct.
  *
- * @throws HoldfastError `bad-value` for more than 32 fields, or none, or that names an invalid
- * field
+ * @throws HoldfastError `bad-value` for no fields or more than 32, or that names an invalid field
  */
 export function namesOf(what: string, fields: Fields): string[] {
   if (typeof fields !== 'object' || fields === null) {
@@ -60,7 +59,7 @@ export function namesOf(what: string, fields: Fields): string[] {
   return names
 }
 
-/** The name by which another build had a field of ours; undefined where it did not. */
+/** Another build's name for one of our fields; undefined if it lacks the field. */
 export function formerName(
   { name, field }: { readonly name: string; readonly field: Field<unknown> },
   has: (name: string) => boolean,
@@ -82,7 +81,7 @@ function isField(field: unknown): boolean {
   return typeof text === 'string' && typeof quantise === 'function'
 }
 
-/** What a field inherits from the fields in it. @throws HoldfastError `bad-value` */
+/** The properties that a field inherits from the fields in it. @throws HoldfastError `bad-value` */
 function holding(
   what: string,
   inner: readonly Field<unknown>[],
@@ -113,7 +112,7 @@ export function quantiseInner<Value>(
   }
 }
 
-/** A value or null; it starts as null. @throws HoldfastError `bad-value` */
+/** A value or null, initially null. @throws HoldfastError `bad-value` */
 export function optional<Value>(field: Field<Value>): Field<Value | null, 'optional'> {
   const held = holding('optional', [field])
   if (field.kind === 'optional')
@@ -147,7 +146,7 @@ export function optional<Value>(field: Field<Value>): Field<Value | null, 'optio
   }
 }
 
-// Every null has the same places, so that nulls are equal.
+// Every null fills the same places, so that nulls are equal.
 function putNull(into: Quantised, at: number, size: number): void {
   for (let place = at; place <= at + size; place++) into[place] = 0
 }
@@ -157,7 +156,7 @@ function checkMost(what: string, max: number): void {
   throw badValue(`a ${what} takes 1 to ${ITEMS_MAX} values: ${shown(max)}`)
 }
 
-/** At most so many values in order; it starts as none. @throws HoldfastError `bad-value` */
+/** At most `max` values in order, initially none. @throws HoldfastError `bad-value` */
 export function list<Value>(field: Field<Value>, max: number): Field<readonly Value[], 'list'> {
   const held = holding('list', [field])
   checkMost('list', max)
@@ -209,7 +208,7 @@ function packList<Value>(field: Field<Value>, values: readonly Value[], countBit
   })
 }
 
-// Nobody reads what was written of a failed value, nor reads on; so a false count costs nothing.
+// A failed value's output is never read, and reading ends there, so a forged count costs nothing.
 function take(
   reader: BitReader,
   field: Field<unknown>,
@@ -222,9 +221,9 @@ function take(
 }
 
 /**
- * At most so many values by key; it starts as none. A key is a text of at most 64 bytes of UTF-8.
- * Keys are in the order of their bytes, so equal maps are equal bytes. A state shows a map as an
- * object without a prototype: it has no names but its keys, whatever these are.
+ * At most `max` values by key, initially none. A key is a text of at most 64 bytes of UTF-8. Keys
+ * are in the order of their bytes, so equal maps are equal bytes. A state shows a map as an object
+ * without a prototype, so any key is safe: it inherits no names.
  *
  * @throws HoldfastError `bad-value`
  */
@@ -315,14 +314,14 @@ function takeKey(reader: BitReader, before: Uint8Array | null, writer: BitWriter
   return key
 }
 
-/** Which of two runs of bytes comes first: below 0, 0 if they are the same, above 0. */
+/** Compares two runs of bytes: below 0, 0 if they are equal, or above 0. */
 function byBytes(one: Uint8Array, other: Uint8Array): number {
   const shared = Math.min(one.length, other.length)
   for (let i = 0; i < shared; i++) if (one[i] !== other[i]) return one[i]! - other[i]!
   return one.length - other.length
 }
 
-/** Which of two texts comes first by the bytes of its UTF-8: below 0, 0 if equal, above 0. */
+/** Compares two texts by their UTF-8 bytes: below 0, 0 if they are equal, or above 0. */
 export function byUtf8(one: string, other: string): number {
   return byBytes(encoder.encode(one), encoder.encode(other))
 }
@@ -346,12 +345,12 @@ function keysOf(value: unknown, max: number): Key[] {
   return keys
 }
 
-/** Whether a value has values by name: the keys of a Map, a Date and an array are not names. */
+/** Whether a value is an object of named values: not a Map, a Date or an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === '[object Object]'
 }
 
-/** Fields within a field; it starts as they do. @throws HoldfastError `bad-value` as `object` */
+/** Fields within a field, initially theirs. @throws HoldfastError `bad-value` as `object` */
 export function struct<F extends Fields>(fields: F): Field<Readonly<StateOf<F>>, 'struct'> {
   const names = namesOf('a struct', fields)
   const inner = names.map((name) => fields[name]!)

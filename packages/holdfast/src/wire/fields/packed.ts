@@ -1,7 +1,7 @@
 /**
- * A variable number of values in one place of a quantised state: the bits that they are written in,
- * as a string. Its first character is how many bits of the last byte are unused, 0 to 7; then comes
- * a character for each byte. Equal bits are equal strings.
+ * A variable number of values in one place of a quantised state: their bits as a string. The first
+ * character is the count of unused bits of the last byte, 0 to 7; then comes a character for each
+ * byte. Equal bits are equal strings.
  */
 
 import {

@@ -1,7 +1,4 @@
-/**
- * Schemas read from their text, as another build wrote it: what was kept by that build is read with
- * them. The text comes from elsewhere, so nothing is taken for granted.
- */
+/** Parses the untrusted schema text of another build, to read that build's stored data. */
 
 import {
   angle,
@@ -41,9 +38,9 @@ interface Reader {
 }
 
 /**
- * The schema of such a text; null if it is none.
+ * Parses a schema.
  *
- * @returns the schema, and which of its fields are secret
+ * @returns the schema and the names of its secret fields; null if the text is not a schema
  */
 export function parseSchema(
   said: string,
@@ -62,7 +59,7 @@ export function parseSchema(
   }
 }
 
-// Secrets are a matter of pieces: their values are as those of other fields.
+// Only pieces have secrets; a secret's values are encoded like any other field's.
 function plain(said: string): string {
   return said.replaceAll(': secret ', ': ')
 }
@@ -92,7 +89,7 @@ type Word =
   | 'i32'
   | 'f32'
 
-/** Parses what follows the first word of a field. The compiler asks for each new kind here. */
+/** Parsers of the text after a field's first word. The compiler requires each new kind here. */
 const PARSERS: Readonly<Record<Word, (reader: Reader) => Field<unknown>>> = {
   u8: () => u8,
   u16: () => u16,

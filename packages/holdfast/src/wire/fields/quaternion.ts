@@ -1,6 +1,4 @@
-/**
- * A field that is an orientation: the smallest three of its components.
- */
+/** An orientation field: the smallest three of its components. */
 
 import { badValue, misfit } from '../../machine.ts'
 import { failBits, readBits, writeBits } from '../bits.ts'
@@ -16,10 +14,9 @@ import {
 import { readPlace } from './scale.ts'
 
 /**
- * An orientation, in 2 bits and so many for each of three components (smallest three): which
- * component is the largest, and the others in steps of 1 / (√2 L) with L = 2^(bits - 1) - 1. q and
- * -q are one value; the decoded one has the largest component positive. Its error is at most a step
- * and a half in each component.
+ * An orientation (smallest three): 2 bits name the largest component, and `bits` bits hold each of
+ * the others, in steps of 1 / (√2 L) with L = 2^(bits - 1) - 1. q and -q are one value; the decoded
+ * one has the largest component positive. Its error is at most a step and a half in each component.
  */
 export function quaternion(bits: number): Field<Quaternion, 'quaternion'> {
   if (!Number.isInteger(bits) || bits < 2 || bits > 16) {
@@ -49,14 +46,14 @@ export function quaternion(bits: number): Field<Quaternion, 'quaternion'> {
   }
 }
 
-// In whole numbers a component of 1/√2 is `limit`, so the squares of all four add up to 2 limit².
+// In whole numbers a component of 1/√2 is `limit`, so all four squares add up to 2 limit².
 function largestSquared(from: Quantised, at: number, limit: number): number {
   let left = 2 * limit * limit
   for (let i = 1; i < 4; i++) left -= (from[at + i] as number) ** 2
   return left
 }
 
-// The i-th other component comes before the largest, so at equal size it would be the largest.
+// The i-th other component precedes the largest, so if equal it would be the largest itself.
 function isTooLarge(from: Quantised, at: number, i: number, largest: number): boolean {
   const squared = (from[at + i] as number) ** 2
   return squared > largest || (squared === largest && i <= (from[at] as number))
@@ -75,19 +72,19 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
   }
   const by = value[largest]!
   if (by === 0) throw misfit(`must have a length above 0: ${shown(value)}`)
-  // The number is divided first: its square might be too large or too small for a double.
+  // Divided first, because a square might overflow or underflow a double.
   let squares = 0
   for (let i = 0; i < 4; i++) squares += (value[i]! / by) ** 2
   const unit = (Math.SQRT2 * limit) / Math.sqrt(squares)
   into[at] = largest
   for (let i = 1; i < 4; i++) {
-    // At most `limit`, which a number as large as the largest has; minus zero is zero.
+    // At most `limit`, reached when as large as the largest; `+ 0` turns -0 into 0.
     into[at + i] = Math.round((value[i <= largest ? i - 1 : i]! / by) * unit) + 0
   }
   settle(into, at, limit)
 }
 
-// By rounding up, another component may have become the largest: it is lowered until it is not.
+// Rounding up may make another component the largest: it is lowered until it is not.
 function settle(into: Quantised, at: number, limit: number): void {
   for (let i = 1; i < 4; i++) {
     let place = into[at + i] as number

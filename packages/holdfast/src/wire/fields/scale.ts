@@ -1,5 +1,5 @@
 /**
- * Numbers in steps: a range is divided into places, and the number of a place is kept and written.
+ * Numbers in steps: a range is divided into places, and the number of a place is stored and sent.
  */
 
 import { badValue } from '../../machine.ts'
@@ -33,7 +33,7 @@ export function createScale(min: number, max: number, step: number): Scale {
   return { min, max, step, steps, bits: bitsFor(steps), round: false }
 }
 
-/** A turn in radians, in so many bits. */
+/** A full turn in radians, in `bits` bits. */
 export function createCircle(bits: number): Scale {
   const places = 2 ** bits
   const max = 2 * Math.PI
@@ -45,7 +45,7 @@ export function bitsFor(largest: number): number {
   return Math.max(1, 32 - Math.clz32(largest))
 }
 
-/** The place nearest to a finite number; beyond a range that is not round, the last one. */
+/** The place nearest to a finite number; beyond a range that is not round, its end. */
 export function placeOf(scale: Scale, value: number): number {
   const place = Math.round((value - scale.min) / scale.step)
   if (scale.round) return place & scale.steps

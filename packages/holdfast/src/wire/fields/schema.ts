@@ -1,18 +1,16 @@
 /**
- * The state of an object, field by field: what a game names once and every side encodes alike.
+ * An object's state, field by field: the game declares it once and every side encodes it alike.
  *
  *     const Dot = schema({ pos: vec2(0, 100, 0.1), hue: u8 })
  *
- * Numbers are quantised to the step that the game asks for and take as few bits as that needs;
- * types are inferred.
+ * Numbers are quantised to the game's step and take the fewest bits; types are inferred.
  *
- * One rule holds for the numbers of every kind of field: a number goes to the nearest value that
- * the field has, half a step goes up, and a number beyond the range becomes the end of the range,
- * for a game's physics overshoots. NaN, an infinity and anything that is no number are refused by
- * an error that names the field.
+ * All kinds of number fields follow one rule: a number goes to the field's nearest value, half a
+ * step goes up, and a number beyond the range becomes its end, because a game's physics overshoots.
+ * NaN, infinities and non-numbers are refused by an error that names the field.
  *
- * A state is kept quantised, it has changed if a quantised value has, and a message carries any of
- * the fields. A mask names them: bit i stands for field i, in the order of the schema.
+ * A state is kept quantised and has changed if a quantised value has. A message carries any subset
+ * of the fields, named by a mask: bit i is field i in the order of the schema.
  */
 
 import { badValue, within } from '../../machine.ts'
@@ -40,17 +38,17 @@ export { quaternion } from './quaternion.ts'
 export interface Column {
   readonly name: string
   readonly field: Field<unknown>
-  /** First place of the field, and the one behind its last. */
+  /** The field's first place, and the one after its last. */
   readonly at: number
   readonly end: number
-  /** Numbers in steps are handled here rather than by their field: it is twice as fast. */
+  /** Numbers in steps are handled here, not by their field: that is twice as fast. */
   readonly scale: Scale | null
 }
 
 /** A type's fields, ready to encode. */
 export interface Schema<F extends Fields> {
   readonly fields: F
-  /** Text of all that both sides must agree on. */
+  /** Text of everything both sides must agree on. */
   readonly text: string
   readonly names: readonly string[]
   /** The fields in order: field i of a mask is the i-th. */
@@ -66,10 +64,9 @@ export interface Schema<F extends Fields> {
 }
 
 /**
- * Names the fields of a type.
+ * Declares the fields of a type.
  *
- * @throws HoldfastError `bad-value` for more than 32 fields, or none, or that names an invalid
- * field
+ * @throws HoldfastError `bad-value` for no fields or more than 32, or that names an invalid field
  */
 export function schema<F extends Fields>(fields: F): Schema<F> {
   const names = namesOf('a type', fields)
@@ -91,9 +88,9 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
 }
 
 /**
- * Refuses a type whose fields do not fit, with the bytes of each and their sum.
+ * Refuses a type with more than `most` bytes, and gives the bytes of each field and their sum.
  *
- * @param what  whatever has the limit, for the sentence: `dot: its state`
+ * @param what  the subject of the sentence: `dot: its state`
  * @param most  bytes of all fields with their mask
  * @throws HoldfastError `bad-value`
  */
@@ -132,7 +129,7 @@ function quantiseField({ name, field, at, scale }: Column, value: unknown, into:
 const draft: Quantised = []
 
 /**
- * Applies a change to a quantised state. Names that are no field are skipped.
+ * Applies a change to a quantised state. Unknown names are skipped.
  *
  * @returns the mask of the fields whose quantised value changed
  * @throws HoldfastError `bad-value`: the field, what it takes, the value; `into` stays as it was
@@ -180,8 +177,8 @@ export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): Sta
 }
 
 /**
- * Puts the value of one field into a state. Bytes cannot be frozen, so each look at a value with
- * bytes in it gives another: what somebody writes into those changes no state.
+ * Puts one field's value into a state. Bytes cannot be frozen, so each read of a value with bytes
+ * returns a copy: writing into it changes no state.
  */
 export function putValue(
   state: Record<string, unknown>,
@@ -196,7 +193,7 @@ export function putValue(
   Object.defineProperty(state, name, { enumerable: true, get: () => field.valueAt(kept, 0) })
 }
 
-/** A new frozen state: the masked fields as they are quantised, the others taken over. */
+/** A new frozen state: masked fields from `from`, the others from `state`. */
 export function updated<F extends Fields>(
   type: Schema<F>,
   state: StateOf<F>,
@@ -213,15 +210,14 @@ export function updated<F extends Fields>(
   return Object.freeze(next) as StateOf<F>
 }
 
-// One pair for all calls: a call is over before the next begins, and makes no garbage.
+// Shared by all calls to save garbage: a call is over before the next begins.
 const bitsOut: BitWriter = createBitWriter(0)
 const bitsIn: BitReader = createBitReader(new Uint8Array(0))
 
 /**
- * Writes some fields: the mask in as many bits as there are fields, the masked fields in order,
- * and zeros that fill the last byte.
+ * Writes some fields: the mask with one bit per field, the masked fields in order, zero padding.
  *
- * @throws RangeError if the mask is empty or names a field that there is not
+ * @throws RangeError if the mask is empty or names a missing field
  */
 export function writeFields(
   writer: ByteWriter,
@@ -247,10 +243,10 @@ export function writeFields(
 }
 
 /**
- * Reads some fields into a quantised state. If they are malformed, the reader has failed and
- * `into` may be partly written.
+ * Reads some fields into a quantised state. Malformed input makes the reader fail and may leave
+ * `into` partly written.
  *
- * @returns the mask of the fields that were read; 0 if they are malformed
+ * @returns the mask of the fields read; 0 if malformed
  */
 export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quantised): number {
   const { columns } = type
@@ -272,7 +268,7 @@ export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quant
   return mask
 }
 
-/** The state that a type starts from. */
+/** The initial state of a type. */
 export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
   const entries = type.columns.map(({ name, field }) => [name, field.initial])
   return Object.freeze(Object.fromEntries(entries)) as StateOf<F>

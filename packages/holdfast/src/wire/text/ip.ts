@@ -1,26 +1,23 @@
-/**
- * IP addresses as text: which of them count as one place, and whose a request is that came through
- * proxies.
- */
+/** IP addresses as text: which count as one place, and which client sent a proxied request. */
 
-/** Longest text of an address that is told from others. */
+/** Longest address text that is distinguished from others. */
 const TEXT_MAX = 64
 /** Most entries of `X-Forwarded-For` that are read, from the right. */
 const HOPS_MAX = 32
-/** The place of streams whose address nobody knows. */
+/** The place of streams with an unknown address. */
 export const NOWHERE = 'unknown'
 
-/** Parts of 16 bits: eight of an IPv6 address, and of an IPv4 address as IPv6 maps it. */
+/** 16-bit parts: eight of an IPv6 address, or of an IPv4 address in its mapped form. */
 type Parts = readonly number[]
 
 const MAPPED: Parts = [0, 0, 0, 0, 0, 0xffff]
-/** Behind this prefix a translator puts IPv4 addresses (RFC 6052). */
+/** Translators put IPv4 addresses after this prefix (RFC 6052). */
 const TRANSLATED: Parts = [0x64, 0xff9b, 0, 0, 0, 0]
 
 /**
- * The place that an address belongs to: an IPv4 address is one, of IPv6 the first 64 bits are,
- * since whoever has one address there has all. On a link of its own (`fe80::`) everybody shares
- * these. What is no IP address stands for itself.
+ * The place of an address: a whole IPv4 address, or the first 64 bits of an IPv6 one, because the
+ * holder of one address there has them all. Link-local addresses (`fe80::`) share these bits, so
+ * each counts whole. Any other text is its own place.
  */
 export function placeOf(address: string): string {
   const parts = partsOf(address)
@@ -36,7 +33,7 @@ export function placeOf(address: string): string {
   return `${own.map((part) => part.toString(16)).join(':')}${isLocal ? '' : '::/64'}`
 }
 
-/** Whose word of where a request comes from is taken: so many proxies, or those in these ranges. */
+/** The proxies trusted to name a request's client: this many, or those in these ranges. */
 export type Trust = number | readonly Range[]
 
 /** Addresses that begin with the same bits. */
@@ -45,7 +42,7 @@ export interface Range {
   bits: number
 }
 
-/** Nobody is trusted. */
+/** No trusted proxies. */
 export const NOBODY: Trust = 0
 
 /** Reads `10.0.0.0/8`, `::1`, `192.168.1.7`; null for anything else. */
@@ -54,13 +51,13 @@ export function readRange(text: string): Range | null {
   const parts = partsOf(address)
   if (!parts || rest.length > 0) return null
   if (length === undefined) return { parts, bits: 128 }
-  // The length of an IPv4 range counts from where it stands in a mapped address.
+  // An IPv4 range's length counts from the address's offset in its mapped form.
   const before = address.includes(':') ? 0 : 96
   const bits = /^\d{1,3}$/.test(length) ? Number(length) + before : Infinity
   return bits <= 128 ? { parts, bits } : null
 }
 
-/** Whether this peer's word of where a request comes from is taken. */
+/** Whether this peer is trusted to name a request's client. */
 export function isTrusted(peer: string, trust: Trust): boolean {
   if (typeof trust === 'number') return trust > 0
   const parts = partsOf(peer)
@@ -68,9 +65,9 @@ export function isTrusted(peer: string, trust: Trust): boolean {
 }
 
 /**
- * The address that a request came from: that of the peer, or where a trusted proxy says so, the
- * last of `X-Forwarded-For` that is none of a trusted proxy. What stands left of it anybody may
- * have written.
+ * The address that a request came from: the peer's, or if trusted proxies forward it, the last
+ * address in `X-Forwarded-For` that is not a trusted proxy's. Anybody may have written the entries
+ * left of it.
  */
 export function clientOf(peer: string, forwarded: string | undefined, trust: Trust): string {
   const said = forwarded?.split(',').slice(-HOPS_MAX).map(bare).toReversed() ?? []
@@ -83,7 +80,7 @@ export function clientOf(peer: string, forwarded: string | undefined, trust: Tru
   return client
 }
 
-// Some proxies add the port, and put IPv6 into brackets.
+// Some proxies append the port and put IPv6 in brackets.
 function bare(entry: string): string {
   const text = entry.trim()
   const [, inner] = /^\[([^\]]*)\](?::\d+)?$/.exec(text) ?? []
@@ -102,7 +99,7 @@ function begins(parts: Parts, prefix: Parts): boolean {
   return prefix.every((part, at) => parts[at] === part)
 }
 
-/** The eight parts of an address, an IPv4 one as it is mapped; null if it is none. */
+/** The eight parts of an address, IPv4 in mapped form; null if it is invalid. */
 function partsOf(text: string): number[] | null {
   if (text.length > TEXT_MAX) return null
   const [plain = ''] = text.split('%', 1)

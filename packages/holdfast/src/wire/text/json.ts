@@ -9,7 +9,7 @@ export const DEPTH_MAX = 64
  * A value as JSON; undefined becomes null.
  *
  * @param what  its name in a sentence
- * @throws HoldfastError code `bad-value` that names what JSON does not have, as `checkPlain`
+ * @throws HoldfastError code `bad-value` that names what JSON lacks, as `checkPlain`
  */
 export function toJson(value: unknown, what = 'a value'): string {
   const given = value ?? null
@@ -18,8 +18,8 @@ export function toJson(value: unknown, what = 'a value'): string {
 }
 
 /**
- * Refuses values that JSON would change: NaN and infinities, functions, symbols, bigints, instances
- * of classes, circles. A field that is undefined is left out, as in JSON.
+ * Refuses values that JSON would change: NaN and infinities, functions, symbols, bigints, class
+ * instances, cycles. An undefined field is omitted, as in JSON.
  *
  * @throws HoldfastError code `bad-value` that names the place, such as `args.pos[1]`
  */
@@ -30,13 +30,13 @@ export function checkPlain(value: unknown, what: string): void {
   throw badValue(`${what}${odd.at} cannot be sent: it is ${odd.is}, not ${takes}`)
 }
 
-/** What cannot be sent. */
+/** A value that cannot be sent, and its place. */
 interface Odd {
   readonly at: string
   readonly is: string
 }
 
-// The name of a place is made on the way back from there: a value that is sent costs no text.
+// The place's name is built while unwinding, so a value that can be sent costs no text.
 function oddIn(value: unknown, above: object[]): Odd | null {
   if (value === null || typeof value !== 'object') return oddAlone(value)
   if (above.includes(value)) return { at: '', is: 'a circle' }
@@ -64,7 +64,7 @@ function oddAlone(value: unknown): Odd | null {
   }
 }
 
-// By index, for a place that was never filled is undefined too.
+// By index, because a hole counts as undefined too.
 function oddItem(list: readonly unknown[], above: object[]): Odd | null {
   for (let i = 0; i < list.length; i++) {
     const odd = oddIn(list[i], above)
@@ -85,7 +85,7 @@ function oddField(fields: Readonly<Record<string, unknown>>, above: object[]): O
 
 function isPlain(value: object): boolean {
   const kind: unknown = Object.getPrototypeOf(value)
-  // An object of another window or context is plain too.
+  // Plain objects of another window or context have another prototype.
   const isRoot = kind !== null && Object.getPrototypeOf(kind) === null
   return (kind === null || isRoot) && !('toJSON' in value)
 }
