@@ -1,11 +1,11 @@
 /**
- * Latency by stage: how old data is at each stage of its path, against session time (T73). A stage
- * keeps its newest samples in a ring and counts them all.
+ * Latency by stage: the age of data at each stage of its path, by session time (T73). A stage keeps
+ * its newest samples in a ring, and counts all.
  */
 
 import type { Millis } from '../machine.ts'
 
-/** The stages, in the order of the path from an owner over the primary to a viewer. */
+/** The stages, in order of the path from an owner through the primary to a viewer. */
 export const STAGES = [
   'clientSend',
   'serverReceive',
@@ -20,9 +20,9 @@ export const RECENT_MAX = 512
 
 /** The samples of one stage. */
 export interface Ring {
-  /** How many samples there were. */
+  /** Number of all samples. */
   count: number
-  /** When the sample was at that stage, in session time; the n-th sample at n % RECENT_MAX. */
+  /** Session time of each sample; the n-th is at n % RECENT_MAX. */
   readonly at: Float64Array
   /** Age of each sample. */
   readonly age: Float64Array
@@ -31,11 +31,11 @@ export interface Ring {
 /** The samples of all stages. */
 export type Ages = Readonly<Record<Stage, Ring>>
 
-/** One measurement: at session time `at` data was `age` old. */
+/** One measurement of the age of data. */
 export interface AgeSample {
   /** Session time of the measurement, in ms. */
   readonly at: Millis
-  /** How old the data was, in ms. */
+  /** Age of the data, in ms. */
   readonly age: Millis
 }
 
@@ -67,7 +67,7 @@ export function create(): Ages {
   }
 }
 
-/** Notes that data made at `madeAt` was so old when it came to a stage. */
+/** Adds a sample: data made at `madeAt` reached a stage at that age. */
 export function note(ages: Ages, stage: Stage, madeAt: Millis, age: Millis): void {
   const ring = ages[stage]
   const place = ring.count++ % RECENT_MAX

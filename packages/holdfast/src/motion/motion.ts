@@ -1,17 +1,16 @@
 /**
- * One moving object as one viewer shows it. Samples come late and at intervals, frames are drawn
- * all the time, and the shown place must neither jump nor lag for long.
+ * Smooths one moving object for one viewer. Samples come late and at intervals, but frames are
+ * drawn continuously, and the shown place must neither jump nor lag for long.
  *
- * The shown place is the goal plus an error. A new sample moves the goal away from the shown place,
- * which then has an error in place and in velocity. So the shown motion continues, and the error
- * decays like a critically damped spring. The paper's formula changes the velocity at once and only
- * then smooths; this one changes it gently, and follows a goal that is nearer the truth.
+ * The shown place is the goal plus an error. A new sample moves the goal, and the difference in
+ * place and velocity becomes the error, so the shown motion continues. The error decays like a
+ * critically damped spring. The paper's formula changes the velocity at once and then smooths; this
+ * one changes it gradually, and its goal is closer to the true motion.
  *
- * F keeps its meaning: 0 shows the goal itself, and the sum of an error over time is the same as by
- * the paper's formula. The error is a function of time alone, so any frame rate shows the same.
+ * The factor F keeps its meaning: 0 shows the goal itself, and the integral of an error over time
+ * is as in the paper. The error depends on time alone, so every frame rate shows the same.
  *
- * The error of an orientation is the turn from the goal to the shown orientation, the shorter way
- * round.
+ * The error of an orientation is the shorter turn from the goal to the shown orientation.
  */
 
 import type { Millis } from '../machine.ts'
@@ -19,18 +18,18 @@ import { keepNear, turnBetween, turned } from './rotation.ts'
 import * as trails from './trail.ts'
 import type { Track, Trail } from './trail.ts'
 
-/** The length of frame for which a factor is given. */
+/** The frame length to which a factor applies. */
 export const FRAME_MS: Millis = 1000 / 60
 
-// With a first push of PUSH times stiffness the error's sum over time is (2 - PUSH) / STIFFNESS
-// of that of an exponential: the two must give 1.
+// With a first push of PUSH times the stiffness, the error's integral is (2 - PUSH) / STIFFNESS of
+// an exponential's. This ratio must be 1.
 const STIFFNESS = 1.75
 const PUSH = 0.25
 
 /** The motion of one object. */
 export interface Motion {
   readonly trail: Trail
-  /** The caller of `take` fills this. */
+  /** The caller of `addSample` fills this. */
   readonly came: { readonly position: Float64Array; readonly velocity: Float64Array }
   /** The session time of `shown`; NaN before the first look. */
   shownAt: Millis
@@ -40,7 +39,7 @@ export interface Motion {
   readonly drift: Float64Array
 }
 
-/** No samples yet. `reach` and `bends` are those of a trail. */
+/** Creates a motion without samples. `reach` and `bends` are those of a trail. */
 export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean): Motion {
   const trail = trails.create(tracks, reach, bends)
   const row = (): Float64Array => new Float64Array(trail.goal.length)
@@ -55,11 +54,11 @@ export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean
 }
 
 /**
- * A sample came, in `motion.came`.
+ * Adds the sample in `motion.came`.
  *
- * @param now  NaN while session time is not known: then the sample is only kept
+ * @param now  NaN while session time is unknown: then the sample is only stored
  * @param factor  as for `look`
- * @param snap  an error beyond this distance is a teleport and shown at once
+ * @param snap  an error beyond this distance is a teleport, shown at once
  */
 export function addSample(
   motion: Motion,
@@ -86,9 +85,9 @@ export function addSample(
 }
 
 /**
- * Computes the place to be shown now, in `motion.shown`. The first look shows the goal.
+ * Computes the place to show now, in `motion.shown`. The first call shows the goal.
  *
- * @param factor  from 0 to below 1: about which share of an error is left after FRAME_MS
+ * @param factor  in [0, 1): approximately the share of an error that is left after FRAME_MS
  */
 export function look(motion: Motion, now: Millis, factor: number): void {
   const { trail, shown, error } = motion
@@ -102,7 +101,7 @@ export function look(motion: Motion, now: Millis, factor: number): void {
   motion.shownAt = now
 }
 
-// The error leads from the goal to the shown place.
+// Sets the error: the difference from the goal to the shown place.
 function compare({ trail, shown, error }: Motion): void {
   const { goal, tracks } = trail
   for (const { kind, at, end } of tracks) {
@@ -138,7 +137,7 @@ function decay({ error, drift }: Motion, seconds: number, factor: number): void 
   }
 }
 
-// Wraps angles into one turn from `first`, so that an error is the short arc.
+// Wraps angles into one turn from `first`, so that an error is the shorter arc.
 function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
   const turn = 2 * Math.PI
   for (const { kind, at } of tracks) {

@@ -1,16 +1,16 @@
 /**
- * Orientations and turns, in rows of numbers. An orientation is a quaternion of length 1: x, y, z,
- * w in four places. A turn is a vector in three: its direction is the axis, its length the angle in
- * radians. All are relative to the world, not to the thing that turns.
+ * Orientations and turns, in rows of numbers. An orientation is a unit quaternion: x, y, z, w. A
+ * turn is a vector of three numbers: its direction is the axis, its length the angle in radians.
+ * Both are in world space, not in the object's.
  */
 
 /** A row of numbers. */
 type Row = Float64Array | number[]
 
-// Below this an angle is as good as its sine.
+// Below this, an angle equals its sine.
 const SMALL = 1e-9
 
-/** Turns the orientation at `from` by a vector, and writes the result to `into` at `at`. */
+/** Applies a turn to the orientation in `from`, and writes the result to `into` at `at`. */
 export function turned(
   from: Row,
   fromAt: number,
@@ -33,7 +33,7 @@ export function turned(
   into[at + 3] = d * fw - a * fx - b * fy - c * fz
 }
 
-/** The shortest turn from one orientation to another, whichever of its two quaternions each is. */
+/** The shortest turn between two orientations, for either sign of their quaternions. */
 export function turnBetween(
   from: Row,
   fromAt: number,
@@ -59,7 +59,7 @@ export function turnBetween(
   into[at + 2] = z * share
 }
 
-/** Of the two quaternions of the orientation at `at`, takes the one nearer to another row's. */
+/** Chooses the sign of the quaternion at `at` that is nearer to the one in `near`. */
 export function keepNear(near: Row, nearAt: number, row: Row, at: number): void {
   let dot = 0
   for (let i = 0; i < 4; i++) dot += near[nearAt + i]! * row[at + i]!

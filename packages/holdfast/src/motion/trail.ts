@@ -1,17 +1,17 @@
 /**
- * The trail of a moving thing: where it is now, computed from the samples that came.
+ * The trail of a moving object: extrapolates where it is now from the received samples.
  *
- * The goal continues from the newest sample by its velocity (T50). It is better than a straight
- * line: when the last samples agree on how the velocity changes, the goal goes on changing it,
- * round a bend or faster or slower. They agree on the smaller of two changes in a row, and on none
- * if the two have opposite directions, so a bounce does not count as a bend.
+ * The goal continues from the newest sample at its velocity (T50). If the last samples agree on a
+ * change of velocity (a bend, acceleration or braking), the goal continues that change too. They
+ * agree on the smaller of two successive changes, and on none if the two are opposite, so a bounce
+ * is not a bend.
  *
- * The goal never goes further than its velocity would in `reach`, where it comes to a gentle stop;
- * and it never leaves the range of its field.
+ * The goal never goes further than it would in `reach`, where it stops gently, and never leaves the
+ * range of its field.
  *
- * All numbers of an object are in one row: two for each place in the plane, three for each in
- * space, one for each place on a line or angle, four for each orientation, whose velocity uses
- * three of its four. Times are session time in ms, velocities are per second.
+ * All numbers of an object are in one row: two for a place in the plane, three in space, one on a
+ * line or for an angle, four for an orientation, whose velocity uses three of them. Times are
+ * session time in ms, velocities are per second.
  */
 
 import type { Millis } from '../machine.ts'
@@ -30,14 +30,14 @@ export interface Track {
   readonly max: number
 }
 
-/** Where the numbers of a track stand: among the places from `at` to `end`, and among changes. */
+/** Where a track's numbers are: its places from `at` to `end`, its changes from `bendAt`. */
 export interface Place {
   readonly at: number
   readonly end: number
   readonly bendAt: number
 }
 
-/** The same tracks one behind the other; those that are laid already as they are. */
+/** Lays the tracks out one after another; returns tracks that are laid out already as they are. */
 export function layOut<Kind extends Track>(tracks: readonly Kind[]): readonly (Kind & Place)[] {
   if (tracks.every((track): track is Kind & Place => 'bendAt' in track)) return tracks
   let [end, bendAt] = [0, 0]
@@ -51,41 +51,42 @@ export function layOut<Kind extends Track>(tracks: readonly Kind[]): readonly (K
 
 /** No sample is extrapolated further than this. */
 export const REACH_MS: Millis = 250
-// The stop begins so long before the reach and is complete so long after it.
+// The stop begins this long before the reach, and is complete this long after it.
 const STOP_MS: Millis = 50
-// Between samples nearer than this a measured change of velocity is mostly rounding.
+// Between samples closer than this, a measured change of velocity is mostly rounding.
 const SPAN_MIN: Millis = 40
-// Between samples further apart than this the motion may have changed in any way.
+// Between samples further apart than this, the motion may have changed in any way.
 const SPAN_MAX: Millis = 500
 
 /** The state of one object's motion. */
 export interface Trail {
   readonly tracks: readonly (Track & Place)[]
   readonly reach: Millis
-  /** Whether samples may agree on a bend. */
+  /** Whether the goal may follow a bend. */
   readonly bends: boolean
   /** When the newest sample was made; NaN before the first. */
   sampledAt: Millis
   readonly position: Float64Array
   readonly velocity: Float64Array
   /**
-   * The change on which the samples agree, per second: in the plane radians and speed, in space a
-   * turn in radians and speed, else velocity.
+   * The change on which the samples agree, per second. In the plane: radians and speed; in space: a
+   * turn in radians, and speed; else velocity.
    */
   readonly bend: Float64Array
   /** The newest change alone. */
   readonly change: Float64Array
-  /** The velocity from which the next change is measured, and when it was sampled. */
+  /** The baseline velocity for the next change, and when it was sampled. */
   readonly basis: Float64Array
   basisAt: Millis
-  /** The results of `aim`: the place to be shown, and its velocity. */
+  /** The results of `aim`: the place to show, and its velocity. */
   readonly goal: Float64Array
   readonly pace: Float64Array
 }
 
 /**
- * No samples yet. Where others extrapolate too, `reach` may be longer than REACH_MS, and `bends` is
- * false: a bend depends on samples that some of them did not get.
+ * Creates a trail without samples. For dead reckoning, which every member must compute alike,
+ * `reach` may exceed REACH_MS, and `bends` is false: a bend depends on samples that some members
+ * did not get.
  */
 export function create(
   tracks: readonly Track[],
@@ -120,7 +121,7 @@ function sumOf(tracks: readonly Track[], counts: Counts): number {
   return tracks.reduce((sum, { kind }) => sum + counts[kind], 0)
 }
 
-/** A newer sample came. */
+/** Adds a newer sample. */
 export function append(
   trail: Trail,
   sampledAt: Millis,
@@ -153,14 +154,14 @@ function measure(trail: Trail, seconds: number): void {
   }
 }
 
-/** Computes `goal` and `pace` for that instant, which is later than the newest sample. */
+/** Computes `goal` and `pace` at `now`, which is later than the newest sample. */
 export function aim(trail: Trail, now: Millis): void {
   const past = Math.max(0, now - trail.sampledAt)
   const spent = past - (trail.reach - STOP_MS)
   let seconds = past / 1000
   let rate = 1
   if (spent > 0) {
-    // The rate falls evenly, so that the path at the stop is as long as that of `reach`.
+    // The rate falls linearly, so that the whole path is as long as that of `reach`.
     rate = Math.max(0, 1 - spent / (2 * STOP_MS))
     seconds = (trail.reach - STOP_MS * rate * rate) / 1000
   }
@@ -181,15 +182,15 @@ function keepWithin({ goal, pace }: Trail, at: number, { min, max }: Track): voi
   pace[at] = 0
 }
 
-// How a velocity changes, and where a thing moves by that: on a line, in the plane, in space, in
-// orientation.
+// Changes of velocity, and extrapolation with them: on a line, in the plane, in space, and of
+// orientations.
 
-// A velocity that is slower than this has no direction.
+// A velocity below this has no direction.
 const SLOW = 1e-6
-// The newer of two changes counts for at most so many times the older.
+// The newer of two changes counts for at most this many times the older.
 const GAIN = 1.5
 
-// Two changes of a number in a row agree on the smaller, and on none if they are opposite.
+// Two successive changes of a number agree on the smaller, and on none if they are opposite.
 function agree({ bend, change }: Trail, at: number, newest: number): void {
   const before = change[at]!
   change[at] = newest
@@ -197,7 +198,7 @@ function agree({ bend, change }: Trail, at: number, newest: number): void {
   bend[at] = newest * before > 0 ? Math.sign(newest) * least : 0
 }
 
-// Three numbers that are one vector agree on the direction of the newer change.
+// The same for a vector of three numbers, in the direction of the newer change.
 function agreeTogether(trail: Trail, at: number, x: number, y: number, z: number): void {
   const { bend, change } = trail
   const before = Math.hypot(change[at]!, change[at + 1]!, change[at + 2]!)
@@ -219,7 +220,7 @@ function measurePlane(trail: Trail, { at, bendAt }: Place, seconds: number): voi
   const to = velocity[at]!
   const fromY = basis[at + 1]!
   const toY = velocity[at + 1]!
-  // A thing at rest has no direction. Its dot product may be -0, whose angle from 0 is half a turn.
+  // An object at rest has no direction. Its dot product may be -0, for which atan2 is half a turn.
   const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY + 0)
   agree(trail, bendAt, turn / seconds)
   agree(trail, bendAt + 1, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)
@@ -253,13 +254,13 @@ function aimLine(trail: Trail, { at, bendAt }: Place, seconds: number, rate: num
   pace[at] = (velocity[at]! + gained) * rate
 }
 
-// How far along its path a thing comes, and what share of its velocity is left then.
+// The distance along the path, and the share of the velocity that is left.
 interface Travel {
   readonly scale: number
   readonly left: number
 }
 
-// Speed may change, but not reverse: a thing that brakes comes to rest.
+// Speed may change, but not reverse: an object that brakes comes to rest.
 function travelOf(speed: number, gain: number, seconds: number, rate: number): Travel {
   if (!(speed > SLOW)) return { scale: 0, left: 0 }
   const moving = gain * seconds < -speed ? -speed / gain : seconds

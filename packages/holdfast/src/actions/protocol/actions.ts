@@ -1,11 +1,10 @@
 /**
- * Actions: functions of the game that run on the primary, once, over a key-value table that all can
- * read.
+ * Actions: functions of the game that the primary runs exactly once, over a key-value table that
+ * all members can read.
  *
- * The changes that an action makes in the table are one entry of the log together with its number
- * and its answer, so neither a takeover nor a message sent twice makes it happen again or not at
- * all (T80). Decisions belong here: who was hit, what the score is (T49). Members see only safe
- * changes: a change is published when the backup has it.
+ * An action's changes, number and answer are one entry of the log, so neither a takeover nor a
+ * duplicate message repeats or loses it (T80). Use actions for decisions, such as hits and scores
+ * (T49). A change is published only when the backup has it.
  */
 
 import { badValue, HoldfastError, misfit } from '../../machine.ts'
@@ -27,11 +26,11 @@ export const KEY_MAX = 128
 export const VALUE_MAX = 4096
 /** Most keys of the table. */
 export const KEYS_MAX = 10_000
-/** Most changes that one action makes. */
+/** Most changes by one action. */
 export const ACTION_CHANGES_MAX = 256
-/** Largest sum of keys and values that one action changes, and one message carries, in bytes. */
+/** Most bytes of keys and values that one action changes, and that one message carries. */
 export const NEWS_MAX: number = 32 * 1024
-/** Most bytes of keys and pieces that one action changes, as they are in the log. */
+/** Most bytes of keys and pieces that one action changes, as encoded in the log. */
 export const ACTION_BYTES_MAX: number = 40 * 1024
 /** Longest arguments or answer of an action, as JSON, in bytes. */
 export const ARGUMENTS_MAX: number = 8 * 1024
@@ -41,31 +40,31 @@ export type Value = string | number | boolean | null
 
 /** The table as an action sees and changes it. */
 export interface Table {
-  /** The value of a key; undefined if there is none. */
+  /** The value of a key; undefined if the key does not exist. */
   get(key: string): Value | undefined
-  /** @throws HoldfastError `bad-value` that names key or value, `full` beyond 10,000 keys */
+  /** @throws HoldfastError `bad-value` with the key or value, `full` beyond 10,000 keys */
   set(key: string, value: Value): void
   /** Deletes a key, if it exists. @throws HoldfastError `bad-value` for an invalid key */
   delete(key: string): void
   /** Keys that begin with the prefix, sorted. */
   keys(prefix?: string): string[]
-  /** Session time of this action in ms, the same throughout; NaN while it is not known. */
+  /** Session time of this action in ms, constant while it runs; NaN while it is unknown. */
   readonly now: Millis
   /**
-   * Runs an action once, after so many milliseconds of session time, on the member that is the
-   * primary then. It runs as nobody (`by.player` is 0), and everybody can read its arguments.
+   * Runs an action once, after `ms` of session time, on the member that is primary then. It runs as
+   * nobody (`by.player` is 0), and every member can read its arguments.
    *
-   * @param action  an action that was given to join, or its name
+   * @param action  an action that was passed to join, or its name
    * @returns its number, for `cancel`
    * @throws HoldfastError `bad-value`, `full`, `not-ready`
    */
   later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
-  /** The players who are here, as far as the primary knows, in no order. */
+  /** The players here, as the primary knows them, in no order. */
   readonly here: readonly number[]
   /**
-   * Keeps a player while they are away. A player who is away is forgotten after a minute, unless
-   * kept; a kept player is the same player whenever they return with their token. So keep players
-   * who have something on the table, and release them when that is over.
+   * Keeps a player while they are away. Absent players are forgotten after a minute unless kept; a
+   * kept player is the same player whenever they return with their token. So keep players who have
+   * something on the table, and release them when they no longer do.
    *
    * @param keeps  false releases the player
    * @throws HoldfastError `bad-value`, `full` beyond PLAYERS_HELD_MAX
@@ -73,11 +72,11 @@ export interface Table {
   keep(player: number, keeps?: boolean): void
   /** The players whom the table keeps, lowest first. */
   kept(): number[]
-  /** Cancels a timer. @returns false if it has run, was cancelled before or never existed */
+  /** Cancels a timer. @returns false if it has run, was cancelled or never existed */
   cancel(timer: number): boolean
 }
 
-/** The member and player who act. Both are 0 for an action that a timer runs. */
+/** The member and player who act; both are 0 for an action run by a timer. */
 export interface Actor {
   /** The number of the incarnation. */
   inc: PeerId
@@ -85,7 +84,7 @@ export interface Actor {
   player: number
 }
 
-/** An action as the primary runs it. It throws to refuse: the member gets the message. */
+/** An action as the primary runs it. It throws to refuse; the caller gets the error's message. */
 export type Run = (table: Table, args: unknown, by: Actor) => unknown
 
 /** One key with its value as JSON; null removes it. */
@@ -111,7 +110,7 @@ export function create() {
   return {
     me: 0 as PeerId,
     primary: 0 as PeerId,
-    /** The players who are here. */
+    /** The players here. */
     here: [] as number[],
     committed: new Map<string, string>(),
     published: new Map<string, string>(),
@@ -122,7 +121,7 @@ export function create() {
 /** The table at one member: committed at primary and backup, published at every member. */
 export type Actions = ReturnType<typeof create>
 
-/** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
+/** Encodes the operation that runs an action. @throws HoldfastError code `bad-value` */
 export function encodeCall(name: string, args: unknown): Uint8Array {
   const text = toJson(args, `the argument of "${name}"`)
   const bytes = bytesOf(text)
@@ -130,7 +129,7 @@ export function encodeCall(name: string, args: unknown): Uint8Array {
   throw misfit(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
-/** The body of the operation by which the primary runs a timer. */
+/** Encodes the operation by which the primary runs a timer. */
 export function encodeFire(timer: number): Uint8Array {
   return encode(call, { name: timers.FIRE, args: String(timer) })
 }
@@ -141,7 +140,7 @@ function bytesOf(text: string): number {
   return encoder.encode(text).length
 }
 
-/** Reads the answer to an action; null if the bytes are no answer (a primary without that part). */
+/** Reads the answer to an action; null if malformed (the primary lacks this part). */
 export function decodeAnswer(
   bytes: Uint8Array,
 ): { ok: true; value: unknown } | { ok: false; why: string } | null {
@@ -151,7 +150,7 @@ export function decodeAnswer(
   return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
 }
 
-/** A value of the table as it was published to this member. */
+/** A value of the published table. */
 export function read(actions: Actions, key: string): Value | undefined {
   const kept = isGameKey(key) ? actions.published.get(key) : undefined
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
@@ -164,14 +163,14 @@ export function keys(actions: Actions, prefix = ''): string[] {
     .sort()
 }
 
-/** Opens another part's state for one action of that player. */
+/** Opens a draft of another part's state for one action. */
 export type Companion = (by: Actor) => Draft
 
 /**
  * The actions of a game as a part of a member.
  *
- * @param runs  by name
- * @param companions  parts that an action changes along with the table
+ * @param runs  the actions, by name
+ * @param companions  parts that an action changes in addition to the table
  */
 export function actionsPart(
   runs: ReadonlyMap<string, Run>,
@@ -195,12 +194,12 @@ export function actionsPart(
   }
 }
 
-/** Everything that an action runs with. */
+/** The context in which an action runs. */
 interface ActionContext {
   readonly state: Actions
   readonly runs: ReadonlyMap<string, Run>
   readonly companions: readonly Companion[]
-  /** Session time; NaN while it is not known. */
+  /** Session time; NaN while it is unknown. */
   readonly now: Millis
 }
 
@@ -213,12 +212,13 @@ function perform(context: ActionContext, body: Uint8Array, by: Actor): Effected 
   return decide(context, said.name, (table) => run(table, JSON.parse(said.args), by), by)
 }
 
-// The row goes together with the effects, also if the action throws: the next primary skips it.
+// Removes the timer's row together with the effects, even if the action throws, so that the next
+// primary does not run it again.
 function fire(context: ActionContext, id: number, by: Actor): Effected {
   const { state, runs } = context
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
   const timer = timers.find(state.committed, id)
-  // Another primary ran the timer, or it was cancelled meanwhile.
+  // An earlier primary ran the timer, or it was cancelled meanwhile.
   if (!timer)
     return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
   const spent = [{ key: timers.keyOf(id), value: null }]
@@ -236,7 +236,7 @@ function fire(context: ActionContext, id: number, by: Actor): Effected {
   )
 }
 
-/** @param spent  rows that are written whatever the outcome is */
+/** @param spent  rows that are written even if the action is refused */
 function decide(
   { state, companions, runs, now }: ActionContext,
   name: string,
@@ -246,7 +246,7 @@ function decide(
 ): Effected {
   const changes = new Map(spent.map(({ key, value }) => [key, value]))
   const drafts = companions.map((open) => open(by))
-  // A refused caller may learn what was drawn, so draws count as made even then.
+  // A refused caller may learn the draws, so they count as made.
   const unfit = (why: string): Effected => {
     const also = drafts.flatMap((opened) => opened.spent() ?? [])
     const refusal = { ...refused(why), ...written(spent) }
@@ -264,7 +264,7 @@ function decide(
     if (why !== '') return unfit(why)
     return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
-    // The changes of a function that throws are dropped, and its caller gets the reason.
+    // An action that throws changes nothing, and its caller gets the reason.
     return unfit(error instanceof Error ? error.message : String(error))
   }
 }
@@ -288,7 +288,7 @@ function answerOf(name: string, value: unknown): string {
   throw badValue(`what "${name}" gives has at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
-// Keys and pieces together are one entry of the log.
+// An action's keys and pieces are one entry of the log, which limits them together.
 function sizeFault(changes: readonly Uint8Array[]): string {
   const most = ACTION_CHANGES_MAX
   if (changes.length > most) return `an action changes ${most} keys and pieces: ${changes.length}`
@@ -393,7 +393,7 @@ function rowsOf(table: Map<string, string>): Row[] {
 }
 
 function sizeOf(row: Row): number {
-  // At most three bytes of UTF-8 for each unit of a string.
+  // UTF-8 has at most three bytes per UTF-16 unit.
   return 3 * (row.key.length + (row.value?.length ?? 0)) + 8
 }
 

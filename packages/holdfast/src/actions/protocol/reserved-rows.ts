@@ -1,6 +1,6 @@
 /**
- * Players whom the table keeps: the session remembers them however long they are away (S-5),
- * because something on the table belongs to them. Each is a reserved row.
+ * Reserved rows of the table. A row keeps a player: the session remembers the player however long
+ * they are away (S-5), because something on the table belongs to them.
  *
  *     NUL keep PLAYER     1
  */
@@ -8,7 +8,7 @@
 import { badValue, HoldfastError } from '../../machine.ts'
 import { shown } from '../../wire/fields/fields.ts'
 
-/** The prefix of reserved rows: games can neither read nor write them. */
+/** The prefix of reserved keys, which games can neither read nor write. */
 export const RESERVED = '\0'
 
 /** Whether a key belongs to the game. */
@@ -16,7 +16,7 @@ export function isGameKey(key: string): boolean {
   return !key.startsWith(RESERVED)
 }
 
-/** Rows of a table as an action reads and writes them; a deleted row is null. */
+/** The rows of a table as an action reads and writes them; null is a deleted row. */
 export interface Rows {
   /** Keys of all rows, including deleted ones. */
   readonly names: () => string[]

@@ -5,8 +5,8 @@
  *     NUL later ID     [due, action, arguments]
  *     NUL laters       the newest ID that was used
  *
- * The primary requests due timers from itself, as operations. Such an operation removes the row and
- * runs the action in one entry of the log; without the row it does nothing.
+ * The primary submits an operation to itself for each due timer. The operation removes the row and
+ * runs the action in one entry of the log; it does nothing if the row is gone.
  */
 
 import { badValue, HoldfastError, type Millis } from '../../machine.ts'
@@ -15,15 +15,15 @@ import { shown } from '../../wire/fields/fields.ts'
 import { isJson, toJson } from '../../wire/text/json.ts'
 import { RESERVED, type Rows, startingWith } from './reserved-rows.ts'
 
-/** Most timers that wait at a time. */
+/** Most timers that wait at once. */
 export const TIMERS_MAX = 1_000
 /** Longest time until a timer is due: thirty days. */
 export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
-/** Most timers that are requested at a time. */
+/** Most timers that are submitted at once. */
 const BATCH = 16
-/** A requested timer that still exists is requested again after this. */
+/** A submitted timer that still exists is submitted again after this. */
 const AGAIN_MS: Millis = 250
-// Sums of times are rounded, so at exactly the computed instant a timer may not be due yet.
+// Because of rounding a timer may not be due yet at exactly the computed instant.
 const ROUNDING_MS: Millis = 0.001
 /** The name of the operation by which the primary runs a timer; its argument is the ID. */
 export const FIRE = `${RESERVED}fire`
@@ -31,14 +31,14 @@ export const FIRE = `${RESERVED}fire`
 const PREFIX = `${RESERVED}later `
 const LAST = `${RESERVED}laters`
 
-/** An action that waits for its time. */
+/** An action to run at a session time. */
 export interface Timer {
   readonly due: Millis
   readonly name: string
   readonly args: unknown
 }
 
-/** Event for the primary: these timers are due, and must be requested. */
+/** Event for the primary: these timers are due, and must be submitted. */
 export interface TimersDue {
   kind: 'timers'
   ids: number[]
@@ -47,21 +47,21 @@ export interface TimersDue {
 /** No timers. */
 export function create() {
   return {
-    /** Session time minus our clock; NaN while session time is not known. */
+    /** Session time minus our clock; NaN while session time is unknown. */
     offset: NaN,
     /** When each timer is due, by its ID. */
     due: new Map<number, Millis>(),
-    /** The earliest of these times; Infinity if there is none. */
+    /** The earliest of these times; Infinity for none. */
     first: Infinity,
-    /** The earliest time for the primary to request again, by its clock. */
+    /** When the primary may submit timers again, by its clock. */
     askAt: -Infinity,
   }
 }
 
-/** The timers that a member knows, as far as it needs them. */
+/** A member's schedule of timers. */
 export type Timers = ReturnType<typeof create>
 
-/** A row of the durable table was written or removed. */
+/** Updates the schedule after a row of the committed table was written or removed. */
 export function onRow(timers: Timers, key: string, value: string | null): void {
   if (!key.startsWith(PREFIX)) return
   note(timers, key, value)
@@ -82,13 +82,13 @@ function note({ due }: Timers, key: string, value: string | null): void {
   else due.delete(id)
 }
 
-// The requested timer has run, or another one may be due.
+// Allows the next submission: the submitted timer has run, or another one may be due.
 function reschedule(timers: Timers): void {
   timers.first = Math.min(Infinity, ...timers.due.values())
   timers.askAt = -Infinity
 }
 
-/** As primary: the IDs of timers to request now, in order of their times. */
+/** As primary: the IDs of timers to submit now, in order of their times. */
 export function takeDue(timers: Timers, now: Millis): number[] {
   if (!(timers.first <= now + timers.offset) || now < timers.askAt) return []
   timers.askAt = now + AGAIN_MS
@@ -114,10 +114,10 @@ export function keyOf(id: number): string {
   return `${PREFIX}${id}`
 }
 
-/** Everything that `table.later` and `table.cancel` write with. */
+/** The context of `table.later` and `table.cancel`. */
 export interface TimerContext {
   readonly rows: Rows
-  /** Session time of the action that sets timers; NaN while it is not known. */
+  /** Session time of the action that sets timers; NaN while it is unknown. */
   readonly now: Millis
   /** Longest row, in bytes. */
   readonly bytesMax: number
@@ -159,7 +159,7 @@ export function cancel({ rows }: TimerContext, id: unknown): boolean {
   return true
 }
 
-// A table may come from a process of another build, so it is read like bytes off the network.
+// The table may come from another build, so it is parsed like network input.
 function parse(value: string): Timer | null {
   const row: unknown = isJson(value) ? JSON.parse(value) : null
   if (!Array.isArray(row)) return null

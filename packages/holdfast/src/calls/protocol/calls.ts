@@ -1,4 +1,4 @@
-/** The calls of the application: to call a procedure, to send a note, to answer a call. */
+/** The operations of the application: call a procedure, send a note, answer a call. */
 
 import { HoldfastError, misfit, type Millis, type PeerId } from '../../machine.ts'
 import { fits } from './flight.ts'
@@ -15,7 +15,7 @@ import { keyOf, reply, type Rpc, spend, viaOf } from './state.ts'
 
 const encoder = new TextEncoder()
 
-/** The method that a member is asked to run, or that a note names. */
+/** The method and arguments of a call or note. */
 export interface Invocation {
   method: string
   /** As JSON. */
@@ -23,7 +23,7 @@ export interface Invocation {
 }
 
 /**
- * Asks a member to run a method. One `settled` event reports the outcome.
+ * Calls a method at a member. One `settled` event reports the outcome.
  *
  * @returns the number of the call
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
@@ -54,7 +54,7 @@ export function call(
 }
 
 /**
- * Sends a note to a member, or with 0 to all others. Nothing reports whether it came.
+ * Sends a note to a member, or with 0 to all others. Its delivery is not reported.
  *
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
  */
@@ -69,8 +69,8 @@ export function note(rpc: Rpc, now: Millis, target: PeerId, invocation: Invocati
     throw new HoldfastError('overloaded', why)
   }
   take(rpc, now)
-  // A member with links to all names each receiver: otherwise one that wrongly thinks it leads
-  // would pass a note for all on.
+  // A member with links to all addresses each receiver: a receiver that wrongly believes it leads
+  // would relay a note to all.
   const each = rpc.mesh || me === rpc.primary
   for (const to of peers) {
     rpc.outbox.push({
@@ -97,7 +97,7 @@ function take(rpc: Rpc, now: Millis): void {
 }
 
 /**
- * The outcome of a call that ran here. Nothing is sent if the path back was lost meanwhile.
+ * Sends the outcome of a call that ran here, unless the path back was lost meanwhile.
  *
  * @param text  the answer as JSON, or why there is none
  */
@@ -109,7 +109,7 @@ export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, te
   reply(rpc, ends, 'failed', `an answer has ${CALL_BYTES_MAX} bytes at most: ${size}`)
 }
 
-/** A member called with arguments that do not fit the procedure: that is counted. */
+/** Counts a call whose arguments do not fit the procedure. */
 export function unfit(rpc: Rpc): void {
   rpc.counters.malformed++
 }

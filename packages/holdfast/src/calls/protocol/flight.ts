@@ -1,10 +1,8 @@
 /**
- * Messages that leave at the end of a call into the member, and how many are on their way to each
- * peer.
+ * Sends messages, and limits the bytes and messages in flight to each peer (back-pressure).
  *
- * Calls share a link with the session's own messages, and a link whose queue is full is given up.
- * So calls take a quarter of the queue at most; a call that does not fit is refused as
- * `overloaded`.
+ * Calls share a link with the session's own messages, and a link with a full queue is closed. So
+ * calls use a quarter of the queue at most; a call that does not fit is refused as `overloaded`.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -12,12 +10,12 @@ import { encode } from '../../wire/layout.ts'
 import { FLIGHT_BYTES_MAX, FLIGHT_MESSAGES_MAX, type RpcMessage, rpcLayout } from './messages.ts'
 import { refuse, reply, type Rpc, type RpcOut } from './state.ts'
 
-/** Whether one more call or note may leave to a peer. */
+/** Whether one more call or note may be sent to a peer. */
 export function fits(rpc: Rpc, peer: PeerId, bytes: number): boolean {
   return within(rpc, peer, bytes, 1)
 }
 
-// Results may use twice the limit: they are as few as the calls that run.
+// Results may use twice the limit: there is one per running call.
 function within(rpc: Rpc, peer: PeerId, bytes: number, share: number): boolean {
   const flight = rpc.flights.get(peer)
   if (!flight) return true
@@ -60,7 +58,7 @@ function refuseUnreachable(rpc: Rpc, to: PeerId, message: RpcMessage): void {
   refuse(rpc, message, 'unreachable', `there is no link to member ${to} just now`)
 }
 
-/** A call that we passed on is over. @returns the member to whom it was passed on */
+/** Forgets a call that we relayed. @returns the called member */
 export function forgetRoute(rpc: Rpc, caller: PeerId, id: number): PeerId | null {
   const routes = rpc.routes.get(caller)
   const target = routes?.get(id) ?? null
@@ -68,7 +66,7 @@ export function forgetRoute(rpc: Rpc, caller: PeerId, id: number): PeerId | null
   return target
 }
 
-/** A peer has all messages up to that number. */
+/** All messages up to `upTo` were delivered to a peer. */
 export function onDelivered(rpc: Rpc, peer: PeerId, upTo: number): void {
   const flight = rpc.flights.get(peer)
   while (flight?.sent[0] && flight.sent[0].number <= upTo)

@@ -1,15 +1,14 @@
 /**
- * Calls: one member asks another to run a procedure of the game, and waits for its answer (B4).
+ * Calls: a member runs a procedure of the game at another member, and waits for the answer (B4).
  *
  *     CALL{id, method, args}  ->  RESULT{id, answer or why not}        NOTE{method, args}
  *
- * Calls go on the reliable streams of the links, each once and never again. So a procedure runs at
- * most once for a call; and when a link on the way, or a member, is lost, the caller is notified
- * that the fate of its call is unknown. In a mesh a call takes the link between its two ends; in a
- * star it goes to the primary, which passes it on.
+ * Calls run at most once: each is sent once on the reliable streams of the links, and never resent.
+ * When a link on the path or a member is lost, the outcome of the call is `unknown`. In a mesh a
+ * call takes the link between its two ends; in a star the primary relays it.
  *
- * Use an action for what must happen exactly once, and an object for state that all members see: it
- * costs less, and nobody can miss it (B7).
+ * Use an action if something must happen exactly once, and an object for state that all members
+ * see: an object costs less, and no member can miss it (B7).
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -36,7 +35,7 @@ const WENT = 'the member went: it may have run or not'
 export const rpcPart: Part<Rpc> = {
   channel: RPC_CHANNEL,
   receive,
-  // A member that watches may answer calls.
+  // A watching member may answer calls.
   acceptsFromWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
   view,
   unlinked: (rpc, _now, peer) => lose(rpc, peer),
@@ -53,8 +52,7 @@ function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array, out: Pa
   else rpc.counters.malformed++
 }
 
-// In a star a member that does not lead accepts messages only from the primary, and trusts it on
-// who sent them (B9).
+// In a star members accept messages only from the primary, and trust it to name the sender (B9).
 function receiveMessage(
   rpc: Rpc,
   now: Millis,
@@ -68,7 +66,7 @@ function receiveMessage(
   const isKnown = message.kind === 'result' || rpc.here.has(message.from)
   const believed = mesh || leads || from === me ? isOwn : from === primary
   if (!believed || !isKnown) return void rpc.counters.forged++
-  // The first receiver counts a message against its sender's rate.
+  // The first receiver applies the sender's rate limit.
   if (isOwn && from !== me && message.kind !== 'result') {
     const made = `a member makes ${CALLS_PER_SECOND} calls and notes a second`
     if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return refuseOverloaded(rpc, message, made)
@@ -97,7 +95,7 @@ function deliver(rpc: Rpc, via: PeerId, message: RpcMessage): void {
 
 function receiveCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): void {
   const { from, id, method, args } = call
-  // An old primary may be late with a call that it passes on.
+  // A former primary may relay a call late.
   if (id <= (rpc.marks.get(from) ?? 0)) return void rpc.counters.stale++
   rpc.marks.set(from, id)
   let running = 0
@@ -129,7 +127,7 @@ function view(rpc: Rpc, _now: Millis, seen: PartView): void {
   rpc.here = new Set(seen.members.map((member) => member.inc))
   for (const peer of before) if (!rpc.here.has(peer)) forget(rpc, peer)
   if (rpc.mesh || rpc.me !== rpc.primary) rpc.routes.clear()
-  // A new primary of a star: calls that the old one had to pass on are lost with it.
+  // When the primary of a star changes, calls that the former one had to relay are lost.
   failCalls(rpc, (via, member) => via !== viaOf(rpc, member), LINK_LOST)
 }
 
@@ -141,14 +139,14 @@ function forget(rpc: Rpc, peer: PeerId): void {
   failRoutes(rpc, peer, WENT)
 }
 
-// The link to a peer is gone, with all messages on it.
+// The link to a peer is lost, with all messages in flight on it.
 function lose(rpc: Rpc, peer: PeerId): void {
   rpc.flights.delete(peer)
   failCalls(rpc, (via) => via === peer, LINK_LOST)
   failRoutes(rpc, peer, LINK_LOST)
 }
 
-// The fate of our lost calls is unknown; answers to lost calls that run here will not be sent.
+// Settles our lost calls as `unknown`, and forgets calls that run here and cannot be answered.
 function failCalls(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: string): void {
   for (const [id, { via, target }] of rpc.pending) {
     if (isLost(via, target)) settle(rpc, id, 'unknown', why)
@@ -163,9 +161,8 @@ function leave(rpc: Rpc, why: string): void {
   for (const kept of [rpc.here, rpc.marks, rpc.routes, rpc.buckets, rpc.flights]) kept.clear()
 }
 
-// The primary of a star passes calls on, by the numbers of their ends and without a look at their
-// contents (B9). It remembers which are open: when the link to the called member is lost, the
-// caller cannot see that, and is notified.
+// The primary of a star relays calls by their ends, without reading their contents (B9). It
+// remembers open calls, to notify a caller when the link to the called member is lost.
 function relay(rpc: Rpc, message: RpcMessage): void {
   switch (message.kind) {
     case 'call':
@@ -180,8 +177,8 @@ function relay(rpc: Rpc, message: RpcMessage): void {
     case 'note':
       for (const to of message.to === 0 ? rpc.here : [message.to]) {
         const passes = to !== rpc.me && to !== message.from && rpc.here.has(to)
-        // The note names that member alone: one that wrongly thinks it leads would otherwise pass
-        // it on again.
+        // The note is addressed to that member alone: a member that wrongly believes it leads would
+        // relay a note to all.
         if (passes) rpc.outbox.push({ to, message: { ...message, to } })
       }
       return
@@ -201,7 +198,7 @@ function relayCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
   rpc.outbox.push({ to, message: call })
 }
 
-// The link to a peer is lost, or the peer left: calls to it will have no answer.
+// The link to a peer is lost, or the peer left: refuses the calls to it.
 function failRoutes(rpc: Rpc, peer: PeerId, why: string): void {
   rpc.routes.delete(peer)
   for (const [from, routes] of rpc.routes) {

@@ -1,6 +1,6 @@
 /**
- * The calls that one member knows: its own, those that run here, and as the primary of a star those
- * that it has passed on.
+ * One member's state of calls: its own, those that run here, and as the primary of a star those
+ * that it relayed.
  */
 
 import * as buckets from '../../bucket.ts'
@@ -18,7 +18,7 @@ import {
 /** One of our calls. */
 export interface Pending {
   target: PeerId
-  /** The peer whose link the call took. */
+  /** The peer over whose link the call was sent. */
   via: PeerId
   timeoutMs: Millis
   until: Millis
@@ -31,13 +31,13 @@ export interface Running {
   via: PeerId
 }
 
-/** Messages on their way to a peer, oldest first. */
+/** Messages in flight to a peer, oldest first. */
 export interface Flight {
   sent: { number: number; bytes: number }[]
   bytes: number
 }
 
-/** A message to be sent at the end of the current call into the member. */
+/** A message to send with the next flush. */
 export interface Sending {
   to: PeerId
   message: RpcMessage
@@ -63,9 +63,9 @@ export function create() {
     pending: new Map<number, Pending>(),
     /** By caller and id. */
     running: new Map<string, Running>(),
-    /** The largest id of each caller that ran here: none runs twice, however late it comes. */
+    /** The highest id of each caller that ran here, so that no late duplicate runs. */
     marks: new Map<PeerId, number>(),
-    /** The calls that we passed on, and to whom, by caller. */
+    /** The calls that we relayed, by caller: the called member of each id. */
     routes: new Map<PeerId, Map<number, PeerId>>(),
     buckets: new Map<PeerId, buckets.Bucket>(),
     flights: new Map<PeerId, Flight>(),
@@ -89,7 +89,7 @@ export function keyOf(from: PeerId, id: number): string {
   return `${from}.${id}`
 }
 
-/** Ends one of our calls; one that has ended already stays as it is. */
+/** Ends one of our calls; does nothing if it has ended. */
 export function settle(rpc: Rpc, id: number, outcome: Outcome, text: string): void {
   if (rpc.pending.delete(id)) rpc.events.push({ kind: 'settled', id, outcome, text })
 }
@@ -101,20 +101,20 @@ export interface Ends {
   id: number
 }
 
-/** Sends a caller the reason why there is no answer; a local caller gets it at once. */
+/** Sends a caller the reason for no answer; a local caller gets it at once. */
 export function refuse(rpc: Rpc, { from, to, id }: Ends, outcome: Refusal, why: string): void {
   if (from === rpc.me) return settle(rpc, id, outcome, why)
   reply(rpc, { from, to, id }, outcome, why)
 }
 
-/** Sends the outcome of a call. @param text  the answer as JSON, or why there is none */
+/** Sends the outcome of a call. @param text  the answer as JSON, or the reason for none */
 export function reply(rpc: Rpc, { from, to, id }: Ends, outcome: Answered, text: string): void {
   const said = outcome === 'ok' ? text : text.slice(0, WHY_MAX)
   const message = { kind: 'result', from: to, to: from, id, outcome, text: said } as const
   rpc.outbox.push({ to: viaOf(rpc, from), message })
 }
 
-/** Spends a message's cost. @returns false if the allowance is too small */
+/** Counts a message against a member's rate limit. @returns false if it is exceeded */
 export function spend(rpc: Rpc, now: Millis, member: PeerId, most: number): boolean {
   const rate = { max: most, perSecond: CALLS_PER_SECOND }
   const bucket = rpc.buckets.get(member) ?? buckets.create(now, rate)

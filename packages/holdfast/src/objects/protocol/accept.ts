@@ -1,19 +1,17 @@
 /**
- * How a member judges what others send it about objects. The whole protocol is these rules:
+ * The rules by which a member accepts entries and updates of objects. They are the whole protocol:
  *
- *   A1  an entry of a living object counts if its version is newer than ours; for an object that we
- *       do not know every version is newer, so a MIGRATE creates it, and an old CREATE changes
- *       nothing (B41-B48)
- *   A2  a tombstone counts if its version is ours or a newer one
- *   A3  an update counts if it is of the version that we have, and its oseq is newer (B21, B22,
- *       B50)
+ *   A1  an entry of a living object counts if its version is newer than ours; every version of an
+ *       unknown object is newer, so a MIGRATE creates it, and an old CREATE changes nothing
+ *       (B41-B48)
+ *   A2  a tombstone counts if its version is ours or newer
+ *   A3  an update counts if its version is ours and its oseq is newer (B21, B22, B50)
  *
- * and A4 on grants, in requests.ts. An entry of a living object in the version that we have counts
- * as an update of all fields: a new primary sends such entries, and may be behind the old one or
- * ahead of it.
+ * A4, on grants, is in requests.ts. An entry of a living object in our version counts as an update
+ * of all fields: a new primary sends such entries, and may be behind the old one or ahead of it.
  *
  * In a star the primary may send entries of every object, and a member may send the primary entries
- * of what it owns or was granted; in a mesh each owner sends entries of what it owns.
+ * of objects that it owns or was granted. In a mesh each owner sends entries of its objects.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -40,7 +38,7 @@ import {
   type Context,
 } from './state.ts'
 
-/** A sample that is further ahead of session time counts as made when it came. */
+/** A sample further ahead of session time than this counts as made on arrival. */
 export const AHEAD_MAX_MS: Millis = 100
 
 /** One update as a frame holds it. */
@@ -57,7 +55,7 @@ export interface Update {
   ages: readonly Millis[] | null
 }
 
-/** A peer sent an entry: the state of an object, or its tombstone. */
+/** Receives an entry: the state of an object, or its tombstone. */
 export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry): void {
   const { objects } = context
   const known = objects.replicas.get(entry.key)
@@ -81,9 +79,9 @@ export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry)
 }
 
 /**
- * The sender has an older version than we have, so we send it ours. In a star only the primary does
- * so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
- * ignored our HIDE because it took the object for its own.
+ * Sends our version to a sender of an older one. In a star only the primary does so, and sends a
+ * HIDE if the sender may no longer see the object. In a mesh the sender may have ignored our HIDE
+ * because it still considered the object its own.
  */
 export function correct(context: Context, from: PeerId, known: Replica): void {
   const { objects, types } = context
@@ -101,7 +99,7 @@ function isNewer(entry: ObjectEntry, known: Replica): boolean {
   return known.hidden ? entry.oseq >= known.oseq : entry.oseq > known.oseq
 }
 
-// An entry from the grantee confirms its grant and all older ones, so the next may be made.
+// The grantee's entry confirms its grant and all older ones, so the next grant may be made.
 function confirm(objects: Objects, entry: ObjectEntry): void {
   const grants = objects.grants.get(entry.key)
   if (!grants) return
@@ -110,13 +108,13 @@ function confirm(objects: Objects, entry: ObjectEntry): void {
   else objects.grants.delete(entry.key)
 }
 
-/** Whether we granted that version to that member, and the grantee has not confirmed it yet. */
+/** Whether we granted that version to that member, and it has not confirmed the grant yet. */
 export function isGranted(objects: Objects, key: number, version: Version, to: PeerId): boolean {
   const grants = objects.grants.get(key) ?? []
   return grants.some((grant) => grant.to === to && compare(grant.version, version) === 0)
 }
 
-/** Whether that peer may send that entry, judged by the entry's version (B48). */
+/** Whether a peer may send an entry, judged by the entry's version (B48). */
 export function isAuthorized(
   { objects, now }: Context,
   from: PeerId,
@@ -128,33 +126,34 @@ export function isAuthorized(
   if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, entry)
   if (entry.owner !== from) return false
   if (entry.version.epoch === 0 && entry.version.count === 0) {
-    // The primary sends the tombstone of an object that ended when its creator left.
+    // The primary sends the tombstone of an object that was destroyed when its creator left.
     return entry.creator === from || (entry.dead && !objects.here.has(entry.creator))
   }
   if (!leads(objects)) return true
   const order = known ? compare(entry.version, known.version) : 1
   if (order < 0) return true
-  // Of what was hidden from us before we led we may know the version, and not whose it is (T76).
+  // We may know the version, but not the owner, of an object that was hidden from us before we led
+  // (T76).
   if (order === 0 && known!.owner !== 0) return known!.owner === from
   if (isGranted(objects, entry.key, entry.version, from)) return true
   return objects.rules.isFromEarlierTerm(objects, now, entry.version)
 }
 
-/** Whether an earlier primary may have granted that version without our knowing, for a while. */
+/** Whether an earlier primary may have granted that version unknown to us. Only for a while. */
 export function isFromEarlierTerm({ term }: Objects, now: Millis, version: Version): boolean {
   return version.epoch > 0 && version.epoch < term.from && now - term.at < EARLIER_TERM_MS
 }
 
-// By then every grantee of the earlier primary has sent its entry, or its link is down.
+// By then every grantee of an earlier primary has sent its entry, or its link is down.
 const EARLIER_TERM_MS: Millis = 12_000
 
-// Only we may send entries of an object that is ours.
+// Only we may send entries of our own objects.
 function isOurs({ me, replicas }: Objects, entry: ObjectEntry): boolean {
   const known = replicas.get(entry.key)
   return entry.owner === me && (!known || compare(entry.version, known.version) >= 0)
 }
 
-// In a mesh a grantee may have learnt of a new primary before we did.
+// In a mesh a grantee may know of a new primary before we do.
 const EPOCHS_AHEAD = 1_000
 
 function receiveTombstone(
@@ -176,7 +175,7 @@ function receiveTombstone(
   markDestroyed(context, replica, entry.version, entry.owner)
 }
 
-/** Marks the object as destroyed in that version; `author` sends the tombstone to all. */
+/** Marks the object as destroyed in that version; `author` sends everybody the tombstone. */
 export function markDestroyed(
   context: Context,
   replica: Replica,
@@ -200,7 +199,7 @@ export function markDestroyed(
   if (seen) out.emit({ kind: 'object-went', key: replica.key })
 }
 
-/** Our primary has no room for an object that we sent it, so the object ends here too. */
+/** The primary has no room for an object that we sent it, so we destroy the object too. */
 export function receiveFull(
   context: Context,
   from: PeerId,
@@ -215,11 +214,11 @@ export function receiveFull(
   if (!counts || compare(replica.version, version) !== 0) return void objects.counters.ignored++
   const mine = replica.owner === me
   if (mine) out.emit({ kind: 'object-refused', key, why })
-  // In a mesh we sent the object to other members, who must learn that it is destroyed.
+  // In a mesh other members have the object from us, and need our tombstone.
   markDestroyed(context, replica, version, mesh && mine ? me : primary)
 }
 
-/** How often tombstones, grants and requests are searched for those whose time is over. */
+/** How often expired tombstones, grants and requests are removed. */
 export const SWEEP_MS: Millis = 1_000
 
 function receiveVersion(
@@ -242,13 +241,13 @@ function receiveVersion(
   install(context, replica, entry)
 }
 
-/** As primary: there is no room for an object that a peer sent us. */
+/** As primary: rejects an object that a peer sent us, for lack of room. */
 export function sendFull({ objects }: Context, to: PeerId, entry: ObjectEntry, why: Lack): void {
   objects.counters.full++
   objects.outbox.push({ to, bytes: plain(KIND.full, ...nameOf(entry), LACKS.indexOf(why)) })
 }
 
-// The object's owner left, and the primary adopted it in an older state than ours: we report ours.
+// Reports our state if the owner left and the primary adopted the object in an older state.
 function reportNewer(
   { objects, types }: Context,
   from: PeerId,
@@ -267,7 +266,7 @@ export type NewVersion = Pick<
   'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
 >
 
-/** Takes a new version of an object over: its state, its owner and all that follows from them. */
+/** Installs a new version of an object: its state, its owner, and all that follows from them. */
 export function install(context: Context, replica: Replica, entry: NewVersion): void {
   const { objects, now, out } = context
   const seen = isSeen(replica)
@@ -289,28 +288,28 @@ export function install(context: Context, replica: Replica, entry: NewVersion): 
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })
   out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
-  // The same member may keep it for another player now.
+  // The same owner may now keep the object for another player.
   if (before !== owner || awaited !== former) {
     out.emit({ kind: 'object-owner', key, before, lost })
   }
 }
 
-// When a whole state arrives, every field may have changed.
+// A whole state may change every field.
 const ALL = 0xffffffff
 
-// Takes a newer state of the version that we have.
+// Takes a newer state of our version.
 function receiveState(context: Context, entry: ObjectEntry, replica: Replica): void {
   const { hidden, owner: before } = replica
   Object.assign(replica, { hidden: false, owner: entry.owner, former: entry.former })
   advance(context, replica, { ...entry, mask: ALL, ages: null }, before, hidden)
 }
 
-/** Takes a newer state of the version that we have, which came along with something else. */
+/** Takes a newer state of our version that came with a request or report. */
 export function replaceState(context: Context, replica: Replica, entry: ObjectEntry): void {
   advance(context, replica, { ...entry, mask: ALL, ages: null })
 }
 
-/** A peer sent an update: the fields of an object that changed. */
+/** Receives an update: the changed fields of an object. */
 export function receiveUpdate(context: Context, from: PeerId, update: Update): void {
   const { objects } = context
   const replica = objects.replicas.get(update.key)
@@ -337,7 +336,7 @@ export function receiveUpdate(context: Context, from: PeerId, update: Update): v
 
 type Newer = Pick<Replica, 'oseq' | 'fields' | 'madeAt' | 'ages'> & { mask: number }
 
-// Takes over the fields of a newer state, and marks which changed. @param came  it was hidden
+// Takes the fields of a newer state, and marks those that changed. @param came  it was hidden
 function advance(
   context: Context,
   replica: Replica,
@@ -367,7 +366,7 @@ function advance(
   else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
-// Notes when a state was made: now at the latest, if the clock of its owner runs ahead.
+// Records when a state was made: now, if the owner's clock runs too far ahead.
 function setMadeAt(
   context: Context,
   replica: Replica,
@@ -384,12 +383,12 @@ function setMadeAt(
   replica.ages = agesAt({ madeAt, ages }, time, forwards(objects) ? 2 : AGES_MAX + 1)
 }
 
-// Whether we pass updates on to all others, as the primary of a star does.
+// Whether we are the primary of a star, which forwards updates to all others.
 function forwards(objects: Objects): boolean {
   return !objects.mesh && leads(objects)
 }
 
-// The primary of a star passes an update on to itself at once: its last three ages are equal.
+// The primary of a star forwards an update to itself at once, so the last three ages are equal.
 function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
   const [sent, received] = ages ?? []
   if (!forwards(objects) || sent === undefined || received === undefined) return ages

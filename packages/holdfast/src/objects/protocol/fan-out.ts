@@ -1,13 +1,12 @@
 /**
- * Fan-out: whoever sends an object's state to others (its speaker) makes sure that every peer that
- * may know the object is sent its newest version (B13, B14, B19, B38-B40). Newcomers, new links and
- * new primaries need no special cases: for them there is only more to send.
+ * Fan-out: the speaker of an object sends its newest version to every peer that may know the object
+ * (B13, B14, B19, B38-B40). Newcomers, new links and new primaries are no special cases: they are
+ * only owed more.
  *
- * In a star the primary is the speaker of all objects towards everybody but their owners, and a
- * member is the speaker of its own towards the primary. In a mesh each owner is the speaker of its
- * own towards all. An update goes to a peer only when the peer has the version that the update is
- * of: until then it waits behind a delivery barrier. `delivered` opens the barrier, as every
- * message up to that one has arrived (B55). An acked packet never opens it.
+ * In a star the primary speaks for all objects to every member but the owner, and a member speaks
+ * for its own objects to the primary. In a mesh each owner speaks for its objects to all. Updates
+ * wait behind a delivery barrier until the peer has their version. `delivered` opens the barrier,
+ * because every message up to that one has arrived (B55); an acked packet never opens it.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -32,10 +31,10 @@ import {
 } from './state.ts'
 import { enqueue, enqueueChanged } from './frames.ts'
 
-/** Messages of entries that may be on their way to one peer at once. */
+/** Most messages of entries in flight to one peer. */
 export const BATCHES_MAX = 32
 
-/** Widens the arrays of that peer so that they have a place for the index. */
+/** Grows the arrays of a peer to hold the index. */
 export function ensureCapacity(subscriber: Subscriber, index: number): void {
   if (index < subscriber.barrier.length) return
   const size = Math.max(index + 1, subscriber.barrier.length * 2)
@@ -53,7 +52,7 @@ function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, si
   return wide
 }
 
-/** Forgets what that peer has, not what it may see. @param knew  it may still have some of it */
+/** Forgets what a peer has, not what it may see. @param knew  the peer may still have some of it */
 export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.follows = false
   for (let index = 0; index < subscriber.barrier.length; index++) {
@@ -69,14 +68,14 @@ export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.carried.clear()
 }
 
-/** Whether we send that object's state to that peer. */
+/** Whether we send an object's state to a peer. */
 export function sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean {
   if (objects.mesh) return replica.owner === objects.me
   if (leads(objects)) return replica.owner !== peer
   return replica.owner === objects.me && peer === objects.primary
 }
 
-/** An object has a new version here: it is owed to every peer to whom we send the object. */
+/** An object has a new version: owes it to every peer to which we send the object. */
 export function announce(context: Context, replica: Replica): void {
   const { objects } = context
   const { index } = replica
@@ -92,7 +91,7 @@ export function announce(context: Context, replica: Replica): void {
   }
 }
 
-/** Makes all objects that we send to that peer owed to it. */
+/** Owes a peer all objects that we send to it. */
 export function oweAll(context: Context, subscriber: Subscriber): void {
   const { replicas, rules } = context.objects
   for (const replica of replicas.values()) {
@@ -101,12 +100,12 @@ export function oweAll(context: Context, subscriber: Subscriber): void {
   }
 }
 
-/** Makes an object's version, or a HIDE of it, owed to a peer to whom we send the object. */
+/** Owes a peer the object's version, or a HIDE, if we send it the object. */
 export function owe(context: Context, subscriber: Subscriber, replica: Replica): void {
   const { objects } = context
   const { index } = replica
   if (!maySend(context, subscriber, replica)) {
-    // Nothing is kept about a peer to whom we do not send the object.
+    // Keeps no state for a peer to which we do not send the object.
     if (index < subscriber.barrier.length) subscriber.barrier[index] = BARRIER.none
     return
   }
@@ -125,7 +124,7 @@ export function owe(context: Context, subscriber: Subscriber, replica: Replica):
   objects.owing.add(subscriber.peer)
 }
 
-// In a star a member listens only to its primary: what we send before it follows us is lost.
+// In a star a member listens only to its primary, so messages sent before its FOLLOW are lost.
 function maySend({ objects }: Context, subscriber: Subscriber, replica: Replica): boolean {
   const { peer, linked, follows } = subscriber
   if (!linked || !objects.here.has(peer)) return false
@@ -142,7 +141,7 @@ function mayKnow(
   return seen[replica.index] === 1
 }
 
-/** How many objects of others that peer may know, as far as we can say. */
+/** How many objects of other members a peer may know, by our state. */
 export function countVisible(context: Context, subscriber: Subscriber): number {
   const others = [...context.objects.replicas.values()].filter((replica) => {
     return !replica.dead && replica.owner !== subscriber.peer
@@ -150,7 +149,7 @@ export function countVisible(context: Context, subscriber: Subscriber): number {
   return others.filter((replica) => mayKnow(context, subscriber, replica)).length
 }
 
-/** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
+/** Sends owed entries, at most BATCHES_MAX messages in flight per peer, and then a due RESYNC. */
 export function flush(context: Context): void {
   const { objects, out } = context
   enqueueChanged(objects, context.now)
@@ -158,7 +157,7 @@ export function flush(context: Context): void {
     const subscriber = objects.subscribers.get(peer)
     while (subscriber && mayTakeMore(subscriber) && sendBatch(context, subscriber));
   }
-  // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
+  // Requests follow the owed entries, so the primary decides with everything that we knew.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
   for (const peer of objects.owing) sendResync(context, peer)
 }
@@ -167,7 +166,7 @@ function mayTakeMore({ linked, owed, awaited }: Subscriber): boolean {
   return linked && owed.length > 0 && awaited.length < BATCHES_MAX
 }
 
-// A peer that was sent all that is owed to it is asked what it has (RESYNC).
+// RESYNC asks a peer what else it has, once everything owed to the peer was sent.
 function sendResync({ objects, out }: Context, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   if (subscriber && (subscriber.owed.length > 0 || (subscriber.resyncDue && !subscriber.linked)))
@@ -209,15 +208,15 @@ function sendBatch({ objects, types, out }: Context, subscriber: Subscriber): bo
   return subscriber.linked
 }
 
-// An entry that was sent before its object was hidden opens no barrier: it may arrive before the
-// HIDE, and an entry that is sent after the HIDE has not arrived by then.
+// The delivery of an entry sent before the HIDE must not open the barrier: an entry sent after the
+// HIDE may still be in flight.
 function unawait({ awaited }: Subscriber, index: number): void {
   for (const { entries } of awaited) {
     for (let i = 0; i < entries.length; i += 3) if (entries[i] === index) entries[i + 1] = 0
   }
 }
 
-/** All messages up to that one have arrived: updates of their objects may follow (L3, B14, B40). */
+/** All messages up to `upTo` have arrived: updates of their objects may follow (L3, B14, B40). */
 export function delivered(objects: Objects, peer: PeerId, upTo: number): void {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
@@ -226,7 +225,7 @@ export function delivered(objects: Objects, peer: PeerId, upTo: number): void {
   }
 }
 
-// Opens the barrier of each object in a message that arrived, if its version is the same still.
+// Opens the barriers of a delivered message's objects whose version has not changed since.
 function open(objects: Objects, subscriber: Subscriber, entries: number[]): void {
   for (let i = 0; i < entries.length; i += 3) {
     const index = entries[i]!
@@ -236,7 +235,7 @@ function open(objects: Objects, subscriber: Subscriber, entries: number[]): void
     subscriber.barrier[index] = BARRIER.open
     subscriber.acked[index] = Math.max(subscriber.acked[index]!, entries[i + 2]!)
     if (!replica.dead && replica.oseq > subscriber.acked[index]!) {
-      // It has waited long enough.
+      // The update waited behind the barrier, so it goes first.
       subscriber.since[index] = 0
       enqueue(objects, subscriber, index)
     }

@@ -1,11 +1,11 @@
 /**
- * Frames that many peers get. The updates that a primary sends in one tick are the same for most
- * peers: each is written for the first of them, and copied for all who lack the same.
+ * Shared frames. In one tick a primary sends most peers the same updates: it writes each for the
+ * first peer, and copies the bytes for every peer that lacks the same.
  *
- * An update depends only on its object, on which of its fields are sent, on the update before it in
- * the frame and on the instant of the last stamp. Which fields are sent follows from the last
- * `oseq` that the peer has acked: they are the same for all peers that acked one from `low` to
- * below `high`. All this is scratch: it holds for one instant, and is no part of the state.
+ * The bytes of an update depend on its object, the fields sent, the update before it in the frame,
+ * and the instant of the last stamp. The fields follow from the last `oseq` that the peer acked:
+ * they are the same for all peers that acked one from `low` to below `high`. Shared frames are
+ * scratch data of one tick, and not part of the state.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -13,7 +13,7 @@ import { type ByteWriter, createWriter, reset, writeRaw } from '../../wire/bytes
 import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
 import { BARRIER, type Objects, type Replica, type Subscriber, GATHER_MS } from './state.ts'
 
-// After so many frames in one tick no more are kept for sharing.
+// Most frames kept for sharing in one tick.
 const FRAMES_MAX = 8
 
 /** One update of a shared frame. */
@@ -26,7 +26,7 @@ export interface SharedUpdate {
   high: number
   /** Where the update ends in the frame. */
   end: number
-  /** The instant from which the next stamp goes on. */
+  /** The instant to which the next stamp is relative. */
   madeAt: Millis
 }
 
@@ -53,7 +53,7 @@ function tickOf(objects: Objects, now: Millis): Tick {
   return round
 }
 
-/** A frame of this instant with that object in it, best one that begins with it; or null. */
+/** A frame of this tick that contains an object, preferably as its first; null for none. */
 export function sharedFrame(objects: Objects, now: Millis, index: number): SharedFrame | null {
   if (!objects.rules.shares()) return null
   const { frames } = tickOf(objects, now)
@@ -65,7 +65,7 @@ export function sharedFrame(objects: Objects, now: Millis, index: number): Share
   return found
 }
 
-/** Whether a peer lacks exactly what that update carries. */
+/** Whether a peer lacks exactly the fields of an update. */
 export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
   const { index, replica, oseq } = update
   const base = subscriber.acked[index]!
@@ -81,7 +81,7 @@ export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean
 }
 
 /**
- * Index of the update that may follow that object's; -1 for none. @param madeAt  of the last stamp
+ * Position of the update after an object's; -1 if it may not follow. @param madeAt  the last stamp
  */
 export function indexAfter(
   { places, updates }: SharedFrame,
@@ -92,13 +92,13 @@ export function indexAfter(
   return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
 }
 
-/** Begins a frame that others may share. Null if enough frames are kept already. */
+/** Begins a frame for sharing; null if FRAMES_MAX are kept already. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
   if (!objects.rules.shares() || tickOf(objects, now).frames.length >= FRAMES_MAX) return null
   return { updates: [], places: new Map(), bytes: createWriter(256) }
 }
 
-/** Notes an update that was just written. @param end  where the update ends in the frame */
+/** Adds an update that was just written. @param end  where the update ends in the frame */
 export function addUpdate(
   frame: SharedFrame,
   replica: Replica,
@@ -117,7 +117,7 @@ export function addUpdate(
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
 }
 
-/** The frame is complete: keeps it for other peers. */
+/** Keeps a complete frame for other peers. */
 export function keepFrame(
   objects: Objects,
   now: Millis,
@@ -130,36 +130,35 @@ export function keepFrame(
   tickOf(objects, now).frames.push(frame)
 }
 
-// The queue of each peer: indexes with something new, and when the next packet with updates may
-// leave. Changes gather for some milliseconds, so that a primary sends a hundred members' moves to
-// each of them in few packets; the first change after a pause leaves at once. An update that must
-// be sent again to one peer, or that only now may be sent to it, leaves with the next changes,
-// which go to all; if none come, it leaves one send tick later.
+// The queue of each peer (indexes with updates to send) and the send ticks. Changes gather for some
+// milliseconds, so a primary sends a hundred members' moves to each of them in few packets; the
+// first change after a pause is sent at once. A resend to one peer, or an update whose barrier has
+// just opened, waits for the next changes, which go to all, or one send tick at most.
 
-/** So many peers more make the time between two send ticks a millisecond longer. */
+/** The time between two send ticks grows by a millisecond for this many peers. */
 const PEERS_PER_MS = 16
-// A member that changes things at a steady beat must not miss the next send tick by a hair.
+// Tolerance, so that a member that changes objects at a fixed rate does not just miss a send tick.
 const EARLY = 0.9
 
-/** An object changed: `spread` queues the change for all who have its version. */
+/** An object changed: `enqueueChanged` will queue it for every peer that has its version. */
 export function markChanged({ fresh }: Objects, { index }: Replica): void {
   fresh.add(index)
 }
 
-/** Queues what changed since the last call for each peer. */
+/** Queues the objects that changed since the last call, for each peer. */
 export function enqueueChanged(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
   const indexes = [...objects.fresh]
   objects.fresh.clear()
   for (const subscriber of objects.subscribers.values()) {
-    // The peer is sent everything again over its next link.
+    // The next link resends everything.
     if (!subscriber.linked) continue
     if (enqueueAll(subscriber, indexes, now)) objects.changesWaiting = true
     if (subscriber.todo.length > 0) objects.dirty.add(subscriber.peer)
   }
 }
 
-// @returns whether any of the indexes is new to that peer
+// @returns whether any index was not queued yet
 function enqueueAll(subscriber: Subscriber, indexes: readonly number[], now: Millis): boolean {
   const { barrier, queued, since, todo } = subscriber
   const before = todo.length
@@ -172,7 +171,7 @@ function enqueueAll(subscriber: Subscriber, indexes: readonly number[], now: Mil
   return todo.length > before
 }
 
-/** Queues an object for one peer; `since` already holds when it changed. */
+/** Queues an object for one peer; `since` is already set. */
 export function enqueue({ dirty }: Objects, subscriber: Subscriber, index: number): void {
   const { peer, barrier, queued, todo } = subscriber
   if (barrier[index] !== BARRIER.open || queued[index] === 1) return
@@ -181,7 +180,7 @@ export function enqueue({ dirty }: Objects, subscriber: Subscriber, index: numbe
   dirty.add(peer)
 }
 
-/** Peers to whom updates may leave by now. */
+/** The peers to which updates may be sent now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < sendDueAt(objects)) return []
   objects.nextSendAt = now + EARLY * tickMs(objects)
@@ -191,7 +190,7 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   return ready
 }
 
-/** When the queued updates may leave; Infinity if none are queued. */
+/** When the queued updates may be sent; Infinity if none are queued. */
 export function sendDueAt(objects: Objects): Millis {
   const { dirty, fresh, changesWaiting, nextSendAt } = objects
   if (changesWaiting || fresh.size > 0) return nextSendAt

@@ -1,8 +1,7 @@
 /**
- * How the primary treats requests (B29, B30), in the order in which they come: it grants, refuses,
- * or asks the owner. By a grant (B39, B43) one member owns an object from the next version on, and
- * sends everybody its entry (B38). The primary keeps a grant until that entry arrives, which may be
- * late.
+ * The primary decides requests in order of arrival (B29, B30): it grants, refuses, or asks the
+ * owner. A grant (B39, B43) makes one member the owner from the next version on; the grantee then
+ * sends everybody its entry (B38). The primary keeps a grant until that entry arrives.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -25,17 +24,17 @@ import {
 } from './state.ts'
 import { after, compare, type Version } from './stamp.ts'
 
-/** A grantee that is silent for so long does not keep the next request waiting. */
+/** An unconfirmed grant blocks the next request for at most this long. */
 export const GRANT_MS: Millis = 2_000
 
-/** The grant that its grantee has not confirmed, and may still confirm; null for none. */
+/** The grant that its grantee may still confirm; null for none. */
 export function openGrant({ objects, now }: Context, key: number): Grant | null {
   const grant = objects.grants.get(key)?.at(-1)
   if (!grant || !objects.here.has(grant.to) || now - grant.at >= GRANT_MS) return null
   return grant
 }
 
-/** Refuses a request. @param by  who has the object, or was first; 0 for nobody */
+/** Refuses a request. @param by  the member that has the object, or was first; 0 for none */
 export function refuse(
   context: Context,
   { from, number }: Pick<PendingRequest, 'from' | 'number'>,
@@ -49,7 +48,7 @@ export function refuse(
   objects.outbox.push({ to: from, bytes })
 }
 
-/** As primary: makes that member the owner from the next version on. */
+/** As primary: makes a member the owner from the next version on. */
 export function give(
   context: Context,
   replica: Replica,
@@ -60,7 +59,7 @@ export function give(
   objects.rules.grant(context, replica, nextVersion(objects, replica), to, giver)
 }
 
-/** As primary: makes that member the owner in that version, and tells it so. */
+/** As primary: makes a member the owner in that version, and sends it the GRANT. */
 export function grant(
   context: Context,
   replica: Replica,
@@ -85,7 +84,7 @@ function sendGrant(
   objects.outbox.push({ to, bytes: withEntry(KIND.grant, types, replica, epoch, count) })
 }
 
-/** The version of the next grant: newer than all that were granted, confirmed or not. */
+/** The version of the next grant: newer than every earlier grant, confirmed or not. */
 export function nextVersion(objects: Objects, replica: Replica): Version {
   const granted = objects.grants.get(replica.key)?.at(-1)?.version
   const known = replica.version
@@ -93,7 +92,7 @@ export function nextVersion(objects: Objects, replica: Replica): Version {
   return after(newest, objects.rules.epochOf(objects))
 }
 
-/** Makes us the owner in that version. @param former  the player who owned it; 0 for nobody */
+/** Makes us the owner in that version. @param former  the player it waits for; 0 for none */
 export function takeOwnership(
   context: Context,
   replica: Replica,
@@ -103,11 +102,11 @@ export function takeOwnership(
   const { objects } = context
   objects.grants.delete(replica.key)
   install(context, replica, { ...replica, version, owner: objects.me, former })
-  // Our own request for the object has its answer by that.
+  // This also answers our own request for the object.
   if (objects.requests.size > 0) settle(context, replica)
 }
 
-/** As primary: a peer follows us; grants that were lost on their way to it are sent again. */
+/** As primary: a peer follows us; resends grants to it that may have been lost. */
 export function resendGrants(context: Context, peer: PeerId): void {
   const { objects } = context
   for (const [key, grants] of objects.grants) {
@@ -117,7 +116,7 @@ export function resendGrants(context: Context, peer: PeerId): void {
   }
 }
 
-/** As primary: a giver whose grantee left, or is silent, keeps the object for now and learns so. */
+/** As primary: refuses givers whose grantee left or is silent; they keep the object for now. */
 export function endGrants(context: Context): void {
   for (const [key, grants] of context.objects.grants) {
     const open = openGrant(context, key)
@@ -130,16 +129,16 @@ export function endGrants(context: Context): void {
   }
 }
 
-// The primary asks an owner on behalf of a member, and the owner answers. The primary asks again
-// when the owner's link was lost and is back, and waits ASK_MS at most. The owner keeps its answer
-// for as long as it owns the object, so that the next primary may ask it again.
+// The primary asks an owner on behalf of a member. It asks again after the owner's link was lost,
+// and waits ASK_MS at most. The owner keeps its answer for as long as it owns the object, because
+// the next primary may ask again.
 
-/** An owner that has not answered by then is asked no more: the type's `unanswered` decides. */
+/** How long an owner has to answer; after that the type's `unanswered` decides. */
 export const ASK_MS: Millis = 10_000
 
 type Asker = Pick<Ask, 'by' | 'request'>
 
-/** As primary: asks the owner of an object, whose application decides. */
+/** As primary: asks the owner of an object; its application decides. */
 export function ask(context: Context, replica: Replica, asked: Ask): void {
   const { objects } = context
   const { owner } = replica
@@ -148,7 +147,7 @@ export function ask(context: Context, replica: Replica, asked: Ask): void {
   objects.outbox.push({ to: owner, bytes })
 }
 
-/** As primary: a member follows us; asks that we sent it may have been lost with its link. */
+/** As primary: a member follows us; resends asks to it that may have been lost. */
 export function resendAsks(context: Context, peer: PeerId): void {
   const { objects } = context
   for (const [key, asked] of objects.openAsks) {
@@ -184,7 +183,7 @@ function end(
   refuse(context, { from: by, number: request }, why, whose)
 }
 
-/** As primary: ends asks whose owner left, owns the object no more, or does not answer in time. */
+/** As primary: ends asks whose owner left, lost the object, or did not answer in time. */
 export function endAsks(context: Context): void {
   const { objects, types, now } = context
   for (const [key, asked] of objects.openAsks) {
@@ -203,7 +202,7 @@ export function endAsks(context: Context): void {
   }
 }
 
-/** As owner: our primary asks on behalf of a member. */
+/** As owner: the primary asks us on behalf of a member. */
 export function receiveAsk(context: Context, key: number, { by, request }: Asker): void {
   const { objects, out } = context
   const replica = objects.replicas.get(key)
@@ -219,14 +218,14 @@ export function receiveAsk(context: Context, key: number, { by, request }: Asker
   out.emit({ kind: 'object-asked', key, by, request })
 }
 
-/** As owner: our application gives the object to who asked, or not. The first answer counts. */
+/** As owner: our application grants or declines an ask. The first answer counts. */
 export function reply(context: Context, key: number, { by, request }: Asker, yes: boolean): void {
   const known = context.objects.incomingAsks.get(key)
   if (known?.by !== by || known.request !== request || known.answer !== null) return
   known.answer = yes ? 'yes' : 'no'
 }
 
-/** As owner: sends our application's answers. A yes waits while we give the object to another. */
+/** As owner: sends our application's answers. A yes waits while we are giving the object away. */
 export function sendAnswers(context: Context): void {
   for (const [key, answering] of context.objects.incomingAsks) {
     if (answering.answer !== null && !answering.sent) sendAnswer(context, key, answering)
@@ -250,7 +249,7 @@ function sendAnswer(context: Context, key: number, answering: IncomingAsk): void
   objects.outbox.push({ to: objects.primary, bytes })
 }
 
-/** As owner: forgets asks whose asker left, or whose object is no more ours. */
+/** As owner: forgets asks whose asker left, or whose object is no longer ours. */
 export function forgetAsks({ objects }: Context): void {
   for (const [key, { by }] of objects.incomingAsks) {
     const replica = objects.replicas.get(key)
@@ -259,20 +258,19 @@ export function forgetAsks({ objects }: Context): void {
   }
 }
 
-// A new primary decides nothing before all members that are here have sent it the objects that they
-// own, for the earlier primary may have granted the object to one of them: of two members who ask
-// for one object, exactly one gets `granted`. An object that the primary does not know may be on
-// its way, in a mesh behind the request: such a request waits too. And so does one whose player
-// asks for more than one may a second.
+// A new primary decides nothing before every member here has sent the objects that it owns, because
+// the earlier primary may have granted an object to one of them: of two members that ask for one
+// object, exactly one gets `granted`. Requests also wait for an object that the primary does not
+// know yet (in a mesh it may arrive after the request), and for their player's rate limit.
 
-/** A request for an object or version that the primary does not know waits so long for it. */
+/** How long a request waits for an object or version that the primary does not know. */
 export const HOLD_MS: Millis = 5_000
-/** One whose player asked for too much is looked at again so often. */
+/** How often a rate-limited request is tried again. */
 const PUSHED_BACK_MS: Millis = 10
-/** Most requests of one member that wait. */
+/** Most waiting requests of one member. */
 export const WAITING_MAX = 2_048
 
-/** As primary: a member asks. */
+/** As primary: a member sent a request. */
 export function receiveRequest(context: Context, asked: PendingRequest): void {
   const { objects, now } = context
   const { pending } = objects
@@ -284,7 +282,7 @@ export function receiveRequest(context: Context, asked: PendingRequest): void {
   objects.pendingAt = now
 }
 
-/** As primary: decides all requests that can be decided by now. */
+/** As primary: decides every request that can be decided now. */
 export function decideAll(context: Context): void {
   const { objects, now } = context
   if (now < objects.pendingAt) return
@@ -325,7 +323,7 @@ function decide(context: Context, asked: PendingRequest): boolean {
   return true
 }
 
-// A member that does not send FOLLOW in time may be dead, and is not waited for.
+// After GRANT_MS a member without a FOLLOW may be dead, and no longer delays decisions.
 function haveAllReported({ objects, now }: Context): boolean {
   const { me, term, here, subscribers } = objects
   if (objects.allReportedIn === term.from || !objects.rules.waitsForAll()) return true
@@ -346,7 +344,7 @@ function decideTake(context: Context, asked: PendingRequest, replica: Replica): 
   if (before?.by === from && before.request === request) return
   const { owner } = replica
   if (policy === 'fixed') return refuse(context, asked, 'fixed', owner)
-  // A member that asked before it knew of the newest owner learns now that somebody was quicker.
+  // A member that did not know of the newest owner is refused: another member was first.
   const isTheirs = owner === from && replica.former === 0
   const isLate = compare(asked.version, replica.version) < 0
   if (isTheirs || isLate) return refuse(context, asked, 'late', owner)
@@ -359,7 +357,7 @@ function decideTake(context: Context, asked: PendingRequest, replica: Replica): 
   ask(context, replica, made)
 }
 
-// The owner gives the object to somebody (`give`), or to the member that asked (`yes`).
+// The owner gives the object to any member (`give`), or to the member that asked (`yes`).
 function decideGive(context: Context, asked: PendingRequest, replica: Replica): void {
   const { objects } = context
   const { from, to, number, key } = asked
@@ -380,14 +378,14 @@ function decideGive(context: Context, asked: PendingRequest, replica: Replica): 
   give(context, replica, to, { inc: from, request: number })
 }
 
-// The giver's request carries the newest state there is (3.5: no write is lost).
+// The giver's request carries the newest state (3.5: no write is lost).
 function takeState(context: Context, { entry }: PendingRequest, replica: Replica): void {
   if (!entry || entry.dead || entry.type !== replica.type) return
   if (compare(entry.version, replica.version) !== 0 || entry.oseq <= replica.oseq) return
   replaceState(context, replica, entry)
 }
 
-// Another member had asked for the object that is given away now: its ask ends.
+// The object is given away, so an ask of another member ends.
 function endAsk(context: Context, { key, to }: PendingRequest): void {
   const { objects } = context
   const ask = objects.openAsks.get(key)

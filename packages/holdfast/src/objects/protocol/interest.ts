@@ -1,12 +1,11 @@
 /**
- * Interest (T76): a member is sent only objects that it may see. When an object leaves its
- * interest, the member is sent one HIDE, and nothing after that.
+ * Interest management (T76): a member gets only objects that it may see. When an object leaves its
+ * interest, it gets one HIDE, and nothing after that.
  *
- * Objects of types with a place are sorted into the cells of a grid, an eighth of a radius wide. A
- * member sees the cells round its eyes, which are its own objects of types that are declared as
- * eyes; a member without eyes sees all. Each cell knows who sees it, so an object that moves from
- * one cell to another costs work only for the members who see one of the two. A cell is given up
- * one cell later than it was gained, so that nothing flickers.
+ * Objects of types with a place are sorted into a grid whose cells are an eighth of a radius wide.
+ * A member sees the cells around its eyes, which are its own objects of types declared as eyes; a
+ * member without eyes sees all. Each cell lists its viewers, so an object that changes cells costs
+ * work only for members that see exactly one of the two. Hysteresis of one cell avoids flicker.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -26,15 +25,15 @@ import {
   type Types,
 } from './state.ts'
 
-// A radius is so many cells wide.
+// Width of a radius, in cells.
 const CELLS_PER_RADIUS = 8
-// A cell that a member sees already stays seen one cell further away.
+// A cell that a member sees stays seen up to one cell further away.
 const REACH = CELLS_PER_RADIUS + 1
-// Cells in one row of the grid. Up to ROW the number of a cell is a small integer, which is fast.
+// Cells in one row of the grid. Up to ROW, cell numbers are small integers, which are fast.
 const ROW = 2 ** 15
 const LONG_ROW = 2 ** 26
 
-/** How one rule divides places into cells. */
+/** How a rule divides places into cells. */
 interface Grid {
   readonly width: number
   readonly row: number
@@ -42,7 +41,7 @@ interface Grid {
 
 type Near = Extract<VisibilityRule, { kind: 'near' }>
 
-/** An object came, moved, went or has another owner than `before`: others may see it by now. */
+/** Updates who sees an object that came, moved, went, or had the owner `before`. */
 export function updateInterest(
   context: Context,
   replica: Replica,
@@ -66,7 +65,7 @@ export function updateInterest(
   updateEyes(context, replica, replica.owner, !replica.dead)
 }
 
-// Whether we decide who sees the object: in a mesh its owner does, in a star the primary.
+// Whether we decide who sees the object: in a mesh its owner decides, in a star the primary.
 function decidesInterest({ mesh, me }: Objects, replica: Replica): boolean {
   return !mesh || replica.owner === me
 }
@@ -114,7 +113,7 @@ function cellOf(rule: Near, types: Types, { type, fields }: Replica, column: num
   return across * grid.row + lineOf(grid, field.axes!, fields[first + 1] as number)
 }
 
-// Eyes may be outside the range of places; from there they see nothing.
+// Eyes may be outside the range of places; there they see nothing.
 function lineOf({ width, row }: Grid, scale: Scale, place: number): number {
   const line = Math.floor(numberAt(scale, place) / width) + row / 2
   return Math.min(row - REACH - 1, Math.max(REACH, line))
@@ -135,7 +134,7 @@ function gridOf(rule: Near, types: Types): Grid {
   return grid
 }
 
-// The object moved from one cell to another: only members who see just one of the two are affected.
+// The object changed cells: only members that see exactly one of the two are affected.
 function crossCells(context: Context, replica: Replica, left: number): void {
   const { objects } = context
   const viewers = objects.viewers.get(replica.type)
@@ -156,12 +155,12 @@ function judgeAll(context: Context, replica: Replica, rule: VisibilityRule, befo
     judge(context, subscriber, replica, sees, before)
 }
 
-// The viewers of one state by the game's rule; null for a rule that goes by places.
+// The viewers of a state by the game's rule; null for a rule by place.
 function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
   return rule.kind === 'rule' ? rule.sees(fields) : null
 }
 
-// Decides whether a peer sees the object now. @param sees  as returned by `seesOf`
+// Updates whether a peer sees the object. @param sees  as returned by `seesOf`
 function judge(
   context: Context,
   subscriber: Subscriber,
@@ -169,7 +168,7 @@ function judge(
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
-  // A former owner learns that it is not the owner any more before the object is hidden from it.
+  // A former owner must first learn of the new owner; the object is hidden from it later.
   const isSeen = before === subscriber.peer || maySee(context, subscriber, replica, sees)
   setSeen(context, subscriber, replica, isSeen)
 }
@@ -181,15 +180,15 @@ function maySee(
   sees: Sees | null,
 ): boolean {
   if (replica.owner === peer) return true
-  // We do not know the current state of an object that is hidden from us, so we show it to nobody.
+  // We do not know the state of an object that is hidden from us, so we show it to nobody.
   if (replica.hidden) return false
   if (sees) return sees(peer, objects.here.get(peer) ?? 0)
   return cells.get(replica.type)?.has(replica.cell) ?? true
 }
 
 /**
- * We own the object no more. In a mesh we had sent others our version, perhaps after the new owner
- * had sent them a HIDE: so we send those who may not see it a HIDE too; if `unseen`, to all.
+ * We no longer own the object. In a mesh our version may have reached others after the new owner's
+ * HIDE, so we send a HIDE too: to peers that may not see the object, or to all if `unseen`.
  */
 export function forwardHide(context: Context, replica: Replica, unseen = false): void {
   const { objects, types } = context
@@ -214,7 +213,7 @@ function setSeen(context: Context, subscriber: Subscriber, replica: Replica, see
   if (!replica.dead) owe(context, subscriber, replica)
 }
 
-/** A member's eyes moved, came or went: finds the cells that it sees now. */
+/** Updates the cells that a member sees after its eyes moved, came or went. */
 function updateView(context: Context, peer: PeerId): void {
   const { objects, types } = context
   const subscriber = objects.subscribers.get(peer)
@@ -237,7 +236,7 @@ function eyesOf({ objects }: Context, peer: PeerId): Replica[] {
   return indexes.map((index) => at(objects, index)).filter((replica) => replica !== null)
 }
 
-// The peer sees those cells from now on; null for all.
+// Makes `next` the cells that a peer sees; null: all.
 function setView(
   context: Context,
   subscriber: Subscriber,
@@ -251,7 +250,7 @@ function setView(
   else subscriber.cells.delete(type)
   const grid = objects.cells.get(type)
   if (!grid) return
-  // Only objects in a cell that was gained or lost can change whether the peer sees them.
+  // Only objects in gained or lost cells can come into view or leave it.
   const touched =
     before && next
       ? [...before, ...next].filter((cell) => before.has(cell) !== next.has(cell))
@@ -277,14 +276,14 @@ function updateViewers(
   for (const cell of next ?? []) if (!before?.has(cell)) put(cells, cell, peer)
 }
 
-/** A peer left: no cell counts it as a viewer any more. */
+/** Removes a peer that left from the viewers of all cells. */
 export function removeViewer(objects: Objects, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   for (const [type, cells] of subscriber?.cells ?? [])
     updateViewers(objects, peer, type, cells, null)
 }
 
-// The cells within a radius of the eyes, and those of `before` that are one cell further away.
+// The cells within a radius of the eyes, and cells of `before` up to one cell further away.
 function around(
   eyes: readonly number[],
   row: number,
@@ -302,7 +301,7 @@ function around(
   return cells
 }
 
-// Steps from the cell of an eye to all cells within REACH, each with its distance.
+// Steps from the cell of an eye to all cells within REACH, with their distances.
 const STEPS = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, n) => {
   const across = (n % (2 * REACH + 1)) - REACH
   const down = Math.floor(n / (2 * REACH + 1)) - REACH
@@ -316,7 +315,7 @@ function edge(cells: number): number {
   return Math.max(0, Math.abs(cells) - 0.5)
 }
 
-/** A peer came: decides which of all objects it sees. */
+/** Decides which objects a new peer sees. */
 export function beginToSee(context: Context, subscriber: Subscriber): void {
   const { objects, types } = context
   removeViewer(objects, subscriber.peer)
@@ -329,7 +328,7 @@ export function beginToSee(context: Context, subscriber: Subscriber): void {
   }
 }
 
-/** We became the primary of a star: before, we kept no cells and no eyes. */
+/** Builds cells and eyes when we become the primary of a star; other members keep none. */
 export function beginToShow(context: Context): void {
   const { objects, types } = context
   objects.eyes.clear()
@@ -343,9 +342,8 @@ export function beginToShow(context: Context): void {
 }
 
 /**
- * A rule of the game may depend on things whose changes we do not see, so the rules are asked again
- * now and then. Members who gave away an object outside their interest know of the new owner by
- * now, so it may be hidden from them.
+ * Evaluates the game's rules again, because they may depend on state that we do not observe. Also
+ * hides objects outside their interest from former owners, which know of the new owner by now.
  */
 export function recheckRules(context: Context): void {
   const { objects, types } = context

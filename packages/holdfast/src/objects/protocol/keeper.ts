@@ -1,9 +1,9 @@
 /**
- * Objects of types with `kept`, which a room stores beyond its members. They are in no log: the
- * primary has the newest state of each, and writes those that changed since the last write.
+ * Persists objects of types with `kept`, which outlive the members of a room. They are in no log:
+ * the primary has the newest state of each, and writes those that changed since the last write.
  *
- *     whole    an entry for each object, in the form of TELL, types by their place among the kept
- *     changes  the same for those that changed; a tombstone for those that were destroyed
+ *     whole    an entry for each object, as in TELL, with types numbered among the kept
+ *     changes  the same for each changed object; a tombstone for each destroyed one
  *
  * The member that opens the room owns them all; players who return in time get theirs back
  * (unowned.ts).
@@ -27,18 +27,18 @@ import {
 } from './state.ts'
 import { after, FIRST } from './stamp.ts'
 
-/** Changes come in runs of so many bytes; one more entry fits the body of a change. */
+/** A run of changes ends beyond this size; one more entry fits the body of a change. */
 const RUN_BYTES: number = 8 * 1024
 
 /** A type of objects that is kept. */
 type KeptType = TypeRules & { readonly kept: NonNullable<TypeRules['kept']> }
 
-/** The types that are kept; their places are those on disk. */
+/** The types that are kept; their order numbers them on disk. */
 function keptTypes(types: Types): readonly KeptType[] {
   return types.filter((type): type is KeptType => (type.kept ?? null) !== null)
 }
 
-/** All stored objects. It changes nothing. */
+/** Encodes all objects to store. Changes no state. */
 function wholeOf(objects: Objects, types: Types): Uint8Array {
   const writer = createWriter(1_024)
   const kept = keptTypes(types)
@@ -48,7 +48,7 @@ function wholeOf(objects: Objects, types: Types): Uint8Array {
   return finish(writer)
 }
 
-/** The objects that changed or were destroyed since the last call. */
+/** Encodes the objects that changed or were destroyed since the last call. */
 function changesOf(objects: Objects, types: Types): Uint8Array[] {
   const { kept: state } = objects
   const runs: Uint8Array[] = []
@@ -81,7 +81,7 @@ function changesOf(objects: Objects, types: Types): Uint8Array[] {
 
 function* living({ replicas }: Objects, types: Types): Iterable<Replica> {
   for (const replica of replicas.values()) {
-    // We have no state of hidden objects.
+    // We do not have the state of hidden objects.
     if (!replica.dead && !replica.hidden && types[replica.type]!.kept) yield replica
   }
 }
@@ -122,7 +122,7 @@ function read(kept: Types, all: readonly Uint8Array[]): Map<number, ObjectEntry>
   return found
 }
 
-/** The room is opened: notes its objects, which are created once we lead. */
+/** The room is opened: reads its objects, which are created once we lead. */
 function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void {
   const kept = keptTypes(types)
   const entries = read(kept, all) ?? new Map<number, ObjectEntry>()
@@ -131,7 +131,7 @@ function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void 
   })
 }
 
-/** We lead the room that we opened: we own its objects, or their players do who are here. */
+/** We lead the room that we opened: we own its objects, and give present players theirs. */
 function restore(context: Context): void {
   const { objects } = context
   const { found } = objects.kept
@@ -143,13 +143,13 @@ function restore(context: Context): void {
     const version = after(entry.version, objects.epoch)
     const replica = place(objects, creator, count, type)
     install(context, replica, { ...entry, version, owner: objects.me })
-    // A saved room may have objects that a member of our number made, in another session.
+    // A member with our number may have made objects of the saved room, in another session.
     if (creator === objects.me) objects.nextCount = Math.max(objects.nextCount, count + 1)
   }
   giveBack(context)
 }
 
-/** Converts objects that another build stored; or says why that is not possible. */
+/** Converts objects stored by another build. @returns the new bytes, or why it cannot */
 function reread(
   types: Types,
   lines: string,
@@ -193,7 +193,7 @@ const PLAIN = {
   eyes: -1,
 } as const
 
-/** Stores objects; games that do not use it do not load it. */
+/** Persists objects; games without kept types do not load it. */
 export const keeper = { wholeOf, changesOf, find, bringBack: restore, reread }
 
 /** See `keeper`. */

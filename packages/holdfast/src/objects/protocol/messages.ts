@@ -1,21 +1,21 @@
 /**
  * The reliable messages of objects, as bytes.
  *
- *     TELL, UNOWNED  entry*                          objects; objects of members who left
- *     HIDE           (creator count version)*        you may not see it any more
- *     FOLLOW         epoch                           you are my primary: send me all
- *     RESYNC         term                            you have all: what else is there?
+ *     TELL, UNOWNED  entry*                          objects; objects of departed members
+ *     HIDE           (creator count version)*        you may no longer see these objects
+ *     FOLLOW         epoch                           you are my primary: send me everything
+ *     RESYNC         term                            you have everything: report what I lack
  *     REQUEST        number creator count version what:u8 to answers entry?
- *     ASK, DECLINE   creator count version by request     may they have it? no
+ *     ASK, DECLINE   creator count version by request     may member `by` have it? no
  *     GRANT          version entry                        you own it, from this state on
  *     REFUSE         number why by
  *     FULL           creator count version why:u8         there is no room for it
- *     TOTAL          count                                so many objects come
+ *     TOTAL          count                                number of objects to come
  *
- * Numbers are varints. An entry is an object with its whole state, or its tombstone:
+ * Numbers are varints. An entry is an object's whole state, or its tombstone:
  *
  *     creator count version(epoch count) owner type:u8 (0x80: gone)
- *     oseq  then, if it lives: former fields stamp?
+ *     oseq, and of a living object: former fields stamp?
  */
 
 import {
@@ -47,7 +47,7 @@ import {
   type RequestKind,
 } from './state.ts'
 
-/** First byte of each message. */
+/** Kinds of messages: the first byte of each. */
 export const KIND = {
   tell: 1,
   unowned: 2,
@@ -63,14 +63,14 @@ export const KIND = {
   total: 12,
 } as const
 
-/** Bytes of entries in one message, as long as more than one fits. */
+/** Most bytes of a message with several entries. */
 export const BATCH_BYTES = 1_000
-/** All of an entry but its fields, at its longest. */
+/** Most bytes of an entry without its fields. */
 export const ENTRY_OVERHEAD: number = 48 + STAMP_BYTES_MAX
 
 const GONE = 0x80
 
-/** A message that begins with its kind. */
+/** Begins a message with its kind. */
 export function begin(kind: number): ByteWriter {
   const writer = createWriter(128)
   writeU8(writer, kind)
@@ -79,12 +79,12 @@ export function begin(kind: number): ByteWriter {
 
 type Named = Pick<Replica, 'creator' | 'count' | 'version'>
 
-/** Writes which object, in which version. */
+/** Writes an object's key and version. */
 export function writeName(writer: ByteWriter, named: Named): void {
   for (const number of nameOf(named)) writeVarint(writer, number)
 }
 
-/** Reads key and version; the reader fails on numbers that no member uses. */
+/** Reads key and version; the reader fails on numbers out of range. */
 export function readName(reader: ByteReader): { key: number; version: Version } {
   const creator = readVarint(reader)
   const count = readVarint(reader)
@@ -92,7 +92,7 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
 
-/** Writes an object with its whole state, or its tombstone. */
+/** Writes an object's whole state, or its tombstone. */
 export function writeEntry(writer: ByteWriter, types: Types, replica: SharedState): void {
   const { schema, timed } = types[replica.type]!
   writeName(writer, replica)
@@ -105,7 +105,7 @@ export function writeEntry(writer: ByteWriter, types: Types, replica: SharedStat
   if (timed) writeStamp(writer, replica.madeAt)
 }
 
-/** Reads what `writeEntry` wrote; on anything else the reader fails. */
+/** Reads an entry; the reader fails if it is malformed. */
 export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   const { key, version } = readName(reader)
   const owner = readVarint(reader)
@@ -133,7 +133,7 @@ export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   return entry
 }
 
-/** A message of a kind and some numbers, and nothing else. */
+/** A message of a kind and some numbers. */
 export function plain(kind: number, ...numbers: number[]): Uint8Array {
   return finish(beginWith(kind, numbers))
 }
@@ -156,14 +156,14 @@ function beginWith(kind: number, numbers: readonly number[]): ByteWriter {
   return writer
 }
 
-/** Which object, in which version, as numbers of a message. */
+/** An object's key and version as numbers of a message. */
 export function nameOf({ creator, count, version }: Named): number[] {
   return [creator, count, version.epoch, version.count]
 }
 
 const WHATS: readonly RequestKind[] = ['take', 'give', 'yes']
 
-/** REQUEST; a giver sends the object's state along. */
+/** Encodes a REQUEST; a giver's includes the object's state. */
 export function encodeRequest(
   types: Types,
   number: number,
@@ -176,7 +176,7 @@ export function encodeRequest(
   return withEntry(KIND.request, types, replica, ...numbers)
 }
 
-/** Reads what `encodeRequest` wrote behind its kind; on anything else the reader fails. */
+/** Reads a REQUEST after its kind; the reader fails if it is malformed. */
 export function readRequest(reader: ByteReader, types: Types): Omit<PendingRequest, 'from' | 'at'> {
   const number = readVarint(reader)
   const { key, version } = readName(reader)
@@ -188,7 +188,7 @@ export function readRequest(reader: ByteReader, types: Types): Omit<PendingReque
   return { number, key, version, what: what ?? 'take', to, answers, entry }
 }
 
-/** Reads why there is no room; the reader fails on an unknown reason. */
+/** Reads the reason of a FULL; the reader fails on an unknown one. */
 export function readLack(reader: ByteReader): Lack {
   const why = LACKS[readU8(reader)]
   if (why === undefined) fail(reader)

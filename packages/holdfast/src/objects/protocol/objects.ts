@@ -1,10 +1,10 @@
 /**
- * Objects with one owner each, who may change (B1, B5, B25): the operations of the application.
+ * Objects, each with one owner at a time (B1, B5, B25): the operations of the application.
  *
- * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
- * for an object, and its owner may give it away; the primary decides (grants.ts). All states go to
- * the others by fan-out (fan-out.ts) and by updates (updates.ts), and a state that arrives counts
- * by four rules (accept.ts, requests.ts). docs/protocols/objects.md shows why that converges.
+ * The newest state wins, and nobody waits. The owner creates, changes and destroys an object, and
+ * may give it away; any member may ask for it; the primary decides (grants.ts). States are sent by
+ * fan-out (fan-out.ts) and updates (updates.ts), and accepted by four rules (accept.ts,
+ * requests.ts). docs/protocols/objects.md shows why replicas converge.
  */
 
 import { assert, type Millis, rulesOf } from '../../machine.ts'
@@ -36,12 +36,12 @@ export { request } from './requests.ts'
 export * from './state.ts'
 export type { Version } from './stamp.ts'
 
-// A sink for `moved` in `set`, where nothing is sent at once and no event is due.
+// A sink for `updateInterest` in `set`, which neither sends messages at once nor emits events.
 const NOBODY = { send: () => 0, emit: () => {} }
 
-/** Time between two updates of an object that carry their ages. */
+/** Time between two updates of an object that carry ages. */
 const MEASURE_EVERY_MS: Millis = 200
-// With more objects than this each is measured less often.
+// With more objects than this, each is measured less often.
 const MEASURED_OFTEN = 20
 
 /** Creates an object of ours. @param madeAt  session time, or NaN */
@@ -59,9 +59,9 @@ export function spawn(
 }
 
 /**
- * Our object changed: its `fields` already have the new values.
+ * One of our objects changed: its `fields` already have the new values.
  *
- * @param mask  which fields changed; of 0 nothing is sent (B17)
+ * @param mask  the fields that changed; 0 sends nothing (B17)
  * @param madeAt  when the values were made: session time, or NaN
  * @param waits  the others extrapolate the same values, so sending may wait
  * @returns whether the change is sent now
@@ -92,7 +92,7 @@ export function set(
   return true
 }
 
-// The first update after a while carries ages; that of a new object does not.
+// One update per MEASURE_EVERY_MS carries ages; the first of an object never does.
 function measure(objects: Objects, replica: Replica): void {
   replica.ages = null
   if (Number.isNaN(replica.madeAt)) return
@@ -102,7 +102,7 @@ function measure(objects: Objects, replica: Replica): void {
   replica.measuredAt = replica.madeAt
 }
 
-/** Destroys an object of ours (B19). */
+/** Destroys one of our objects (B19). */
 export function destroy(context: Context, replica: Replica): void {
   const { objects } = context
   assert(isMine(objects, replica), 'who destroys an object owns it')

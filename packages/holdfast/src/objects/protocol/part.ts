@@ -1,5 +1,5 @@
 /**
- * The objects as a part of a member: passes messages, views and links on, and does what is due.
+ * The objects as a part of a member: dispatches messages, views, links and timers.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -61,13 +61,13 @@ import { compare, readVersion, type Version } from './stamp.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
-/** A destroyed object is remembered so long: by then no older message of it is on its way (B49). */
+/** Lifetime of a tombstone: by then no older message of the object is in flight (B49). */
 export const TOMBSTONE_MS: Millis = 60_000
 
 /**
- * Creates the part, for a game with these types.
+ * Creates the part for a game's types.
  *
- * @param keeper  what keeps objects beyond the members of a room; null if no type is kept
+ * @param keeper  persists objects beyond the members of a room; null if no type is kept
  */
 export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
   const context = (objects: Objects, now: Millis, out: PartOut): Context => {
@@ -76,7 +76,7 @@ export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Ob
   const part: Part<Objects> = {
     channel: OBJECTS_CHANNEL,
     receive: (state, now, from, bytes, out) => receive(context(state, now, out), from, bytes),
-    // A member that only watches must be able to follow the primary.
+    // A watching member must be able to follow the primary.
     acceptsFromWatcher: (bytes) => bytes[0] === KIND.follow,
     read: (state, now, from, bytes, out) => read(context(state, now, out), from, bytes),
     write: (state, now, to, seq, writer, budget) => {
@@ -121,7 +121,7 @@ function deadline(state: Objects): Millis {
   return Math.min(sweepAt, settleAt, balanceAt, pendingAt, sendDueAt(state), unsentDueAt(state))
 }
 
-// Input is hostile: messages that are malformed, or not meant for us, are counted.
+// Input is hostile: malformed and unauthorized messages are counted.
 function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
   const { objects } = context
   if (!objects.rules.accepts(objects, from)) return
@@ -133,7 +133,7 @@ function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
   if (!isDone(reader)) objects.counters.malformed++
 }
 
-// Messages of one number and nothing else.
+// Messages that are one number.
 const NUMBERS: Readonly<Record<number, (context: Context, from: PeerId, number: number) => void>> =
   {
     [KIND.follow]: receiveFollow,
@@ -141,7 +141,7 @@ const NUMBERS: Readonly<Record<number, (context: Context, from: PeerId, number: 
     [KIND.total]: receiveTotal,
   }
 
-// A message of one thing counts only as a whole.
+// A message that is not a list of entries counts only as a whole.
 function receiveOne(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
   const { objects, types, now } = context
   const { primary, counters } = objects
@@ -181,7 +181,7 @@ function receiveOne(context: Context, from: PeerId, kind: number, reader: ByteRe
   } else fail(reader)
 }
 
-// Entries count up to the first that is malformed.
+// Entries count up to the first malformed one.
 function receiveEntries(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
   const { objects, types } = context
   while (!reader.failed && reader.at < reader.end) {
@@ -194,7 +194,7 @@ function receiveEntries(context: Context, from: PeerId, kind: number, reader: By
   }
 }
 
-// An object changed its version or state: our requests may be settled, waiting ones decided.
+// After a change of an object: settles our requests, and lets the primary decide waiting ones.
 function settleKey(context: Context, key: number): void {
   const { replicas, requests, pending } = context.objects
   const replica = replicas.get(key)
@@ -202,7 +202,7 @@ function settleKey(context: Context, key: number): void {
   if (pending.length > 0) context.objects.pendingAt = context.now
 }
 
-// The object's speaker does not let us see it any more; what we know of it stays, unseen.
+// HIDE: we may no longer see these objects. Their state stays here, hidden.
 function receiveHides(context: Context, from: PeerId, reader: ByteReader): void {
   const { objects } = context
   while (!reader.failed && reader.at < reader.end) {
@@ -219,21 +219,21 @@ function receiveHides(context: Context, from: PeerId, reader: ByteReader): void 
 function receiveHide(context: Context, from: PeerId, replica: Replica, version: Version): boolean {
   const { objects, out } = context
   const order = compare(version, replica.version)
-  // In a mesh the sender may be an owner that we do not know of. But in the version that we know,
-  // only its owner decides who may see it; a former owner may be late with its HIDE.
+  // In a mesh the sender may be an owner that we do not know yet. But of our version only the owner
+  // decides who may see it: a former owner's HIDE may be late.
   const speaks = objects.mesh ? from === replica.owner || order > 0 : from === objects.primary
   const mine = replica.owner === objects.me
-  // The sender may still take the object for its own.
+  // The sender may still consider the object its own.
   if (mine && order < 0 && objects.mesh) correct(context, from, replica)
   if (!speaks || (mine && order <= 0)) return false
   if (replica.hidden && (order <= 0 || !objects.mesh)) return false
-  // The object was ours, or a late grant of an older version may still come. We may not know its
-  // new owner, and have no state of the new version.
+  // The object was ours, or a late grant of an older version may still come. We have no state of
+  // the new version, and may not know its owner.
   if (mine || (objects.mesh && order > 0)) {
     Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
   }
   if (replica.hidden) return true
-  // First a HIDE goes to those whom we sent the object: after `announce` nothing of that is kept.
+  // Forwards the HIDE first: `announce` clears the record of the peers that we sent the object.
   if (mine) forwardHide(context, replica, true)
   if (mine) announce(context, replica)
   replica.hidden = true

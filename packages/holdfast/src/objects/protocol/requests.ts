@@ -1,12 +1,12 @@
 /**
- * How a member that is not the primary asks for objects, and gets them.
+ * Requests: how a member that is not the primary asks for objects and gets them.
  *
- *   A4  a GRANT counts only from our primary, and if its version is newer than ours: then we own
- *       the object, in the newer of our state and the one in the grant, and send everybody its
+ *   A4  a GRANT counts only from our primary, and only if its version is newer than ours: then we
+ *       own the object, with the newer of our state and that in the grant, and send everybody its
  *       entry
  *
- * A request is sent again to a new primary. It is settled by the fate of the object: the grant, a
- * refusal, another owner, or its end; and after REQUEST_MS in any case.
+ * A request is resent to a new primary. It is settled by a grant, a refusal, another owner, the
+ * object's destruction, or a timeout of REQUEST_MS.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -25,7 +25,7 @@ import {
 } from './state.ts'
 import { compare, type Version } from './stamp.ts'
 
-/** Longest wait for the outcome of a request, also over the deaths of two primaries. */
+/** Timeout of a request; it covers the crashes of two primaries. */
 export const REQUEST_MS: Millis = 30_000
 
 /** Asks for an object, or gives it. @param answers  see Request @returns the request's number */
@@ -60,12 +60,12 @@ function send({ objects, types, now }: Context, number: number, asked: Request):
   objects.outbox.push({ to: primary, bytes })
 }
 
-/** There is another primary, or a new link to it: requests that are not settled are sent again. */
+/** After a new primary or a new link to it: resends unsettled requests. */
 export function resendRequests(context: Context): void {
   for (const [number, asked] of context.objects.requests) send(context, number, asked)
 }
 
-/** An object has another version, or is destroyed: our requests about it may be settled. */
+/** An object has a new version or is destroyed: settles our requests about it. */
 export function settle(context: Context, replica: Replica): void {
   const { objects } = context
   const { dead, owner } = replica
@@ -77,7 +77,7 @@ export function settle(context: Context, replica: Replica): void {
   }
 }
 
-/** A request of ours has its answer. @param by  the member that the answer names; 0 for nobody */
+/** Ends one of our requests. @param by  the member that the answer names; 0 for none */
 export function conclude(context: Context, number: number, answer: Answer, by: PeerId): void {
   const { objects, out } = context
   const asked = objects.requests.get(number)
@@ -88,11 +88,11 @@ export function conclude(context: Context, number: number, answer: Answer, by: P
     const others = [...objects.requests.values()].filter(({ key }) => key === asked.key)
     replica.giving = others.some(({ what }) => what !== 'take')
   }
-  // A `yes` has no answer of its own: the object's new owner shows what came of it.
+  // A `yes` emits no answer: the object's new owner shows the outcome.
   if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
 }
 
-/** Ends requests that are too old for an answer to come. */
+/** Ends requests that timed out. */
 export function endRequests(context: Context): void {
   const { objects, now } = context
   for (const [number, { at }] of [...objects.requests]) {
@@ -123,7 +123,7 @@ export function receiveGrant(
     return
   }
   const replica = known ?? place(objects, base.creator, base.count, base.type)
-  // For an object that we never saw: the event of the new owner names the former one.
+  // The event of the new owner names the former one, also for an object that we never saw.
   if (!known) replica.owner = base.owner
   const order =
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1

@@ -1,14 +1,13 @@
 /**
- * Stamps: when the state of an object with motion was made, and how old it was on its way (T73).
+ * Stamps: when the state of an object with motion was made, and its age at each stage (T73).
  *
  *     entry   madeAt:varint                               all in eighths of a millisecond
  *     update  step:varint  ages:list(varint,3), if any
  *
- * `madeAt` is session time, 0 if the owner does not know it. An update carries how far its instant
- * is from the one before in the frame, which begins at 0: the step is 0 or 1 where the instant is
- * not known, else 2 * (zigzag(difference) + 1); an odd step is followed by ages. Few updates carry
- * ages: those at the stages that the state has passed, which are sent by its owner, received by the
- * primary, and sent by the primary.
+ * `madeAt` is session time, 0 if the owner does not know it. The step encodes the difference to the
+ * instant before in the frame, which begins at 0: 0 or 1 if the instant is unknown, else
+ * 2 * (zigzag(difference) + 1). After an odd step come the ages at the stages passed so far: sent
+ * by the owner, received by the primary, sent by the primary. Few updates carry ages.
  */
 
 import type { Millis } from '../../machine.ts'
@@ -27,10 +26,10 @@ export const AGES_MAX = 3
 export const AGE_MAX: number = 10_000 * EIGHTHS
 /** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
 export const MADE_AT_MAX: number = 2 ** 48
-/** Bytes of a stamp at its longest. */
+/** Most bytes of a stamp. */
 export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
 
-/** The ages with that at the n-th stage added; null if not measured up to there, or too old. */
+/** `ages` plus the age at the n-th stage; null if an earlier stage is missing, or it is too old. */
 export function agesAt(
   { madeAt, ages }: { madeAt: Millis; ages: readonly Millis[] | null },
   time: Millis,
@@ -40,12 +39,12 @@ export function agesAt(
   return ages?.length === stage - 1 && age * EIGHTHS <= AGE_MAX ? [...ages, age] : null
 }
 
-/** Writes when a whole state was made. @param madeAt  session time, or NaN */
+/** Writes the stamp of a whole state. @param madeAt  session time, or NaN */
 export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
   writeVarint(writer, eighthsOf(madeAt))
 }
 
-/** Reads session time; NaN if the owner did not know it. */
+/** Reads the stamp of a whole state; NaN if the owner did not know session time. */
 export function readStamp(reader: ByteReader): Millis {
   const eighths = readVarint(reader)
   if (eighths > MADE_AT_MAX) fail(reader)
@@ -56,7 +55,7 @@ function eighthsOf(madeAt: Millis): number {
   return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
 }
 
-/** Writes the stamp of an update after one of `before`. @returns the instant to go on from */
+/** Writes a stamp relative to `before`. @returns the instant to which the next is relative */
 export function writeNextStamp(
   writer: ByteWriter,
   before: Millis,
@@ -74,7 +73,7 @@ export function writeNextStamp(
   return eighths === 0 ? before : eighths / EIGHTHS
 }
 
-/** Reads the stamp of an update; `last` is the instant to go on from. */
+/** Reads the stamp of an update; the next one is relative to `last`. */
 export function readNextStamp(
   reader: ByteReader,
   before: Millis,
@@ -101,11 +100,11 @@ function readAges(reader: ByteReader): Millis[] {
   return ages
 }
 
-// The version of an object's ownership (B43, B51): it decides which of two entries is newer.
+// The version of an object's ownership (B43, B51) decides which of two entries is newer.
 //
-// A version starts at (0, 0) and rises with each change of owner. The primary that makes a grant
-// counts it, behind its own epoch; so two primaries never make the same version, and any grant of
-// its successor beats a deposed primary's.
+// A version starts at (0, 0) and rises with each change of owner. It combines the epoch of the
+// granting primary and a count. So two primaries never make the same version, and a grant by a
+// successor fences off every grant by a deposed primary.
 
 /** Plain data, never changed in place. */
 export interface Version {
@@ -113,18 +112,18 @@ export interface Version {
   readonly count: number
 }
 
-/** The version of an object that never changed its owner. */
+/** The version of an object that still has its first owner. */
 export const FIRST: Version = Object.freeze({ epoch: 0, count: 0 })
 
-/** Below 0 if a is older, 0 if they are the same, above 0 if a is newer. */
+/** Compares versions: below 0 if `a` is older, 0 if equal, above 0 if `a` is newer. */
 export function compare(a: Version, b: Version): number {
   return a.epoch - b.epoch || a.count - b.count
 }
 
-/** Epochs and counts of versions are at most this. */
+/** Highest epoch and highest count of a version. */
 export const VERSION_MAX: number = 2 ** 32 - 1
 
-/** The version of a grant in an epoch: newer than a known one of that epoch or an earlier. */
+/** The version of a grant in `epoch`: newer than `known`, unless that is of a later epoch. */
 export function after(known: Version, epoch: number): Version {
   return { epoch, count: known.epoch < epoch ? 1 : known.count + 1 }
 }

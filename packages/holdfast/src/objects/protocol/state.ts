@@ -1,6 +1,6 @@
 /**
- * What one member knows of a session's objects, as plain data, and what it knows of their types.
- * The type of a state is what the function that creates it returns.
+ * One member's state of a session's objects, as plain data, and the rules of their types. The type
+ * of each state is the return type of the function that creates it.
  */
 
 import { type Millis, type PeerId, termOf } from '../../machine.ts'
@@ -11,41 +11,41 @@ import { FIRST, type Version } from './stamp.ts'
 
 /** Most living objects of one session. */
 export const OBJECTS_MAX = 10_000
-/** Objects that one player may make, unless the founder of the session set another number. */
+/** Objects that one player may make, unless the session's founder set another quota. */
 const QUOTA = OBJECTS_MAX / 4
-/** Largest state of one object, in bytes: an update of it fits one frame. */
+/** Largest state of one object, in bytes: its update fits one frame. */
 export const STATE_MAX = 1_024
-/** Objects are numbered by their creator from 1 to this. */
+/** Each creator numbers its objects from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
-/** Highest oseq off the wire: half of what four bytes hold, so ours can go on from there. */
+/** Highest oseq accepted from the wire: half of what four bytes hold, so ours can continue it. */
 export const OSEQ_WIRE_MAX: number = 2 ** 31
-/** Most objects that are remembered, tombstones included. */
+/** Most objects in memory, tombstones included. */
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Least time between two send ticks. */
 export const GATHER_MS: Millis = 4
 
-/** Who may take an object from its owner: anybody, whoever the owner agrees to, or nobody. */
+/** Who may take an object from its owner: anybody, anybody with the owner's consent, or nobody. */
 export type TakePolicy = 'free' | 'ask' | 'fixed'
 
-/** What the objects need to know of one type of the game. */
+/** A type of objects as this layer needs it. */
 export interface TypeRules {
   readonly schema: Schema<Fields>
-  /** States of the type carry when they were made. */
+  /** States of the type carry a stamp. */
   readonly timed: boolean
   readonly take: TakePolicy
-  /** How an ask ends that the owner does not answer. */
+  /** The outcome of an ask that the owner does not answer. */
   readonly unanswered: 'refuse' | 'take'
-  /** How an object ends whose owner does not come back. */
+  /** The fate of an object whose owner does not return. */
   readonly onOwnerLeave: 'destroy' | 'keep'
   /** The primary may move objects of the type to the member with fewest (B27). */
   readonly balance: boolean
-  /** Of two that wait, one of twice the weight goes when it has waited half as long. */
+  /** Priority: an object of twice the weight waits half as long to be sent. */
   readonly weight: number
-  /** Who sees objects of the type; null for everybody. */
+  /** Who sees objects of the type; null: everybody. */
   readonly visibility: VisibilityRule | null
-  /** The room keeps them beyond its members; not given or null: it does not. */
+  /** How the room persists objects of the type; null or missing: it does not. */
   readonly kept?: { readonly name: string; readonly migration: Migration | null } | null
-  /** The column of the vec2 from which an object's owner looks around; -1 for none. */
+  /** The column of the vec2 that serves as eyes of the object's owner; -1 for none. */
   readonly eyes: number
 }
 
@@ -53,7 +53,7 @@ export interface TypeRules {
 export type VisibilityRule =
   /** Members with eyes within the radius of the object's place, a vec2 in that column, see it. */
   | { readonly kind: 'near'; readonly column: number; readonly radius: number }
-  /** Members whom the game's function lets see the object. */
+  /** The game's function decides who sees the object. */
   | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
 
 /** Whether a viewer sees one state of an object. */
@@ -70,42 +70,42 @@ function createReplica(creator: PeerId, count: number, index: number, type: numb
     count,
     /** Index of the object in the arrays of each subscriber. */
     index,
-    /** Rises with each version here, so that one can tell what an index held when a packet left. */
+    /** Rises with each version here: tells whether an index changed since a packet was sent. */
     serial: 0,
     type,
     version: FIRST,
-    /** Who may change the object; for a tombstone, who sends it to all. */
+    /** The member that may change the object; for a tombstone, the member that sends it to all. */
     owner: 0,
-    /** The player who owned the object, if it waits for them with the primary; else 0. */
+    /** The player for whom the primary holds the object; else 0. */
     former: 0,
-    /** Destroyed, and a tombstone for a while; or without a state so far. */
+    /** The object is destroyed and kept as a tombstone for a while, or has no state yet. */
     dead: true,
-    /** The number (`follows`) of the primary that sent us the object last. */
+    /** Our `followCount` when the object's state came last. */
     receivedUnder: 0,
-    /** The object lives, and we may not see it. */
+    /** The object lives, but we may not see it. */
     hidden: false,
     /** Rises with each change by the owner, over all versions. */
     oseq: 0,
     fields: [] as Quantised,
-    /** For each field the oseq with which it changed last. */
+    /** The oseq of the last change of each field. */
     changedAt: [] as number[],
     /** When this state was made, in session time; NaN if that is not known. */
     madeAt: NaN,
-    /** How old the state was at the stages that it has passed; null if it is not measured. */
+    /** The state's age at each stage that it has passed; null if it is not measured. */
     ages: null as readonly Millis[] | null,
-    /** When the last state that is measured was made. Only for our own objects. */
+    /** When our last measured state was made. Only for our own objects. */
     measuredAt: NaN,
-    /** When the object's version began, or it was destroyed; by our clock. */
+    /** When this version began, or the object was destroyed; by our clock. */
     since: 0,
-    /** As its adopter: the version and oseq in which we adopted it. */
+    /** As adopter: the version and oseq that we adopted. */
     adopted: null as { version: Version; oseq: number } | null,
     /** Cell of the object in the grid of its type; -1 for none. */
     cell: -1,
-    /** The object is ours, and being given away: it may not be changed. */
+    /** We are giving the object away, so it may not be changed. */
     giving: false,
-    /** For our objects: when the state was sent last, by our clock. */
+    /** When the state of our object was sent last, by our clock. */
     sentAt: -Infinity,
-    /** The update that was written last, for peers that lack the same. */
+    /** The last encoded update, for peers that lack the same fields. */
     written: null as { oseq: number; mask: number; bytes: Uint8Array } | null,
   }
 }
@@ -113,7 +113,7 @@ function createReplica(creator: PeerId, count: number, index: number, type: numb
 /** One object as this member knows it. */
 export type Replica = ReturnType<typeof createReplica>
 
-/** All of an object but what each member keeps for itself. */
+/** The part of a replica that all members share. */
 export type SharedState = Pick<
   Replica,
   | 'creator'
@@ -131,10 +131,10 @@ export type SharedState = Pick<
 /** An entry: an object as a member sent it. */
 export type ObjectEntry = SharedState & Pick<Replica, 'key'>
 
-/** `take`: to own the object; `give`: to give it away; `yes`: to give it to who asked. */
+/** `take`: own the object; `give`: give it away; `yes`: give it to the member that asked. */
 export type RequestKind = 'take' | 'give' | 'yes'
 
-/** A request of ours to the primary. */
+/** One of our requests to the primary. */
 export interface Request {
   key: number
   what: RequestKind
@@ -147,7 +147,7 @@ export interface Request {
   at: Millis
 }
 
-/** A request as the primary keeps it, until it is decided. */
+/** A request that the primary has not decided yet. */
 export interface PendingRequest {
   from: PeerId
   number: number
@@ -162,11 +162,11 @@ export interface PendingRequest {
   entry: ObjectEntry | null
   /** When the request came. */
   at: Millis
-  /** It was to be decided, and its player had asked for too much. */
+  /** The request was due, but its player had exceeded the rate limit. */
   waits?: boolean
 }
 
-/** As primary: an owner that was asked on behalf of the member `by`. */
+/** As primary: an open ask to an owner, on behalf of the member `by`. */
 export interface Ask {
   by: PeerId
   request: number
@@ -174,7 +174,7 @@ export interface Ask {
   at: Millis
 }
 
-/** As owner: a member asks for an object of ours. */
+/** As owner: a member asks for one of our objects. */
 export interface IncomingAsk {
   by: PeerId
   request: number
@@ -184,7 +184,7 @@ export interface IncomingAsk {
   sent: boolean
 }
 
-/** A grant that the grantee has not confirmed by sending the object's entry. */
+/** A grant until the grantee confirms it by sending the object's entry. */
 export interface Grant {
   version: Version
   to: PeerId
@@ -205,63 +205,63 @@ export type Refusal = (typeof REFUSALS)[number]
 /** The outcome of a request. */
 export type Answer = 'granted' | Refusal
 
-/** How far a peer is with an object: the states of its delivery barrier. */
+/** The states of a peer's delivery barrier for an object. */
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
-/** A peer that is known to have nothing. */
+/** Creates the state of a peer that has nothing yet. */
 export function createSubscriber(peer: PeerId) {
   const size = 8
   return {
     peer,
-    /** There is a link, as far as we know. */
+    /** Whether there is a link, as far as we know. */
     linked: false,
-    /** In a mesh: the epoch in which the peer asked to be sent all of ours again. */
+    /** In a mesh: the epoch in which the peer last asked us to resend all our objects. */
     resyncedIn: 0,
     /** The peer sent FOLLOW, so it accepts what we send it as its primary. */
     follows: false,
     barrier: new Uint8Array(size),
-    /** The newest oseq that the peer has. */
+    /** The newest oseq that the peer has acked. */
     acked: new Uint32Array(size),
-    /** The newest oseq that is on its way in an update. */
+    /** The newest oseq in flight in an update. */
     sent: new Uint32Array(size),
-    /** Whether the peer may see it, for types with a rule. */
+    /** Whether the peer may see the object, for types with a rule. */
     seen: new Uint8Array(size),
-    /** Indexes of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
+    /** Indexes for which the peer sent an older version, and is owed the newer one or a HIDE. */
     outdated: new Set<number>(),
     /** Indexes that must be sent reliably, in order. */
     owed: [] as number[],
-    /** Messages until they are delivered, with index, serial and oseq of each entry. */
+    /** Messages not yet delivered, with index, serial and oseq of each entry. */
     awaited: [] as { message: number; entries: number[] }[],
-    /** Indexes with something new. */
+    /** Indexes with updates to send. */
     todo: [] as number[],
     queued: new Uint8Array(size),
-    /** Since when each index has waited. */
+    /** When each index began to wait. */
     since: new Float64Array(size),
-    /** Packets until their verdict, with index, serial and oseq of each update. */
+    /** Packets in flight, with index, serial and oseq of each update. */
     carried: new Map<number, number[]>(),
-    /** How many updates the last packet carried, if some were left waiting; else 0. */
+    /** Number of updates in the last packet, if others did not fit; else 0. */
     behind: 0,
     /** When that packet was built. */
     filledAt: -Infinity,
-    /** When the waiting updates were last put in order. */
+    /** When the waiting updates were last ranked. */
     rankedAt: -Infinity,
-    /** A RESYNC is due to the peer, once all that is owed to it was sent. */
+    /** A RESYNC is due, after everything owed to the peer. */
     resyncDue: false,
-    /** Cells that its eyes see, by type with a grid; without eyes none, and it sees all. */
+    /** Cells that its eyes see, by type with a grid; none without eyes: the peer then sees all. */
     cells: new Map<number, Set<number>>(),
     /** Cells that its eyes are in, by type with a grid. */
     eyes: new Map<number, number[]>(),
   }
 }
 
-/** What one peer has of the objects, index by index. */
+/** What one peer has and may see of the objects, by index. */
 export type Subscriber = ReturnType<typeof createSubscriber>
 
-/** Decisions on which one owner and one newest state rest: RULES of objects.ts, or a test's own. */
+/** The decisions that keep one owner and one newest state: RULES of objects.ts, or a test's. */
 export interface ObjectsRules {
-  /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
+  /** Compares versions (B39): above 0 if the entry's is newer. */
   order(entry: ObjectEntry, known: Replica): number
-  /** Whether that peer may send that entry (B48). */
+  /** Whether a peer may send an entry (B48). */
   isAuthorized(
     context: Context,
     from: PeerId,
@@ -274,17 +274,17 @@ export interface ObjectsRules {
   creates(entry: ObjectEntry): boolean
   /** Whether tombstones are kept, adopted, reported, or sent to newcomers. */
   tombstone(use: 'keep' | 'adopt' | 'report' | 'send'): boolean
-  /** Whether an update is not newer than what we have (B16). */
+  /** Whether an update is not newer than our state (B16). */
   isOld(oseq: number, known: number): boolean
-  /** Whether an update is of the version that we have (B45). */
+  /** Whether an update is of our version (B45). */
   fits(version: Version, known: Version): boolean
-  /** Whether we accept messages of that peer at all. */
+  /** Whether we accept any messages of a peer. */
   accepts(objects: Objects, from: PeerId): boolean
   /** Whether we report an object whose owner left (B53). */
   reports(replica: Replica): boolean
-  /** Whether we send that object's state to that peer (B31). */
+  /** Whether we send an object's state to a peer (B31). */
   sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean
-  /** As primary: makes that member the owner in that version. */
+  /** As primary: makes a member the owner in that version. */
   grant(
     context: Context,
     replica: Replica,
@@ -292,23 +292,23 @@ export interface ObjectsRules {
     to: PeerId,
     giver: Grant['giver'],
   ): void
-  /** The epoch of a grant that is made now. */
+  /** The epoch of a grant made now. */
   epochOf(objects: Objects): number
-  /** Our primary is another: sends it what it must know. */
+  /** Sends a new primary everything that it must know. */
   follow(context: Context): void
-  /** A peer follows us: makes all that it must be sent owed to it. */
+  /** A peer follows us: owes it everything that it must get. */
   oweAll(context: Context, subscriber: Subscriber): void
-  /** The oseq up to which a peer has all changes. */
+  /** The baseline of a peer: the oseq up to which it has all changes. */
   base(subscriber: Subscriber, index: number): number
-  /** Whether the same frame may go to several peers. */
+  /** Whether several peers may share a frame. */
   shares(): boolean
-  /** Whether an ask is sent again to a member that follows us again. */
+  /** Whether an ask is resent to a member that follows us again. */
   asksAgain(ask: Ask, follower: PeerId): boolean
-  /** Whether an owner declines though the object is not its own at that moment. */
+  /** Whether an owner may decline while the object is not its own. */
   declines(mine: boolean): boolean
-  /** Whether the asking member is refused when the owner gave the object to that member. */
+  /** Whether an ask is refused when the owner gives the object to another member. */
   endsByGive(ask: Ask, to: PeerId): boolean
-  /** Whether a new primary decides nothing before all members have sent it what they own. */
+  /** Whether a new primary decides nothing before all members have sent it their objects. */
   waitsForAll(): boolean
 }
 
@@ -318,9 +318,9 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     me: 0,
     primary: 0,
     epoch: 0,
-    /** The epoch in which we sent our primary what is ours. */
+    /** The epoch in which we last sent our primary our objects. */
     reportedIn: 0,
-    /** How often we began to follow a primary, which then sent us all that we may see. */
+    /** How often we began to follow a primary; each then sends us all that we may see. */
     followCount: 0,
     /** As primary: the epoch in which we became it, and when. */
     term: { from: 0, at: 0 },
@@ -334,91 +334,91 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     /** The serial of the object at each index; 0 for none. */
     serials: [] as number[],
     living: 0,
-    /** How many of the living objects each member made. */
+    /** Number of living objects that each member made. */
     made: new Map<PeerId, number>(),
-    /** Most objects that one player makes, by the session's terms. */
+    /** Most objects that one player may make, by the session's terms. */
     quota: Infinity,
-    /** Members that were admitted as hosts: they may make as many as there is room for. */
+    /** Members admitted as hosts: they have no quota. */
     hosts: new Set<PeerId>(),
     /** Members that only watch: they own nothing. */
     watching: new Set<PeerId>(),
     nextSerial: 1,
     nextCount: 1,
-    /** In a mesh: who sent later epochs than ours while we led. By then somebody else leads. */
+    /** In a mesh: peers that sent a later epoch while we led, so another member leads by then. */
     early: new Set<PeerId>(),
-    /** Who is here, and the player of each. */
+    /** The members here, and the player of each. */
     here: new Map<PeerId, number>(),
-    /** The players of members who left, for as long as an object of theirs may still appear. */
+    /** The players of departed members, while their objects may still appear. */
     departed: new Map<PeerId, number>(),
-    /** Players whose processes said that they end, and since when. */
+    /** Players whose processes announced their end, and when. */
     ended: new Map() as ReadonlyMap<number, Millis>,
     subscribers: new Map<PeerId, Subscriber>(),
-    /** Peers to whom something reliable is owed. */
+    /** Peers with reliable messages owed. */
     owing: new Set<PeerId>(),
     /** Indexes that changed since the last flush. */
     fresh: new Set<number>(),
-    /** Peers to whom updates are waiting to be written. */
+    /** Peers with updates to write. */
     dirty: new Set<PeerId>(),
-    /** Something that changed since the last send tick waits for a peer. */
+    /** A change since the last send tick waits for a peer. */
     changesWaiting: false,
-    /** No update leaves before this, so that changes gather. */
+    /** No update is sent before this, so that changes gather. */
     nextSendAt: 0,
-    /** Changes gather for at least so long. */
+    /** Least time between two send ticks. */
     gatherMs,
-    /** Keys of our objects that changed as the others extrapolate, and whose change is unsent. */
+    /** Keys of our objects with an unsent change, which the others extrapolate. */
     unsent: new Set<number>(),
     /** When the first of the unsent changes is due. */
     unsentAt: Infinity,
-    /** Messages that leave with the next flush. */
+    /** Messages to send with the next flush. */
     outbox: [] as { to: PeerId; bytes: Uint8Array }[],
-    /** As primary: grants that are not confirmed yet, by key, oldest first. */
+    /** As primary: unconfirmed grants, by key, oldest first. */
     grants: new Map<number, Grant[]>(),
-    /** As primary: owners that were asked on behalf of another, by key. */
+    /** As primary: open asks to owners, by key. */
     openAsks: new Map<number, Ask>(),
-    /** As primary: requests in their order, until they can be decided. */
+    /** As primary: undecided requests, in order. */
     pending: [] as PendingRequest[],
-    /** When the first of the waiting requests is to be looked at again. */
+    /** When the first undecided request is due. */
     pendingAt: Infinity,
-    /** As primary: the term in which all members that were here have sent what is theirs. */
+    /** As primary: the term in which every member has sent its objects. */
     allReportedIn: 0,
-    /** As owner: who asked for our objects, by key. */
+    /** As owner: asks for our objects, by key. */
     incomingAsks: new Map<number, IncomingAsk>(),
     /** Our requests, by number. */
     requests: new Map<number, Request>(),
     nextRequest: 1,
-    /** As primary: when objects are balanced next. */
+    /** As primary: when objects are next balanced. */
     balanceAt: Infinity,
-    /** When an object of ours that we lack counts as lost: some time after our primary sent all. */
+    /** When unclaimed objects are adopted or reported: some time after our primary sent all. */
     settleAt: Infinity,
-    /** When tombstones, grants and requests are looked through next. */
+    /** When tombstones, grants and requests are next swept. */
     sweepAt: Infinity,
     /** With grids: indexes by cell, by type. */
     cells: new Map<number, Map<number, Set<number>>>(),
-    /** With grids: who sees a cell, by type. */
+    /** With grids: the peers that see a cell, by type. */
     viewers: new Map<number, Map<number, Set<PeerId>>>(),
     /** Indexes of the objects that are a member's eyes. */
     eyes: new Map<PeerId, Set<number>>(),
-    /** Keys of objects that got another owner: who had them may not be to see them any more. */
+    /** Keys of objects with a new owner: the former one may not be allowed to see them. */
     transferred: new Set<number>(),
-    /** Objects of types that the room keeps beyond its members. */
+    /** The objects that the room persists. */
     kept: {
       /** One of them changed since `changesOf`. */
       hasChanges: false,
-      /** What was written of each, by key: its version, oseq and player. */
+      /** The version, oseq and player last written of each, by key. */
       written: new Map<number, string>(),
-      /** What was found as the room was opened, until we lead it. */
+      /** The entries found when the room was opened, until we lead it. */
       found: [] as ObjectEntry[],
     },
     counters: {
       /** Frames and messages that no correct member could have sent. */
       malformed: 0,
-      /** Entries and updates that were older than what we have. */
+      /** Entries and updates older than our state. */
       stale: 0,
-      /** Messages that their sender was not allowed to send. */
+      /** Messages that their sender was not authorized to send. */
       ignored: 0,
-      /** States from a clock that runs ahead. */
+      /** States stamped by a clock that runs ahead. */
       ahead: 0,
-      /** As primary: objects for which there was no room. */
+      /** As primary: objects rejected for lack of room. */
       full: 0,
     },
     rules,
@@ -431,24 +431,24 @@ export type Objects = ReturnType<typeof createState>
 /** Events for the application. */
 export type ObjectEvent =
   | { kind: 'object-came'; key: number }
-  /** `mask` of the fields that changed; `ages` at the four stages to us, if they were measured. */
+  /** `mask`: the changed fields; `ages`: at the four stages up to us, if measured. */
   | { kind: 'object-changed'; key: number; mask: number; ages: readonly Millis[] | null }
   | { kind: 'object-went'; key: number }
-  /** There was no room for an object that we made: it ends. */
+  /** There was no room for an object that we made: it is destroyed. */
   | { kind: 'object-refused'; key: number; why: 'full' | 'quota' }
   /**
-   * Another member owns the object now, or keeps it for another player; `lost`: our changes that
+   * Another member owns the object now, or holds it for another player. `lost`: our changes that
    * nobody else has seen, or null.
    */
   | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
   | { kind: 'object-asked'; key: number; by: PeerId; request: number }
-  /** `by`: who has the object, was first or declined; 0 for nobody. */
+  /** `by`: the member that has the object, was first, or declined; 0 for none. */
   | { kind: 'object-answer'; request: number; answer: Answer; by: PeerId }
-  /** Our primary has sent us all that it knows, and given back what is ours. */
+  /** Our primary has sent us everything it knows, and given back our objects. */
   | { kind: 'objects-known' }
-  /** For displays: our primary is about to send us so many. */
+  /** For displays: the number of objects that our primary is about to send. */
   | { kind: 'objects-total'; total: number }
-  /** Some time later: every member that knew more has reported it by now. */
+  /** Some time later: by now every member has reported what the primary lacked. */
   | { kind: 'objects-settled' }
 
 /** Everything that one call works on. */
@@ -464,12 +464,12 @@ export function keyOf(creator: PeerId, count: number): number {
   return creator * 2 ** 32 + count
 }
 
-/** `creator.count`, unique in a session for ever. */
+/** The id `creator.count`, never reused in a session. */
 export function idOf(key: number): string {
   return `${Math.floor(key / 2 ** 32)}.${key % 2 ** 32}`
 }
 
-/** Adds an object that is new here, in an index of its own; it is dead until it has a state. */
+/** Adds an object at a free index; it is dead until it has a state. */
 export function place(objects: Objects, creator: PeerId, count: number, type: number): Replica {
   const key = keyOf(creator, count)
   const index = objects.freeIndexes.pop() ?? objects.keyAt.length
@@ -481,7 +481,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   return replica
 }
 
-/** Counts one living object more, or one less. */
+/** Counts one living object more, or one fewer. */
 export function countLiving(objects: Objects, { creator }: Replica, by: 1 | -1): void {
   const made = (objects.made.get(creator) ?? 0) + by
   objects.living += by
@@ -489,7 +489,7 @@ export function countLiving(objects: Objects, { creator }: Replica, by: 1 | -1):
   else objects.made.delete(creator)
 }
 
-/** Removes all that is kept of an object. */
+/** Removes all state of an object. */
 export function forget(objects: Objects, replica: Replica): void {
   objects.replicas.delete(replica.key)
   objects.keyAt[replica.index] = -1
@@ -520,7 +520,7 @@ export function leads(objects: Objects): boolean {
   return objects.me !== 0 && objects.me === objects.primary
 }
 
-/** Whether what we send goes by way of another: in a star, for every member but the primary. */
+/** Whether the primary relays our updates: in a star, for every member but the primary. */
 export function relays(objects: Objects): boolean {
   return !objects.mesh && !leads(objects)
 }
@@ -530,10 +530,10 @@ export function isSeen(replica: Replica): boolean {
   return !replica.dead && !replica.hidden
 }
 
-/** The owner of an object that was hidden from us in a version whose owner we were not told. */
+/** The owner of an object that was hidden from us in a version whose owner we do not know. */
 export const NOBODY: PeerId = 0
 
-/** Whether the object lives in a version of which we know neither the owner nor the state (T76). */
+/** Whether the object lives, but we know neither the owner nor the state of its version (T76). */
 export function isUnclaimed({ owner, hidden, dead }: Replica): boolean {
   return owner === NOBODY && hidden && !dead
 }
@@ -543,22 +543,21 @@ export function isMine(objects: Objects, replica: Replica): boolean {
   return !replica.dead && replica.owner === objects.me && !replica.giving
 }
 
-// How many objects a session and one player may have. A member that creates an object checks first;
-// but two members may create the last one at once, so the primary checks too, and sends a creator
-// for whose object there is no room a FULL: then the object has ended. An object lives with all, or
-// with nobody (B23).
+// Limits on the objects of a session and of one player. A creator checks them first. But two
+// members may create the last object at once, so the primary checks too, and destroys an excess
+// object by sending its creator a FULL. An object exists at every member, or at none (B23).
 
-/** Why there is no room: the session is full, or the player has made as many as it may. */
+/** Why there is no room: the session is full, or the player has used up its quota. */
 export const LACKS = ['full', 'quota'] as const
 /** One of LACKS. */
 export type Lack = (typeof LACKS)[number]
 
-/** How many objects one player may make, as in the `terms` of a session. */
+/** The quota of objects per player in a session's `terms`. */
 export function quotaOf(terms: string): number {
   return termOf(terms, 'objects') ?? QUOTA
 }
 
-/** Living objects that a player made, in all incarnations that we know of. */
+/** Number of living objects that a player made, over all known incarnations. */
 export function madeBy({ made, here, departed }: Objects, player: number): number {
   let sum = 0
   for (const [inc, count] of made) {
@@ -568,8 +567,8 @@ export function madeBy({ made, here, departed }: Objects, player: number): numbe
 }
 
 /**
- * Why that member may make no more; null if it may. Hosts, which the hub admitted as such by a
- * ticket, and a player who is alone, have no quota.
+ * Why a member may make no more objects; null if it may. Hosts, which the hub admits by ticket, and
+ * a player who is alone have no quota.
  */
 export function lackOf(objects: Objects, creator: PeerId): Lack | null {
   const { living, here, departed, hosts, quota } = objects

@@ -1,6 +1,6 @@
 /**
- * The objects of members who left (B26): the primary adopts them, gives them back to players who
- * return, and ends or keeps them when they do not.
+ * The objects of departed members (B26): the primary adopts them, gives them back to players who
+ * return, and destroys or keeps the others.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -18,18 +18,18 @@ import {
 } from './state.ts'
 import { compare } from './stamp.ts'
 
-/** After a primary has sent all: so long other members' objects may still come by way of it. */
+/** How long after a RESYNC other members' objects may still come through the primary. */
 export const SETTLE_MS: Millis = 3_000
 
-/** A member's objects wait so long for its return (S-5). */
+/** How long the objects of a departed player wait for its return (S-5). */
 export const GRACE_MS: Millis = 60_000
 /**
- * Those that end with their owner wait so long where its process entry that it ends: a page that is
- * loaded anew is back by then, and one that was closed is no ghost for longer than 3 s.
+ * The same for objects that end with their owner, if its process announced its end: a reloaded page
+ * is back by then, and a closed page leaves no ghost for longer than 3 s.
  */
 export const ENDED_MS: Millis = 2_500
 
-/** As primary: adopts the objects of members who left, and gives returned players theirs. */
+/** As primary: adopts the objects of departed members, and gives returned players theirs. */
 export function settleOwners(context: Context, left: boolean): void {
   const { objects } = context
   for (const replica of [...objects.replicas.values()]) {
@@ -41,7 +41,7 @@ export function settleOwners(context: Context, left: boolean): void {
   giveBack(context)
 }
 
-/** As primary: by now each member has sent what it owns, and reported what nobody owns. */
+/** As primary: adopts unclaimed objects; by now every member has sent and reported its objects. */
 export function adoptUnclaimed(context: Context): void {
   for (const replica of [...context.objects.replicas.values()]) {
     if (isUnclaimed(replica)) adopt(context, replica, 0)
@@ -66,7 +66,7 @@ function adopt(context: Context, replica: Replica, player: number): void {
   replica.adopted = { version: before, oseq }
 }
 
-/** As primary: gives members who are back their objects, whoever adopted those. */
+/** As primary: gives returned players their objects, whichever member adopted them. */
 export function giveBack(context: Context): void {
   const { objects } = context
   const players = playing(objects)
@@ -77,20 +77,20 @@ export function giveBack(context: Context): void {
   }
 }
 
-// The members that may own something, by player.
+// The members that may own objects, by player.
 function playing({ here, watching }: Objects): Map<number, PeerId> {
   const those = [...here].filter(([inc]) => !watching.has(inc))
   return new Map(those.map(([inc, player]) => [player, inc]))
 }
 
-/** As primary: a member reports an object (UNOWNED) whose owner left. */
+/** UNOWNED, as primary: a member reports an object whose owner left. */
 export function receiveUnowned(context: Context, from: PeerId, entry: ObjectEntry): void {
   const { objects } = context
   const known = objects.replicas.get(entry.key)
   const order = known ? compare(entry.version, known.version) : 1
   const other = known !== undefined && known.type !== entry.type
   if (known && !other && hidTaken(context, entry, known)) {
-    // What the grantee did came to nobody: who owned it before has it, in a version of its own.
+    // No member has the grantee's state: the former owner gets the object, in a new version.
     if (objects.here.has(known.owner)) give(context, known, known.owner)
     else adopt(context, known, objects.departed.get(known.owner) ?? 0)
   } else if (other || objects.here.has(entry.owner) || !isPlausible(context, entry, known)) {
@@ -102,8 +102,8 @@ export function receiveUnowned(context: Context, from: PeerId, entry: ObjectEntr
   }
 }
 
-// In a mesh a grantee that left may have taken the object and hidden it from a member that may not
-// see it: that member knows the version, but neither its owner nor its state (T76).
+// In a mesh a departed grantee may have taken the object and hidden it from the reporting member,
+// which then knows the version, but neither its owner nor its state (T76).
 function hidTaken({ objects }: Context, entry: ObjectEntry, known: Replica): boolean {
   if (!objects.mesh || entry.owner !== 0 || entry.dead || known.dead) return false
   return (objects.grants.get(entry.key) ?? []).some(({ version, to }) => {
@@ -111,7 +111,7 @@ function hidTaken({ objects }: Context, entry: ObjectEntry, known: Replica): boo
   })
 }
 
-// A version of our own epoch counts only if we granted it, for we know all our grants.
+// We know all our grants, so a version of our own epoch counts only if we granted it.
 function isPlausible(
   { objects, now }: Context,
   entry: ObjectEntry,
@@ -140,7 +140,7 @@ function adoptUnknown(
   giveBack(context)
 }
 
-// A survivor has a newer state than the one that we adopted, and nothing has changed since.
+// Takes a survivor's newer state, if the object has not changed since we adopted it.
 function adoptNewer(context: Context, entry: ObjectEntry, known: Replica): void {
   const { adopted, oseq } = known
   if (!adopted || compare(adopted.version, entry.version) !== 0 || oseq !== adopted.oseq) return
@@ -150,16 +150,16 @@ function adoptNewer(context: Context, entry: ObjectEntry, known: Replica): void 
 }
 
 /**
- * As primary: stops to wait for owners who did not come back in time.
+ * As primary: destroys or keeps the objects of owners that did not return in time.
  *
- * @returns when the next time is over; Infinity if nothing waits
+ * @returns when the next grace period ends; Infinity for none
  */
 export function endGrace(context: Context): Millis {
   const { objects, types, now } = context
   const back = playing(objects)
   let next = Infinity
   for (const replica of [...objects.replicas.values()]) {
-    // Players who are back are about to get theirs.
+    // Returned players are about to get theirs.
     if (replica.dead || replica.former === 0 || back.has(replica.former)) continue
     const until = waitsUntil(context, replica)
     if (now < until) {
@@ -173,7 +173,7 @@ export function endGrace(context: Context): Millis {
   return next
 }
 
-// Objects that outlive their owner stay anyway, so a player whose page loads slowly gets them back.
+// Objects that outlive their owner get the long grace period, also for a page that reloads slowly.
 function waitsUntil({ objects, types }: Context, { former, since, type }: Replica): Millis {
   const endedAt = objects.ended.get(former)
   const ends = types[type]!.onOwnerLeave === 'destroy'
@@ -184,10 +184,10 @@ function waitsUntil({ objects, types }: Context, { former, since, type }: Replic
 
 /** Time between two passes of balancing. */
 export const BALANCE_MS: Millis = 1_000
-/** An object moves when the fullest owner has more than this many times what the emptiest has. */
+/** An object moves if the fullest owner has more than this many times the emptiest's objects. */
 const UNEVEN = 1.25
 
-/** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */
+/** As primary: moves one object from the fullest owner to the emptiest, if they are uneven. */
 export function balance(context: Context): void {
   const { objects, types } = context
   const players = [...objects.here.keys()].filter((inc) => !objects.watching.has(inc))

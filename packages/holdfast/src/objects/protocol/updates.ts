@@ -1,15 +1,14 @@
 /**
- * Updates: the newest state of what changed, pulled into packets (B15-B18, B20-B22).
+ * Updates: the newest state of changed objects, pulled into packets (B15-B18, B20-B22).
  *
- * An update carries all fields that the peer is not known to have, not only those that changed
- * since the last one; so whichever of them arrives makes the peer complete, and one that comes
- * out of order can be ignored for good (B56). It leaves when something changed since the last
- * send, or when a packet that carried it is lost.
+ * An update carries every field that the peer has not acked, not only the fields that changed since
+ * the last update. So any one update makes the peer complete, and the peer can drop updates that
+ * arrive out of order (B56). An update is sent after a change, and again after a packet loss.
  *
  *     update  head [type:u8] [creator version] oseq:u16 fields stamp?
  *     head    zigzag(count - count before) * 4 + 2 (another type) + 1 (another creator or version)
  *
- * An update carries only what differs from the update before it in the frame; a frame begins with
+ * Each head is encoded relative to the update before it in the frame; the first is relative to
  * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
  */
 
@@ -71,10 +70,10 @@ import {
 // Head, type, creator, version and oseq at their longest.
 const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
 
-// The rest of a send tick waits if it is less than this share of what one packet holds.
+// Remaining updates wait for the next tick if they fill less than this share of a packet.
 const TAIL = 0.5
 
-/** What the update before carried; see the head of this file. */
+/** The head of the update before, to which the next is relative. */
 interface Before {
   creator: PeerId
   count: number
@@ -87,7 +86,7 @@ function atFirst(): Before {
   return { creator: 0, count: 0, version: FIRST, type: 0, madeAt: 0 }
 }
 
-/** Appends updates for that peer. @returns whether there were any */
+/** Appends updates for a peer. @returns whether there were any */
 export function write(
   objects: Objects,
   types: Types,
@@ -99,7 +98,7 @@ export function write(
 ): boolean {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber || !waits(objects, now, peer)) return false
-  // The updates that did not fit are put in order before the next packet.
+  // Updates that did not fit are ranked before the next packet.
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
   const carried = subscriber.carried.get(seq) ?? []
@@ -113,13 +112,13 @@ export function write(
   return count > 0
 }
 
-/** Whether more updates may go to that peer in this send tick. */
+/** Whether more updates may go to a peer in this send tick. */
 export function waits(objects: Objects, now: Millis, peer: PeerId): boolean {
   const subscriber = objects.subscribers.get(peer)
   return subscriber !== undefined && subscriber.todo.length > 0 && !isTail(subscriber, now)
 }
 
-// A packet of its own for little would cost more than it is worth: the rest goes first next tick.
+// An almost empty packet costs too much: the rest goes first in the next tick.
 function isTail({ behind, filledAt, todo }: Subscriber, now: Millis): boolean {
   return filledAt === now && todo.length < behind * TAIL
 }
@@ -132,19 +131,18 @@ interface Filling {
   subscriber: Subscriber
   writer: ByteWriter
   end: number
-  /** Index, serial and oseq of each update in it. */
+  /** Index, serial and oseq of each update in the frame. */
   carried: number[]
 }
 
-// As long as the peer lacks the same as a peer that was served earlier in this tick, the bytes of
-// that peer's frame are copied.
+// Copies bytes from an earlier peer's frame of this tick for as long as both peers lack the same.
 function fill(filling: Filling): void {
   const { objects, now, subscriber, writer } = filling
   const { todo } = subscriber
   const start = writer.length
   let like = sharedFrame(objects, now, todo[0]!)
   const own = like ? null : beginFrame(objects, now)
-  // Index in `like` from which both frames go on alike; -1 while they do not.
+  // Index in `like` from which both frames are equal; -1 while they differ.
   let next = like?.updates[0]!.index === todo[0] ? 0 : -1
   let before = atFirst()
   let taken = 0
@@ -174,7 +172,7 @@ function fill(filling: Filling): void {
   if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length))
 }
 
-// Copies updates of that frame, as long as this peer lacks exactly the same. @returns how many
+// Copies updates of a frame for as long as this peer lacks exactly the same. @returns how many
 function copyRun(
   { subscriber, writer, end, carried }: Filling,
   { updates, bytes }: SharedFrame,
@@ -198,7 +196,7 @@ function copyRun(
   return run
 }
 
-// @returns how many bytes; 0 if the peer lacks nothing of it, -1 if there is no room
+// @returns how many bytes; 0 if the peer lacks no field of the object, -1 if there is no room
 function writeNext(filling: Filling, index: number, before: Before): number {
   const { objects, types, subscriber, writer, end } = filling
   const start = writer.length
@@ -215,7 +213,7 @@ function writeNext(filling: Filling, index: number, before: Before): number {
   return writer.length - start
 }
 
-// The index that waited longest goes first, and the heavier of two that waited as long.
+// Sorts by waiting time multiplied by weight, most urgent first.
 function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
   const urgency = (index: number): number => {
     const replica = at(objects, index)
@@ -230,7 +228,7 @@ function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscribe
   for (const [place, { index }] of ranked.entries()) todo[place] = index
 }
 
-// Mostly the queue is in order, for later changes are appended behind earlier ones.
+// The queue is usually in order, because later changes are appended.
 function isInOrder(types: Types, { todo, since }: Subscriber): boolean {
   let latest = -Infinity
   for (const index of todo) {
@@ -240,12 +238,12 @@ function isInOrder(types: Types, { todo, since }: Subscriber): boolean {
   return types.every(({ weight }) => weight === types[0]!.weight)
 }
 
-// Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way.
+// Mask of the fields that a peer has not acked; 0 if they are in flight.
 function missingFields(objects: Objects, subscriber: Subscriber, replica: Replica): number {
   const { index, oseq, changedAt } = replica
   const { peer, barrier, acked, sent, owed } = subscriber
   if (barrier[index] !== BARRIER.open) return 0
-  // A peer so far behind that the low bits of oseq would mislead it is sent the whole state again.
+  // A peer so far behind that the low bits of oseq are ambiguous gets the whole state again.
   if (oseq - acked[index]! >= SEQUENCE_MODULUS / 2) {
     barrier[index] = BARRIER.owed
     owed.push(index)
@@ -285,7 +283,7 @@ function writeUpdate(filling: Filling, replica: Replica, mask: number, before: B
 
 const scratch = createWriter(1024)
 
-// Most peers lack the same fields, so the bytes are kept for the next peer.
+// Caches the bytes for the next peer, because most peers lack the same fields.
 function body(types: Types, replica: Replica, mask: number): Uint8Array {
   const { written, oseq } = replica
   if (written?.oseq === oseq && written.mask === mask) return written.bytes
@@ -298,7 +296,7 @@ function body(types: Types, replica: Replica, mask: number): Uint8Array {
 
 const fieldsOf = new WeakMap<object, Quantised>()
 
-/** Takes a frame of updates; a malformed one is counted, and the updates before its fault count. */
+/** Receives a frame. If it is malformed, it is counted, and the updates before the fault apply. */
 export function read(context: Context, from: PeerId, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const before = atFirst()
@@ -344,24 +342,24 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   }
 }
 
-/** A packet arrived: the peer has what it carried. */
+/** A packet was acked: the peer has the updates in it. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
   eachUpdate(objects, peer, seq, (subscriber, index, oseq) => {
     if (subscriber.acked[index]! < oseq) subscriber.acked[index] = oseq
   })
 }
 
-/** A packet is taken for lost: what it carried is sent again, in its newest state. */
+/** A packet counts as lost: its objects are resent in their newest state. */
 export function lost(objects: Objects, peer: PeerId, seq: number): void {
   eachUpdate(objects, peer, seq, (subscriber, index, oseq) => {
-    // An update that was sent since is not affected by this loss.
+    // A newer update has been sent since, so this loss does not matter.
     if (subscriber.sent[index] !== oseq || subscriber.acked[index]! >= oseq) return
     subscriber.sent[index] = 0
     enqueue(objects, subscriber, index)
   })
 }
 
-// Calls for each update of a packet whose object is still in the version that it had then.
+// Calls `each` for every update of a packet whose object still has the version it had then.
 function eachUpdate(
   { subscribers, serials }: Objects,
   peer: PeerId,
@@ -378,28 +376,26 @@ function eachUpdate(
   }
 }
 
-// Dead reckoning: a change that the others extrapolate correctly need not be sent (B17).
+// Dead reckoning: a change that the viewers extrapolate correctly need not be sent (B17).
 //
-// The others extrapolate an object from the last state that was sent. The owner computes the same,
-// and as long as that is near enough to where the object is, a change stays unsent. It is sent at
-// the latest after UNSENT_MS; so the others end with the exact state, and never wait so long for an
-// update that they would stop to extrapolate. A change that is due leaves together with other
-// changes, for a packet of its own would cost everybody one more; it leaves alone when nothing else
-// changed for COMPANY_MS.
+// Viewers extrapolate an object from the last sent state. The owner computes the same, and leaves a
+// change unsent while the extrapolation is close enough. After UNSENT_MS at most it sends the exact
+// state, before viewers stop extrapolating. A due change waits up to COMPANY_MS for other changes,
+// to save a packet to every peer.
 
-/** A change is due after this: sooner than a viewer stops to extrapolate. */
+/** An unsent change is due after this: before a viewer stops extrapolating. */
 export const UNSENT_MS: Millis = 2_000
-/** A due change waits so long for another one to leave with. */
+/** A due change waits at most this long for other changes to share its packet. */
 export const COMPANY_MS: Millis = 100
 
-/** Sends an object of ours in its current state. */
+/** Sends the current state of one of our objects. */
 export function sendState(objects: Objects, now: Millis, replica: Replica): void {
   objects.unsent.delete(replica.key)
   replica.sentAt = now
   markChanged(objects, replica)
 }
 
-/** Sends changes that were left unsent for long enough. */
+/** Sends the unsent changes that are due. */
 export function sendUnsent({ objects, now }: Context): void {
   if (now < (objects.fresh.size > 0 ? objects.unsentAt : unsentDueAt(objects))) return
   objects.unsentAt = Infinity
@@ -414,12 +410,12 @@ export function sendUnsent({ objects, now }: Context): void {
   }
 }
 
-/** When unsent changes are sent even if nothing else is; Infinity if there are none. */
+/** When unsent changes are sent even without other changes; Infinity if there are none. */
 export function unsentDueAt({ unsentAt }: Objects): Millis {
   return unsentAt + COMPANY_MS
 }
 
-/** Leaves a change unsent for now, if a state was sent lately. @returns whether it does */
+/** Defers a change if a state was sent recently. @returns whether it was deferred */
 export function defer(objects: Objects, now: Millis, replica: Replica): boolean {
   const due = replica.sentAt + UNSENT_MS
   if (now >= due) return false

@@ -1,6 +1,6 @@
 /**
- * Views and links, as the session reports them: who is here, who leads, whom we are linked to; and
- * what must be sent to whom because of a change.
+ * Applies the views and links that the session reports (members, primary, links), and sends what a
+ * change of them requires.
  */
 
 import { isHost, mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
@@ -29,10 +29,10 @@ import {
 } from './state.ts'
 import { finish } from '../../wire/bytes.ts'
 
-/** Most members that left whose players are remembered. */
+/** Most departed members whose players are remembered. */
 const WENT_MAX = 256
 
-/** We are in another session, or another incarnation: all state is dropped. */
+/** Drops all state: we are in another session, or another incarnation. */
 export function reset({ objects, out }: Context): void {
   for (const number of objects.requests.keys()) {
     out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
@@ -47,14 +47,14 @@ export function receiveView(context: Context, view: PartView): void {
   const { found } = objects.kept
   if (objects.me !== 0 && objects.me !== view.me) reset(context)
   objects.kept.found = found
-  // Within a term we see each epoch: where one is missing another led, though we lead again.
+  // During a term we see every epoch. If one is missing, another member led meanwhile.
   const isMissed = objects.epoch !== 0 && view.epoch > objects.epoch + 1
   const other = objects.primary !== view.primary || (view.me === view.primary && isMissed)
   const later = objects.epoch !== view.epoch
   const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
-    // Asks to us and grants by us in an earlier term are over.
+    // Grants, asks and requests of our earlier term are void.
     objects.grants.clear()
     objects.openAsks.clear()
     objects.pending.length = 0
@@ -62,7 +62,7 @@ export function receiveView(context: Context, view: PartView): void {
     for (const subscriber of objects.subscribers.values()) {
       subscriber.follows = false
       subscriber.outdated.clear()
-      // In a star no peer is known any more to have what we sent it.
+      // In a star all acks of the earlier term are void.
       if (!objects.mesh) forgetAll(subscriber)
     }
   }
@@ -92,14 +92,14 @@ export function receiveView(context: Context, view: PartView): void {
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
 }
 
-// Another member leads than `before`, or the same one in a new term.
+// Another member than `before` leads, or the same member in a new term.
 function beginTerm(context: Context, before: PeerId): void {
   const { objects } = context
   const { early, mesh, primary, epoch } = objects
   if (mesh) showTo(context, [before, primary])
   else if (leads(objects)) beginToShow(context)
-  // Peers that knew of the next primary before we did sent us entries while we led, and we rejected
-  // them; those peers believe that we have them.
+  // Peers that knew of the next primary before we did sent us entries that we rejected while we
+  // led. They believe that we have them.
   if (!leads(objects)) {
     const here = [...early].filter((peer) => objects.here.has(peer))
     for (const to of here) objects.outbox.push({ to, bytes: plain(KIND.follow, epoch) })
@@ -108,7 +108,7 @@ function beginTerm(context: Context, before: PeerId): void {
   objects.rules.follow(context)
 }
 
-// Somebody left: the others report what they have of that member's objects.
+// A member left: asks the others to report what they have of its objects.
 function scheduleResync({ subscribers, owing }: Objects): void {
   for (const [peer, subscriber] of subscribers) {
     subscriber.resyncDue = subscriber.follows
@@ -156,7 +156,7 @@ function subscriberOf(objects: Objects, peer: PeerId): Subscriber {
 }
 
 /**
- * Another member became our primary: we follow it, and send it our objects and open requests.
+ * Follows a new primary, and sends it our objects and open requests.
  */
 export function follow(context: Context): void {
   const { objects } = context
@@ -176,20 +176,20 @@ export function follow(context: Context): void {
   resendRequests(context)
 }
 
-// FOLLOW is sent in each epoch: a primary that lost its role and got it back has no FOLLOW since.
+// Sends FOLLOW in each epoch, because a primary that lost and regained its role needs a new one.
 function sendFollow(objects: Objects): void {
   const { primary, epoch } = objects
   if (leads(objects) || !objects.subscribers.get(primary)?.linked) return
   objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
 }
 
-/** A new link to a peer: nothing is known of what it has. */
+/** A new link to a peer: we do not know what the peer has. */
 export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
   const subscriber = subscriberOf(objects, peer)
-  // In a mesh nobody else sends the peer a HIDE for what it may not see any more.
+  // In a mesh nobody else sends the peer a HIDE for objects that it may no longer see.
   forgetAll(subscriber, objects.mesh)
   subscriber.linked = true
-  // Nothing here is an event for the application.
+  // No event for the application results from this.
   const out = { send: () => 0, emit: () => {} }
   const context: Context = { objects, types, now, out }
   if (!objects.here.has(peer)) return
@@ -197,25 +197,25 @@ export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId
   if (peer === objects.primary) follow(context)
 }
 
-// How a primary and its members come to know all that either of them knows: a member announces that
-// it follows (FOLLOW), the primary sends it all objects, then asks what else there is (RESYNC), and
-// the member reports the objects that it has of members who left (UNOWNED).
+// Resync between a primary and a member: the member announces that it follows (FOLLOW), the primary
+// sends it all objects and then RESYNC, and the member reports the objects of departed members that
+// it has (UNOWNED).
 
-/** A primary says how many objects are to come, if they are so many. */
+/** A primary announces the number of objects to come if it is at least this. */
 export const TOTAL_MIN = 100
 
-/** A peer knows that we lead: from now on it accepts what we send as its primary. */
+/** FOLLOW: the peer knows that we lead, and accepts our messages as those of its primary. */
 export function receiveFollow(context: Context, from: PeerId, epoch: number): void {
   const { objects } = context
   const subscriber = objects.subscribers.get(from)
   const since = Math.min(epoch, objects.epoch)
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
-    // A peer that led until now rejected what we sent. Once in an epoch we send it again.
+    // A peer that led until now rejected our entries. We resend them once in an epoch.
     subscriber.resyncedIn = since
     forgetAll(subscriber, true)
     return oweAll(context, subscriber)
   }
-  // FOLLOW counts once on one link.
+  // FOLLOW counts once per link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
     objects.counters.ignored++
     return
@@ -225,7 +225,7 @@ export function receiveFollow(context: Context, from: PeerId, epoch: number): vo
   subscriber.resyncDue = true
   objects.owing.add(from)
   if (!objects.mesh) objects.rules.oweAll(context, subscriber)
-  // For progress displays of a join; fewer objects arrive at once.
+  // For the progress display of a join; fewer objects arrive at once.
   const total = countVisible(context, subscriber)
   if (total >= TOTAL_MIN) context.out.send(from, plain(KIND.total, total))
   resendGrants(context, from)
@@ -233,17 +233,17 @@ export function receiveFollow(context: Context, from: PeerId, epoch: number): vo
   objects.pendingAt = context.now
 }
 
-/** TOTAL: our primary is about to send us so many objects; it says so for displays alone. */
+/** TOTAL: the number of objects that our primary is about to send; only for displays. */
 export function receiveTotal({ objects, out }: Context, from: PeerId, total: number): void {
   if (from !== objects.primary || total > OBJECTS_MAX) objects.counters.ignored++
   else out.emit({ kind: 'objects-total', total })
 }
 
-/** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */
+/** RESYNC: the primary has sent everything it knows. We report what it lacks, and hide the rest. */
 export function receiveResync(context: Context, from: PeerId, term: number): void {
   const { objects } = context
   if (from !== objects.primary) return
-  // This primary led before, and another one in between: it rejected what we sent it then.
+  // Between two terms of this primary another member led: the primary rejected what we sent then.
   if (term > objects.reportedIn) sendAllAgain(context)
   reportUnowned(context)
   hideUnseen(context)
@@ -251,8 +251,8 @@ export function receiveResync(context: Context, from: PeerId, term: number): voi
   objects.settleAt = context.now + SETTLE_MS
 }
 
-// The earlier primary would have hidden objects that we may not see any more; this one does not
-// know which objects we saw.
+// Hides objects that we may no longer see: a new primary does not know which ones we saw, so it
+// sends no HIDE for them.
 function hideUnseen({ objects, types, out }: Context): void {
   for (const replica of objects.replicas.values()) {
     const { key, dead, hidden, owner, receivedUnder } = replica
@@ -285,8 +285,8 @@ function sendAllAgain(context: Context): void {
   resendRequests(context)
 }
 
-// Reports the objects of members who left to the primary that has sent us all it knows; also those
-// that are hidden from us, in the state that we saw last.
+// Reports the objects of departed members, including those hidden from us, in their last known
+// state.
 function reportUnowned(context: Context): void {
   const { here, rules } = context.objects
   report(context, ({ owner, dead }) => {
@@ -295,7 +295,7 @@ function reportUnowned(context: Context): void {
 }
 
 /**
- * By now all who own something have sent it to our primary. If an object that was ours and is
+ * By now every owner has sent its objects to our primary. So if an object that was ours and is
  * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
  */
 export function reportHidden(context: Context): void {

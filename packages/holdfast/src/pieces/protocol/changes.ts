@@ -1,4 +1,4 @@
-/** The committed state and its changes as bytes. */
+/** Encodes and applies the committed state of pieces and its changes. */
 
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
 import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../../wire/bytes.ts'
@@ -32,10 +32,10 @@ const SNAPSHOT = 4
 const TOLD = 5
 /** The longest seed. */
 export const SEED_MAX = 64
-// One buffer for all calls, which never overlap, saves garbage.
+// One buffer for all calls, which never overlap.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** Changes for the log and for all members; each row is encoded once for both. */
+/** Encodes changes for the log and news for the members; each row is encoded once for both. */
 export function encodeEffects(
   types: PieceTypes,
   entries: readonly Entry[],
@@ -69,7 +69,7 @@ function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   return finish(writer)
 }
 
-/** The change of the number of random draws made so far. */
+/** The change that sets the number of random draws. */
 export function encodeDraws(draws: number): Uint8Array {
   const writer = begin(DRAWS)
   writeVarint(writer, draws)
@@ -82,7 +82,7 @@ function begin(kind: number): ByteWriter {
   return writer
 }
 
-/** Applies a change; a malformed one was written by another build, and changes nothing. */
+/** Applies a change; ignores a malformed one, written by another build. */
 export function apply(committed: Committed, types: PieceTypes, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const kind = readU8(reader)
@@ -109,7 +109,7 @@ function noteGeneration(committed: Committed, gen: number): void {
   committed.gen = Math.max(committed.gen, gen)
 }
 
-/** The whole committed state, for a backup. */
+/** Encodes the whole committed state, for a backup. */
 export function snapshot({ committed }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(SNAPSHOT)
   writeBytes(writer, committed.seed, SEED_MAX)
@@ -120,7 +120,7 @@ export function snapshot({ committed }: Pieces, types: PieceTypes): Uint8Array {
   return finish(writer)
 }
 
-/** The whole state that was published to this member. */
+/** Encodes the whole state published to this member. */
 export function published(
   { published: rows, processed, lostRanges }: Pieces,
   types: PieceTypes,
@@ -132,8 +132,8 @@ export function published(
 }
 
 /**
- * Replaces the committed state. In a recovery the bytes are the published state of one member, and
- * newer generations are lost: they become a lost range (O58).
+ * Replaces the committed state. In a recovery the bytes are one member's published state, and newer
+ * generations become a lost range (O58). @returns false for malformed bytes
  */
 export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
   const reader = createReader(bytes)
@@ -164,7 +164,7 @@ function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array):
   return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, lostRanges }
 }
 
-// Generations above `gen` are lost, in addition to the ranges of earlier recoveries (O58).
+// Adds a lost range above `gen` to those of earlier recoveries (O58).
 function withLostRange(before: readonly LostRange[], gen: number): LostRange[] {
   const lostRanges = before.filter(({ after }) => after < gen)
   lostRanges.push({ after: gen, until: Infinity })

@@ -1,8 +1,8 @@
 /**
- * The primary's side: how it decides on an update (O22-O24, O40-O50, O54-O56).
+ * The primary's side: decides updates (O22-O24, O40-O50, O54-O56).
  *
- * Nothing is changed here: the effects of an update are an entry of the log, and take effect when
- * the backup has it. The sender of every update gets one outcome.
+ * This changes no state: the effects of an update are an entry of the log, applied when the backup
+ * has it. The sender of each update gets exactly one outcome.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -41,7 +41,7 @@ const ROWS_BYTES: number = 32 * 1024
 // Marks changes that answer no player's update.
 const BY_PRIMARY = { why: 'table', seq: 0 } as const
 
-/** Runs an update, or releases the pieces held by players who left. */
+/** Decides an update, or releases the pieces held by departed players. */
 export function perform(
   pieces: Pieces,
   types: PieceTypes,
@@ -54,7 +54,7 @@ export function perform(
   if ('free' in sent)
     return by === pieces.me ? free(pieces, types, sent.free) : invalid('not yours')
   const row = pieces.committed.rows.get(sent.id)
-  // A recovery may have lost that the piece ever existed, so it counts as removed.
+  // A recovery may have lost the piece's creation, so it counts as removed.
   const { nextId, gen, lostRanges } = pieces.committed
   const wasHere = sent.id < nextId || isLost(sent.tag, gen, lostRanges)
   if (!row && wasHere) return answer(refusal(GONE))
@@ -75,7 +75,7 @@ interface Received {
   player: number
 }
 
-// Why an update is invalid whatever happened meanwhile (O42, O43); '' if it is not.
+// Why an update is invalid in any state (O42, O43); '' if it is valid.
 function faultOf({ hold, mask, z }: Op, loose: boolean): string {
   if (loose && (hold !== 'grab' || mask !== 0)) return 'only a grab alone may be loose'
   if (hold === 'keep' && mask === 0 && z === null) return 'an update of nothing'
@@ -83,7 +83,7 @@ function faultOf({ hold, mask, z }: Op, loose: boolean): string {
   return ''
 }
 
-// The sender had not seen another player's update (O22-O24), or the tag is of a lost history (O58).
+// Whether the sender lacked another player's update (O22-O24), or its tag was lost (O58).
 function isStale({ pieces, row, sent, player }: Received): boolean {
   const { committed, rules } = pieces
   if (rules.lacks(sent.tag, rules.predecessor(row, player).gen)) return true
@@ -92,7 +92,7 @@ function isStale({ pieces, row, sent, player }: Received): boolean {
 
 function decideStale(update: Received): Effected {
   const { pieces, row, sent, player } = update
-  // Who let go of the piece last may grab it again, if nobody else has touched it (O47-O50).
+  // The last player who released a piece may regrab it if nobody else has touched it (O47-O50).
   if (sent.loose && pieces.rules.mayRegrab(row, player)) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
@@ -120,20 +120,20 @@ function decideFresh(update: Received): Effected {
     settle(rules, next, decision.fields)
     others = differing(rules.schema, predicted, next.fields)
   }
-  // An update that reveals fields to its sender is adjusted too: the sender could not predict them.
+  // An update that reveals fields counts as adjusted: its sender could not predict them.
   const shows = rules.secret === 0 ? 0 : rules.hides(row, player) & ~rules.hides(next, player)
   return others === 0 && shows === 0
     ? record(update, next)
     : recordByPrimary(update, next, 'clamped')
 }
 
-// Fields that a rule sets are known from now on, also if a recovery had lost them.
+// Fields that a rule sets are known from now on, even if a recovery had lost them.
 function settle({ schema }: PieceRules, row: Row, fields: Quantised): void {
   row.hidden = (row.hidden & ~differing(schema, row.fields, fields)) >>> 0
   row.fields = fields
 }
 
-// Why an update cannot be applied in the present state (O40, O54); '' if it can.
+// Why an update cannot be applied in the current state (O40, O54); '' if it can.
 function refusalOf({ types, row, op, player }: Received): string {
   const rules = types[row.type]!
   const others = row.heldBy !== 0 && row.heldBy !== player
@@ -145,7 +145,7 @@ function refusalOf({ types, row, op, player }: Received): string {
   return 'you may not see what you want to change'
 }
 
-/** A copy of the piece with an update's effect on holder and level, but not on its fields. */
+/** A copy of the piece with an update's holder and level applied, but not its fields. */
 export function applied(row: Row, { hold, z }: Op, player: number): Row {
   const next = copyRow(row)
   if (hold === 'grab') next.heldBy = player
@@ -155,7 +155,7 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
   return next
 }
 
-// Records an update as it was made: its sender expects it, to all others it is a new one.
+// Records an update unchanged, as its sender predicted it.
 function record(update: Received, next: Row): Effected {
   const { pieces, types, row, op, sent, player } = update
   const gen = nextGen(pieces.committed, pieces.epoch)
@@ -173,7 +173,7 @@ function record(update: Received, next: Row): Effected {
   return effected(types, [entry], { kind: 'recorded', gen })
 }
 
-// The level is too long: it and its neighbours' get new, shorter levels (O38).
+// Shortens a level that is too long, and its neighbours' (O38).
 function respace({ pieces, types, sent, player }: Received, crowded: Row): Effected {
   const rows = [...pieces.committed.rows.values()].map((row) =>
     row.id === crowded.id ? crowded : row,
@@ -191,7 +191,7 @@ function respace({ pieces, types, sent, player }: Received, crowded: Row): Effec
   return effected(types, entries, { kind: 'clamped', gen: gen - 1 })
 }
 
-/** A row as an update of the primary makes it: no player could predict it. */
+/** A row as updated by the primary: no player could predict it. */
 export function byPrimary(row: Row, gen: number, by: number): Row {
   const next = copyRow(row)
   next.gen = gen
@@ -213,8 +213,8 @@ function recordByPrimary(update: Received, made: Row, why: 'clamped' | 'loose'):
   return effected(types, [entry], { kind: why === 'loose' ? 'recorded' : why, gen })
 }
 
-// The primary's own update comes first, and makes the sender's update stale (O40). It leaves the
-// piece unchanged and counts for the sender alone: nobody else's update becomes stale by it (O45).
+// Records an update of the primary before the sender's, which makes the latter stale (O40). It
+// leaves the piece unchanged and makes no other player's update stale (O45).
 function inapplicable({ pieces, types, row, sent, player }: Received, reason: string): Effected {
   const gen = nextGen(pieces.committed, pieces.epoch)
   const next = pieces.rules.refused(row, player, gen)
@@ -223,7 +223,7 @@ function inapplicable({ pieces, types, row, sent, player }: Received, reason: st
   return { ...effected(types, [entry], outcome), refused: true }
 }
 
-// Releases what players who left hold. What exceeds the limit of one operation waits for the next.
+// Releases the pieces held by departed players. Those beyond one operation's limit wait.
 function free(
   { committed, epoch }: Pieces,
   types: PieceTypes,
@@ -239,7 +239,7 @@ function free(
   return effected(types, entries, { kind, gen: Math.max(committed.gen, gen - 1) })
 }
 
-// How many pieces one operation may change, whatever their size.
+// Most pieces that one operation may change, at their largest size.
 function mostAtOnce(types: PieceTypes): number {
   const longest = types.reduce((most, { schema }) => Math.max(most, schema.bytesMax), 0)
   return Math.min(ENTRIES_MAX, Math.floor(ROWS_BYTES / (longest + ROW_BYTES)))

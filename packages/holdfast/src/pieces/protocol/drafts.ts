@@ -14,17 +14,16 @@ import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from 
 import type { PieceTypes, Row } from './state.ts'
 import { digest } from '../../wire/digest.ts'
 
-// Random draws of the primary. Each is the digest of a seed, the epoch and a count of draws. After
-// a takeover the new primary goes on with the same seed and count; after a recovery it may have to
-// go on with an old count, and therefore the epoch is part of the digest. A player who saw all
-// earlier draws cannot predict the next.
+// Random draws of the primary. Each is the digest of a seed, the epoch and a count of draws, so
+// earlier draws do not reveal the next. After a takeover the new primary continues with the same
+// seed and count. After a recovery the count may be old, so the epoch is part of the digest.
 
-/** The draw of that number: 0 to below `sides`, all equally likely. */
+/** A draw by its number: an integer in [0, sides), all equally likely. */
 export function draw(seed: Uint8Array, epoch: number, number: number, sides: number): number {
   const bytes = new Uint8Array(seed.length + 12)
   const view = new DataView(bytes.buffer)
   bytes.set(seed)
-  // Values above the last whole multiple would make low numbers likelier: they are drawn again.
+  // Rejects values above the last multiple of `sides`, which would make low numbers likelier.
   const limit = 2 ** 32 - (2 ** 32 % sides)
   for (let attempt = 0; ; attempt++) {
     view.setUint32(seed.length, epoch)
@@ -35,7 +34,7 @@ export function draw(seed: Uint8Array, epoch: number, number: number, sides: num
   }
 }
 
-/** Longest published changes of one action, in bytes. */
+/** Most bytes of published changes of one action. */
 const NEWS_MAX: number = 40 * 1024
 
 /** The pieces as an action sees and changes them. */
@@ -49,7 +48,7 @@ export interface PieceDraft {
   hold(id: number, player: number): void
   level(id: number, z: string): void
   remove(id: number): void
-  /** 0 to below `sides`, all equally likely and unpredictable. @throws HoldfastError `bad-value` */
+  /** A fair, unpredictable integer in [0, sides). @throws HoldfastError `bad-value` */
   draw(sides: number): number
 }
 
@@ -63,7 +62,7 @@ interface Made {
   draws: number
 }
 
-/** The draft of one action of that player, until the action is done. */
+/** The draft of one action of a player. */
 export function draft(
   pieces: Pieces,
   types: PieceTypes,
@@ -111,7 +110,7 @@ function get({ pieces, rows }: Made, id: number): Row | null {
   return row === undefined ? (pieces.committed.rows.get(id) ?? null) : row
 }
 
-// Returns a copy of the row that may be written to.
+// Returns a writable copy of the row.
 function open(made: Made, id: number): Row {
   const row = get(made, id)
   if (!row) throw badValue(`there is no piece ${id}`)

@@ -1,9 +1,9 @@
 /**
  * Levels: the order of pieces from bottom to top (O34-O38).
  *
- * Between two levels there is always another: the fractional indexing of Figma, as implemented by
- * `fractional-indexing`. The player who moves a piece chooses its level; two players may choose the
- * same at once, so of equal levels the newer generation is on top (O37).
+ * There is always a level between two others: this is Figma's fractional indexing, as implemented
+ * by `fractional-indexing`. The player who moves a piece chooses its level. Two players may choose
+ * the same at once, so of equal levels the newer generation is on top (O37).
  */
 
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
@@ -12,12 +12,12 @@ import type { Row } from './state.ts'
 
 /** Longest level, in bytes. */
 export const LEVEL_MAX = 64
-/** A longer level is replaced by a shorter one, and so are its neighbours'. */
+/** A longer level is replaced by a shorter one. */
 export const LEVEL_LONG = 24
-// Neighbours whose levels are longer than this get new levels too.
+// Its neighbours with levels longer than this get new ones too.
 const CROWDED = 12
 
-/** Order on the table, lowest first. */
+/** Compares pieces by their order on the table, lowest first. */
 export function byLevel(a: Row, b: Row): number {
   if (a.z !== b.z) return a.z < b.z ? -1 : 1
   return a.zg - b.zg
@@ -31,12 +31,12 @@ export function between(low: string | null, high: string | null): string {
 }
 
 const LEVEL: RegExp = /^[0-9A-Za-z]+$/
-// The lowest level has nothing below it, and is not allowed.
+// The lowest possible level has none below it, so it is not allowed.
 const LOWEST: string = `A${'0'.repeat(26)}`
 
 /**
  * Whether a text is a level: a head that gives the length of the integer, the integer, and a
- * fraction that does not end in 0. The library accepts other letters too, but loses the order.
+ * fraction that does not end in 0. The library accepts other characters, but sorts them wrongly.
  */
 export function isLevel(text: string): boolean {
   if (!LEVEL.test(text) || text === LOWEST) return false
@@ -46,7 +46,7 @@ export function isLevel(text: string): boolean {
   return text.length === whole || (text.length > whole && !text.endsWith('0'))
 }
 
-// Caches levels by their bytes, because the same levels are read again and again.
+// Caches levels by their bytes, because the same levels are read repeatedly.
 const KNOWN_LEVELS = 1_024
 const known: string[] = []
 
@@ -94,7 +94,7 @@ export function below(rows: Iterable<Row>): string {
 /**
  * New levels, by id, for a piece whose level is too long and for its crowded neighbours.
  *
- * @param most  how many pieces may get one; others get theirs later
+ * @param most  most pieces that get one now; the others get theirs later
  */
 export function respaceLevels(
   rows: readonly Row[],

@@ -1,7 +1,7 @@
 /**
- * Reports holds of ours that end although we did not release them.
+ * Reports lost holds: ours that ended although we did not release them.
  *
- * Each published operation is examined separately, because the sum of several can hide a loss: a
+ * Each published operation is checked separately, because the sum of several can hide a loss: a
  * player who took a piece from us by force may have released it since.
  */
 
@@ -10,7 +10,7 @@ import type { PieceEvent, Pieces, Row } from './state.ts'
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
-/** One operation made `row` of a piece; null if it removed the piece. */
+/** Checks one operation. @param row  the piece after it; null if it removed the piece */
 export function onOperation(
   pieces: Pieces,
   before: Row | undefined,
@@ -20,14 +20,14 @@ export function onOperation(
   if (!before || !pieces.rules.isLoss(pieces, before, row)) return
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
-  // We let go of the piece ourselves, or an action of ours took it.
+  // We released the piece, or an action of ours took it.
   if (row.by === pieces.player) return
   out.emit({ kind: 'piece-lost', id, by: row.heldBy || row.by, why: 'taken' })
 }
 
 /**
- * The whole table came. It holds only the last state of each piece, so the player who is named is
- * the one who had the piece last.
+ * Checks a piece of a whole table. A table has only the last state of each piece, so the event
+ * names the player who had it last.
  *
  * @param wasLost  a recovery lost the piece's newer changes, and our hold with them
  */
@@ -43,15 +43,15 @@ export function onTable(
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
   const { heldBy, lastReleased } = row
-  // We let go of the piece, whoever has it now; or an action of ours took it.
+  // We released the piece, even if another player has it now; or an action of ours took it.
   if (lastReleased === player && !wasLost) return
   const by = heldBy || (wasLost ? 0 : lastReleased || row.by)
   if (by === player) return
-  // The primary released the piece, for we were out of touch.
+  // With `away` the primary released the piece while we were disconnected.
   out.emit({ kind: 'piece-lost', id, by, why: by === 0 ? 'away' : 'taken' })
 }
 
-/** We are another player by now, or in another session, and lose all our holds. */
+/** Reports all our holds as lost: we are another player, or in another session. */
 export function loseAll(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
   for (const { id, heldBy } of pieces.published.values()) {
     if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })

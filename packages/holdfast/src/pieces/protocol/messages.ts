@@ -4,11 +4,11 @@
  *     generation   epoch:varint number:varint
  *     update       head:u8 seq:u8 id:varint tag:generation [fields] [z:text]
  *                  head: 1 + hold * 8 + loose * 32 + fields * 64 + z * 128
- *     free         2:u8 players, rising             only by the primary, of players who left
+ *     free         2:u8 players, ascending          only by the primary, for departed players
  *     row          id type flags gen by [back, by before] [held by] [released by]
- *                  [refused: count { by, gen later than the last }]  z age [hidden] [fields]
+ *                  [refused: count { by, gen after the last }]  z age [hidden] [fields]
  *     news         1:u8 count { why [seq] [reason] row }         one operation
- *     gone         in news: the id alone
+ *     gone         in news: only the id
  *     table        2:u8 flags newest:generation rows            brings a member up to date
  */
 
@@ -61,7 +61,7 @@ import {
 
 const initial = new WeakMap<PieceRules, Quantised>()
 
-/** The fields with which a piece of that type starts; a new array. */
+/** The initial fields of a piece of that type, as a new array. */
 export function initialFields(rules: PieceRules): Quantised {
   let fields = initial.get(rules)
   if (!fields) initial.set(rules, (fields = quantise(rules.schema, initialState(rules.schema))))
@@ -82,7 +82,7 @@ export function setFields(
   }
 }
 
-/** Sets the masked fields of a row, which are not hidden from then on. */
+/** Sets the masked fields of a row, and marks them as not hidden. */
 export function setRowFields(
   { schema }: PieceRules,
   row: Row,
@@ -97,23 +97,23 @@ export function setRowFields(
 export const REASON_MAX = 200
 /** Most pieces that one operation creates, changes or removes. */
 export const ENTRIES_MAX = 256
-/** Most players whose pieces one operation frees. */
+/** Most players whose pieces one operation releases. */
 export const HOLDERS_MAX = 256
 
 const HOLDS: readonly Hold[] = ['keep', 'grab', 'release', 'wrest']
 const WHYS: readonly Why[] = ['recorded', 'clamped', 'inapplicable', 'loose', 'table']
 const EPOCHS = 2 ** 21
 const GONE: number = WHYS.length
-// Flags of a row: which of its optional values follow.
+// Flags of a row: the optional values that follow.
 const CHAIN = 1
 const HELD = 2
 const RELEASED = 4
 const HIDDEN = 8
 const REFUSED = 16
-// One buffer for all calls, which never overlap, saves garbage.
+// One buffer for all calls, which never overlap.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** A received update; reading its fields takes the type of its piece. */
+/** A received update; its fields can be read once the type of its piece is known. */
 export interface Update {
   seq: number
   id: number
@@ -132,9 +132,9 @@ export interface Entry {
   /** Null if the piece was removed. */
   row: Row | null
   why: Why
-  /** The number of the update of `row.by` that this answers; 0 if `why` is `table`. */
+  /** The number of the sender's update that this answers; 0 if `why` is `table`. */
   seq: number
-  /** The explanation, if the update is inapplicable. */
+  /** The explanation of an inapplicable update. */
   reason: string
   /** The generation of the removal. */
   gen?: number
@@ -144,7 +144,7 @@ export interface Entry {
 export interface TablePart {
   first: boolean
   last: boolean
-  /** The newest generation that was given to an update. */
+  /** The newest generation in use. */
   gen: number
   lostRanges: readonly LostRange[]
   rows: Row[]
@@ -165,7 +165,7 @@ export function readGen(reader: ByteReader): number {
   return epoch * GENERATIONS + count
 }
 
-/** Appends the lost ranges that recoveries made. */
+/** Appends lost ranges. */
 export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRange[]): void {
   writeVarint(writer, lostRanges.length)
   for (const { after, until } of lostRanges) {
@@ -174,7 +174,7 @@ export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRan
   }
 }
 
-/** Reads the lost ranges that recoveries made. */
+/** Reads lost ranges. */
 export function readLostRanges(reader: ByteReader): LostRange[] {
   const count = readVarint(reader)
   if (count > FORKS_MAX) fail(reader)
@@ -188,7 +188,7 @@ export function readLostRanges(reader: ByteReader): LostRange[] {
   return lostRanges
 }
 
-/** The body of an update. */
+/** Encodes the body of an update. */
 export function encodeUpdate(
   types: PieceTypes,
   type: number,
@@ -206,7 +206,7 @@ export function encodeUpdate(
   return finish(scratch)
 }
 
-/** The body by which a primary releases pieces of players who left: of the first HOLDERS_MAX. */
+/** Encodes the release of departed players' pieces: of HOLDERS_MAX players at most. */
 export function encodeFree(players: readonly number[]): Uint8Array {
   const some = players.toSorted((a, b) => a - b).slice(0, HOLDERS_MAX)
   reset(scratch)
@@ -246,7 +246,7 @@ function readFree(reader: ByteReader): { free: number[] } | null {
   return rise && isDone(reader) ? { free } : null
 }
 
-/** The operation of an update whose piece has that type; null if it is malformed. */
+/** Reads the operation of an update, by its piece's type; null if it is malformed. */
 export function readOp(types: PieceTypes, type: number, update: Update): Op | null {
   const { rest, hold } = update
   const fields: Quantised = []
@@ -259,7 +259,7 @@ const OUTCOMES: readonly Outcome['kind'][] = [
   ...(['recorded', 'clamped', 'conflict', 'refused', 'bogus', 'held'] as const),
 ]
 
-/** An outcome as bytes. */
+/** Encodes the outcome of an update. */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
   reset(scratch)
   writeU8(scratch, 1 + OUTCOMES.indexOf(outcome.kind))
@@ -269,7 +269,7 @@ export function encodeOutcome(outcome: Outcome): Uint8Array {
   return finish(scratch)
 }
 
-/** Reads the outcome of an update; null for bytes that are no outcome. */
+/** Reads the outcome of an update; null if it is malformed. */
 export function decodeOutcome(bytes: Uint8Array): Outcome | null {
   const reader = createReader(bytes)
   const outcome = readOutcome(reader, OUTCOMES[readU8(reader) - 1])
@@ -294,7 +294,7 @@ function readOutcome(reader: ByteReader, kind: Outcome['kind'] | undefined): Out
   }
 }
 
-/** Appends a whole row, but without the fields that are hidden. */
+/** Appends a row without its hidden fields. */
 export function writeRow(writer: ByteWriter, types: PieceTypes, row: Row): void {
   const { schema } = types[row.type]!
   const shown = (allFields(schema) & ~row.hidden) >>> 0
@@ -326,7 +326,7 @@ function writeRefused(writer: ByteWriter, { gen, refused }: Row): void {
   }
 }
 
-// `lastClient` needs no bytes of its own: where it is not 0 it equals `by`.
+// `lastClient` is not encoded: if it is not 0, it equals `by`.
 function flagsOf({ lastClient, heldBy, lastReleased, hidden, refused }: Row): number {
   const hands = (heldBy !== 0 ? HELD : 0) + (lastReleased !== 0 ? RELEASED : 0)
   const more = (hidden !== 0 ? HIDDEN : 0) + (refused.length > 0 ? REFUSED : 0)
@@ -394,13 +394,13 @@ function readRefused(reader: ByteReader, gen: number): Refusal[] {
   return refused
 }
 
-// Reads a value whose flag is set, so it must not be 0.
+// Reads a value that must not be 0.
 function readGiven(reader: ByteReader): number {
   const value = readVarint(reader)
   return value === 0 ? fail(reader) : value
 }
 
-/** Appends an entry, but without its row. */
+/** Appends an entry without its row. */
 export function writeHead(writer: ByteWriter, { id, row, why, seq, reason }: Entry): void {
   writeU8(writer, row ? WHYS.indexOf(why) : GONE)
   if (!row) return writeVarint(writer, id)
@@ -419,19 +419,19 @@ function readEntry(reader: ByteReader, types: PieceTypes): Entry | null {
   return row && { id: row.id, row, why, seq, reason }
 }
 
-/** Reads the number of a piece. */
+/** Reads the id of a piece. */
 export function readId(reader: ByteReader): number {
   const id = readGiven(reader)
   return id > PIECE_ID_MAX ? fail(reader) : id
 }
 
-/** Begins the news of one operation: so many entries follow. */
+/** Begins the news of one operation. @param count  of the entries that follow */
 export function beginNews(writer: ByteWriter, count: number): void {
   writeU8(writer, 1)
   writeVarint(writer, count)
 }
 
-/** The news of one operation. */
+/** Encodes the news of one operation. */
 export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8Array {
   reset(scratch)
   beginNews(scratch, entries.length)
@@ -442,7 +442,7 @@ export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8A
   return finish(scratch)
 }
 
-/** A part of a table, as bytes. */
+/** Encodes a part of a table. */
 export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   reset(scratch)
   writeU8(scratch, 2)
@@ -452,7 +452,7 @@ export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   return finish(scratch)
 }
 
-/** Appends rows, none of them newer than that generation. */
+/** Appends rows. @param newest  the newest generation; no row is newer */
 export function writeRows(
   writer: ByteWriter,
   types: PieceTypes,
@@ -464,7 +464,7 @@ export function writeRows(
   for (const row of rows) writeRow(writer, types, row)
 }
 
-/** Reads rows, each piece once; the reader fails if they are malformed. */
+/** Reads rows; the reader fails if they are malformed, or repeat a piece. */
 export function readRows(reader: ByteReader, types: PieceTypes): { gen: number; rows: Row[] } {
   const gen = readGen(reader)
   const rows = readAll(reader, PIECES_MAX, () => readRow(reader, types))

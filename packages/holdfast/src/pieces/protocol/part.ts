@@ -13,7 +13,7 @@ import type { PieceEvent, PieceRules, Pieces, PieceTypes, Row } from './state.ts
 
 /** The channel of pieces. */
 export const PIECES_CHANNEL = 7
-// Size at which a message of a table is full, in bytes.
+// A message of a table ends beyond this size, in bytes.
 const TABLE_BYTES: number = 24 * 1024
 
 /** Creates the part for a game's types of pieces. */
@@ -71,8 +71,8 @@ function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
 }
 
-// Reads the stored pieces of another build by that build's types, and converts them to ours. If one
-// does not fit, nothing is changed, and the right build still finds everything.
+// Reads pieces stored by another build with that build's types, and converts them to ours. If one
+// does not fit, the stored bytes stay unchanged for the other build.
 function reread(
   types: PieceTypes,
   said: string,
@@ -126,8 +126,8 @@ function welcome({ committed }: Pieces, types: PieceTypes): Uint8Array[] {
   })
 }
 
-// Members are not sent fields that they may not see (O53). News is decoded once, and encoded once
-// for all players who may see the same fields.
+// Removes the fields that a member may not see (O53). News is decoded once, and encoded once for
+// all players who see the same fields.
 function shower(
   types: PieceTypes,
 ): (state: Pieces, news: Uint8Array, player: number) => Uint8Array {
@@ -150,13 +150,13 @@ function shower(
   }
 }
 
-// The last news that was shown to a player, decoded.
+// The last news, decoded.
 interface Publication {
   news: Uint8Array
   decoded: Entry[] | TablePart | null
   /** The rows whose types have secrets. */
   rows: Row[]
-  /** The encoded news, by which fields of each of those rows are hidden. */
+  /** The encoded news, by the hidden fields of those rows. */
   shown: Map<string, Uint8Array>
 }
 

@@ -1,9 +1,9 @@
 /**
- * A player's side: the published state, and on top of it the player's pending updates (O4-O9).
+ * The player's side: the published state, with the player's pending updates on top (O4-O9).
  *
- * If the primary publishes another update of a piece for which we have pending updates, that is a
+ * If the primary publishes another update of a piece for which we have pending updates, they
  * conflict: ours are discarded, because their tags are older, and the player is notified at once
- * (O33). A pending regrab (`loose`) may still be granted, so it waits for its own outcome (O51).
+ * (O33). A pending regrab (`loose`) may still succeed, so it waits for its own outcome (O51).
  */
 
 import type { PartOut } from '../../kind/protocol/part.ts'
@@ -27,7 +27,7 @@ import {
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
-/** Makes an update, shown at once (O21). @returns the body of the operation for the primary */
+/** Makes an update, shown at once (O21). @returns the body of its operation */
 export function update(
   pieces: Pieces,
   types: PieceTypes,
@@ -44,7 +44,7 @@ export function update(
   return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose: regrab, op })
 }
 
-/** A piece as it is shown; null if there is none. */
+/** A piece as shown to the player; null if there is none. */
 export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null {
   const row = pieces.published.get(id)
   const pending = pieces.pending.get(id)
@@ -71,7 +71,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
       pieces.published.set(id, row)
     } else pieces.published.delete(id)
     losses.onOperation(pieces, before, row, out)
-    // The piece is unchanged: a refusal of another player's update does not concern us (O45).
+    // A refusal of another player's update changes nothing for us (O45).
     if (entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player)
       continue
     reconcile(pieces, entry, out)
@@ -89,9 +89,9 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
   if (!pending) return
   const isMine = row !== null && senderOf(row) === pieces.player
   const at = isMine ? pending.findIndex((one) => one.seq === seq) : -1
-  // Updates before this one were decided before it, though their outcomes may not have come yet.
+  // Earlier updates are decided too, though their outcomes may not have come yet.
   pending.splice(0, at + 1)
-  // Our own update, as we made it: the pending ones after it remain valid.
+  // Our own update was recorded unchanged, so later pending ones remain valid.
   if (why === 'recorded' && isMine) return setPending(pieces, id, pending)
   const discarded = pending.filter(({ regrab }) => !regrab)
   setPending(pieces, id, row ? pending.filter(({ regrab }) => regrab) : [])
@@ -106,18 +106,18 @@ function setPending(pieces: Pieces, id: number, pending: Pending[]): void {
   else pieces.pending.set(id, pending)
 }
 
-/** An update of ours has its outcome, and is no longer pending (O32, O56). */
+/** Removes an update of ours whose outcome came (O32, O56). */
 export function removePending(pieces: Pieces, id: number, seq: number, out: Events): void {
   const pending = pieces.pending.get(id) ?? []
   const at = pending.findIndex((one) => one.seq === seq)
   if (at < 0) return
-  // Only this one is removed: it may never have been sent, while the ones before it were.
+  // Earlier updates stay: this one may never have been sent, while they were.
   pending.splice(at, 1)
   setPending(pieces, id, pending)
   out.emit({ kind: 'piece-changed', id })
 }
 
-/** Receives a part of the table after a new link or primary; the last part installs it. */
+/** Receives a part of the table, after a new link or primary; the last part installs it. */
 export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void {
   if (part.first) pieces.incomingTable = new Map()
   for (const row of part.rows) pieces.incomingTable?.set(row.id, row)
@@ -138,7 +138,7 @@ export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
 }
 
-// Updates that we missed discard pending ones; the others are sent again (O57).
+// Discards pending updates that conflict with missed ones; the others are resent (O57).
 function resume(
   pieces: Pieces,
   { gen, lostRanges }: TablePart,

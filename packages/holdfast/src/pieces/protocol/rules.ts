@@ -1,4 +1,4 @@
-/** The decisions of pieces as real sessions use them; tests replace them by injected bugs. */
+/** The rules of pieces in real sessions; tests replace some of them by injected bugs. */
 
 import { rulesOf } from '../../machine.ts'
 import { byPrimary } from './decide.ts'
@@ -31,7 +31,7 @@ export const RULES: PiecesRules = rulesOf<PiecesRules>({
   hides: (rules, row, player) => rules.hides(row, player),
 })
 
-/** Creates the state without pieces. @param seed  of random draws: bytes that nobody can guess */
+/** Creates the state without pieces. @param seed  of random draws: unpredictable bytes */
 export function create(seed: Uint8Array = new Uint8Array(0), rules: PiecesRules = RULES): Pieces {
   return createState(seed, rules)
 }

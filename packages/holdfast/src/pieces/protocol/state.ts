@@ -1,11 +1,10 @@
 /**
- * Pieces: state that several players may change, and about which the primary decides (seed 001,
- * O1-O59).
+ * Pieces: state that several players may change at once, decided by the primary (seed 001, O1-O59).
  *
  * For each piece the primary stores the newest recorded state, its generation, and three more
  * numbers (O27): the player who made the last updates, and the generation and player before the
- * first of them. A member stores the published state and its own pending updates, and shows the
- * latter on top. docs/protocols/pieces.md shows why that converges.
+ * first of them. A member stores the published state and shows its own pending updates on top.
+ * docs/protocols/pieces.md shows why replicas converge.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -20,15 +19,15 @@ export const GONE = 'it is gone'
 export const PIECES_MAX = 1_000
 /** Most types of pieces in a game. */
 export const PIECE_TYPES_MAX = 64
-/** Highest number of a piece; no number is used twice. */
+/** Highest id of a piece; ids are never reused. */
 export const PIECE_ID_MAX: number = 2 ** 32 - 1
 /** Most bytes of one piece's fields. */
 export const PIECE_BYTES_MAX = 1_024
-/** Most players who were refused since a piece was recorded; for one more it is recorded again. */
+/** Most refusals stored with a piece since its last record; one more records the piece again. */
 export const REFUSED_MAX = 16
-/** Most lost ranges that are remembered; above that the two oldest are merged. */
+/** Most lost ranges that are remembered; one more merges the two oldest. */
 export const FORKS_MAX = 64
-/** Numbers of own updates are below this; at most 64 updates are pending. */
+/** A member numbers its updates from 1 to below this; at most 64 are pending. */
 export const SEQ_MODULUS = 128
 /** Generations of one epoch. */
 export const GENERATIONS: number = 2 ** 32
@@ -38,42 +37,42 @@ export interface Row {
   readonly id: number
   readonly type: number
   fields: Quantised
-  /** Mask of the fields whose values are not known here. */
+  /** Mask of the fields whose values are unknown here. */
   hidden: number
   /** The generation of its newest recorded update (O11). */
   gen: number
   /** The player who made that update; 0 for the primary itself. */
   by: number
-  /** The player who made all of the newest updates since `genBefore`; 0 for the primary (O27). */
+  /** The player who made all updates since `genBefore`; 0 for the primary (O27). */
   lastClient: number
   /** The generation before the first of those updates, and the player who made it. */
   genBefore: number
   byBefore: number
-  /** Players whose updates were refused since, the newest last. */
+  /** Refusals since the last record, the newest last. */
   refused: readonly Refusal[]
-  /** Level: a higher one is closer to the eye; of equal ones that of a higher `zg` (O34-O37). */
+  /** Level: higher is on top; of equal levels the higher `zg` is (O34-O37). */
   z: string
   zg: number
   /** The player who holds the piece; 0 for nobody (O54). */
   heldBy: number
-  /** The player who let go of it last, and may grab it again although stale (O47, O48). */
+  /** The last player to release it, who may regrab it with a stale update (O47, O48). */
   lastReleased: number
 }
 
-/** A refusal of a player's update; updates made before they knew of it are stale (O40). */
+/** A refusal of a player's update; updates made before the player knew of it are stale (O40). */
 export interface Refusal {
   readonly by: number
-  /** The generation given to the refusal, so that it has its place among those of rows. */
+  /** The refusal's generation, which orders it among those of rows. */
   readonly gen: number
 }
 
-/** The `refused` of most rows: no refusal since the last record. */
+/** No refusals since the last record, as in most rows. */
 export const NOBODY: readonly Refusal[] = []
 
 /** The effect of an update on who holds the piece; `wrest` takes it by force. */
 export type Hold = 'keep' | 'grab' | 'release' | 'wrest'
 
-/** A player's change of a piece. Each update gives complete values, never differences. */
+/** A player's change of a piece. Updates carry complete values, never differences. */
 export interface Op {
   hold: Hold
   /** Fields with new values. */
@@ -83,31 +82,31 @@ export interface Op {
   z: string | null
 }
 
-/** Why a row was made. */
+/** The reason for a row. */
 export type Why = 'recorded' | 'clamped' | 'inapplicable' | 'loose' | 'table'
 
 /** The decision of a type's rules on an update: the new fields of the piece. */
 export type Decision =
   | { ok: true; fields: Quantised }
-  /** The update cannot be applied in the present state; a sentence for the player (O40). */
+  /** The update cannot be applied in the current state; `reason` is for the player (O40). */
   | { ok: false; reason: string }
 
 /** A type of pieces as this layer needs it. */
 export interface PieceRules {
   readonly name: string
   readonly schema: Schema<Fields>
-  /** Mask of the fields that not everybody may see. */
+  /** Mask of the fields that may be hidden from players. */
   readonly secret: number
   /** Mask of the fields that a player may not see. A rule that throws hides all secret ones. */
   hides(row: Row, player: number): number
   /**
-   * Decides on the fields of an update; null if updates are taken as they are. `row` has the update
-   * applied, and may be written to.
+   * Decides on the fields of an update; null: updates are recorded unchanged. `row` has the update
+   * applied, and is writable.
    */
   readonly decide: ((row: Row, op: Op, before: Row, by: number) => Decision) | null
   /** Whether only the player who holds a piece may change it. */
   readonly mustHold: boolean
-  /** How pieces of other builds become pieces of this type; null: field by field. */
+  /** Converts pieces of other builds to this type; null: field by field. */
   readonly kept: Migration | null
 }
 
@@ -121,30 +120,30 @@ export interface Pending {
   regrab: boolean
 }
 
-/** A range of generations that a recovery lost; tags within it are stale (O58). */
+/** A range of generations lost in a recovery; tags within it are stale (O58). */
 export interface LostRange {
   after: number
-  /** The first generation that was given after the recovery; Infinity before. */
+  /** The first generation after the recovery; Infinity until there is one. */
   until: number
 }
 
-/** Decisions on which a piece's history rests: RULES of rules.ts, or a test's own. */
+/** The decisions that make a piece's history: RULES of rules.ts, or a test's. */
 export interface PiecesRules {
-  /** The tag of an update that is made now (O12). */
+  /** The tag of an update made now (O12). */
   tagOf(pieces: Pieces): number
-  /** The update after which a player's next one must come (O22). */
+  /** The update that a player's next one must follow (O22). */
   predecessor(row: Row, player: number): { gen: number; by: number }
-  /** Whether the maker of an update with that tag had not seen that generation (O23). */
+  /** Whether the author of an update with that tag lacked that generation (O23). */
   lacks(tag: number, gen: number): boolean
   /** Whether a returned member has seen all updates that its own pending ones follow (O57). */
   isComplete(from: { gen: number } | undefined, pieces: Pieces, wasLost: boolean): boolean
-  /** Whether that player may regrab a piece although their update is stale (O48). */
+  /** Whether a player may regrab a piece with a stale update (O48). */
   mayRegrab(row: Row, player: number): boolean
   /** The outcome for a player whose update lost; a regrab gets one too (O56). */
   conflict(regrab: boolean, by: number): Uint8Array
-  /** The generation of a level that was set by that update (O36). */
+  /** The generation of a level set by that update (O36). */
   levelGen(zg: number, gen: number): number
-  /** The row after that player was refused an update in that generation (O40, O45). */
+  /** The row after refusing a player's update in that generation (O40, O45). */
   refused(row: Row, player: number, gen: number): Row
   /** Whether a hold of ours ended (O33). */
   isLoss(pieces: Pieces, before: Row, row: Row | null): boolean
@@ -163,13 +162,13 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
     committed: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, lostRanges: [] } as Committed,
     /** The published state. */
     published: new Map<number, Row>(),
-    /** The newest generation that we have processed, over all pieces (O12, O13). */
+    /** The newest generation processed, over all pieces (O12, O13). */
     processed: 0,
     /** The published lost ranges. */
     lostRanges: [] as LostRange[],
-    /** A table of which some messages are still to come. */
+    /** A table that is not complete yet. */
     incomingTable: null as Map<number, Row> | null,
-    /** Our own updates of each piece, shown on top of what was published; oldest first. */
+    /** Our own updates of each piece, shown on top of the published state; oldest first. */
     pending: new Map<number, Pending[]>(),
     nextSeq: 1,
     counters: { malformed: 0 },
@@ -180,19 +179,19 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
 /** All pieces of a session at one member. */
 export type Pieces = ReturnType<typeof createState>
 
-/** The committed state, which a takeover must not lose. */
+/** The committed state, which survives a takeover. */
 export interface Committed {
   rows: Map<number, Row>
-  /** The newest generation that was given to an update. */
+  /** The newest generation in use. */
   gen: number
   nextId: number
-  /** Seed of the primary's random draws, which is secret; and how many draws were made. */
+  /** The secret seed of the primary's random draws, and the number of draws made. */
   seed: Uint8Array
   draws: number
   lostRanges: LostRange[]
 }
 
-/** Why a hold ended without a release by its player: see `LostHold`. */
+/** Why a hold ended although its player did not release it: see `LostHold`. */
 export type LossReason = 'taken' | 'away' | 'gone'
 
 /** Events for the application. */
@@ -202,28 +201,28 @@ export type PieceEvent =
   | { kind: 'piece-went'; id: number }
   /** Our pending updates of the piece are discarded: another player was first (O33). */
   | { kind: 'piece-conflict'; id: number; by: number }
-  /** A hold of ours ended although we did not let go; `by` is 0 if nobody took the piece. */
+  /** A hold of ours ended although we did not release it; `by` is 0 if nobody took the piece. */
   | { kind: 'piece-lost'; id: number; by: number; why: LossReason }
   /** An update of ours could not be applied (O41). */
   | { kind: 'piece-refused'; id: number; reason: string; heldBy: number }
-  /** As primary: these players hold pieces and are not here any more. */
+  /** As primary: these departed players hold pieces. */
   | { kind: 'pieces-held'; players: number[] }
-  /** After a recovery no survivor had seen these pieces' hidden fields: their values are lost. */
+  /** A recovery lost hidden fields of these pieces, because no survivor had seen their values. */
   | { kind: 'pieces-lost'; ids: number[] }
 
 /** The outcome of an update (O39-O46). */
 export type Outcome =
   | { kind: 'recorded'; gen: number }
-  /** Done, but adjusted. */
+  /** Recorded with adjustments. */
   | { kind: 'clamped'; gen: number }
   | { kind: 'conflict'; by: number }
   | { kind: 'refused'; reason: string }
   /** Invalid: a correct member does not send such an update. */
   | { kind: 'bogus'; reason: string }
-  /** Refused, because that player held the piece when the server decided. */
+  /** Refused, because that player held the piece when the primary decided. */
   | { kind: 'held'; by: number }
 
-/** A writable copy. Field by field for speed, because every update makes one. */
+/** A writable copy. Every update makes one, so it is written field by field for speed. */
 export function copyRow(row: Row): Row {
   return {
     id: row.id,
@@ -243,32 +242,32 @@ export function copyRow(row: Row): Row {
   }
 }
 
-/** The newest update that is not one of that player's own last ones (O22, O27). */
+/** The newest update before that player's own last ones (O22, O27). */
 export function lastFromOthers(row: Row, player: number): { gen: number; by: number } {
   return row.lastClient === player
     ? { gen: row.genBefore, by: row.byBefore }
     : { gen: row.gen, by: row.by }
 }
 
-/** The update that a player's next one must follow: the last of others, or their own refusal. */
+/** The update that a player's next one must follow: the last by others, or their own refusal. */
 export function predecessorOf(row: Row, player: number): { gen: number; by: number } {
   const others = lastFromOthers(row, player)
   if (row.refused.length === 0) return others
   return row.refused.find(({ by }) => by === player) ?? others
 }
 
-/** The newest generation that was given for a piece, refusals included. */
+/** The newest generation of a piece, refusals included. */
 export function newestOf(row: Row): number {
   return row.refused.length === 0 ? row.gen : row.refused.at(-1)!.gen
 }
 
-/** Ends the open lost ranges before a generation that was given. */
+/** Ends open lost ranges at a generation in use. */
 export function closeRanges(lostRanges: readonly LostRange[], gen: number): void {
   for (const range of lostRanges)
     if (range.until === Infinity && gen > range.after) range.until = gen
 }
 
-/** Whether a generation was never given, or was lost by a recovery (O58). */
+/** Whether a generation was never used, or was lost in a recovery (O58). */
 export function isLost(gen: number, newest: number, lostRanges: readonly LostRange[]): boolean {
   return gen > newest || lostRanges.some(({ after, until }) => gen > after && gen < until)
 }

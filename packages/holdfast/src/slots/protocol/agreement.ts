@@ -1,11 +1,11 @@
 /**
- * Agreement of all players. The worlds of two reference members may hold different acts, and nobody
- * knows which world will stay; so an act is discarded only when no world holds it.
+ * Agreement of all players on their acts. The worlds of two reference members may hold different
+ * acts, and either may prevail, so an act counts as discarded only when no world holds it.
  *
- * A member that receives from everybody else compares in rounds. In two successive rounds each peer
- * must report the same acts of a settled slot, because a world that was on its way during the first
- * could hold others. An agreement is final: a newcomer takes its world from a member that agreed.
- * Frames carry the slot up to which all agree.
+ * A member that receives from all others compares in rounds. In two successive rounds each peer
+ * must report our acts of a settled slot, because a world in flight during the first round could
+ * hold others. An agreement is final: a newcomer takes its world from a member that agreed. Frames
+ * carry the slot up to which all agree.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -14,7 +14,7 @@ import { slotsLayout } from './messages.ts'
 import type { Settled, SettledReport, SlotPeer, Slots, SlotsOut } from './state.ts'
 import { takeDiscarded } from './tally.ts'
 
-/** A peer reported a settled slot that is settled here too. */
+/** Receives a peer's report on a slot that is settled here too. */
 export function receiveReport(
   slots: Slots,
   inc: PeerId,
@@ -32,7 +32,7 @@ export function receiveReport(
   compareHashes(slots, inc, mine, report, out)
 }
 
-// The same acts make the same world, if all have the same rule (SL-3).
+// The same acts make the same world if all have the same rule (SL-3).
 function compareHashes(
   slots: Slots,
   inc: PeerId,
@@ -42,7 +42,7 @@ function compareHashes(
 ): void {
   const peer = slots.peers.get(inc)!
   if (report.hash === mine.hash) {
-    // A world that was just taken is equal anyway: equality proves nothing before the next act.
+    // A world just adopted is equal in any case: equality proves nothing before the next act.
     if (peer.diverged !== report.acts) peer.diverged = null
     return
   }
@@ -51,13 +51,13 @@ function compareHashes(
   if (isKnown) return
   const { slot } = report
   out.emit({ kind: 'slots-diverged', slot, player: slots.players.get(inc) ?? 0 })
-  // A member that is about to take another world has none to be compared with.
+  // Only live members have a world to compare.
   for (const [to, { standing }] of slots.peers) {
     if (standing === 'live') out.send(to, encode(slotsLayout, { kind: 'differs', slot, ...mine }))
   }
 }
 
-/** A peer reports that its world differs from somebody's with the same acts. */
+/** A peer reports a world that differs from another member's with the same acts. */
 export function receiveDiffers(
   slots: Slots,
   inc: PeerId,
@@ -76,20 +76,20 @@ export function isNear({ base, horizon }: Slots, slot: number): boolean {
   return slot > base && slot <= base + horizon
 }
 
-/** How many peers have the same acts as we, and other worlds. */
+/** Number of peers with our acts and a different world. */
 export function diverging({ peers }: Slots): number {
   let count = 0
   for (const { diverged } of peers.values()) if (diverged !== null) count++
   return count
 }
 
-/** Our world is another, or a peer's differs: earlier reports of the peers prove nothing. */
+/** Restarts the round, because our world or a peer's changed: earlier reports prove nothing. */
 export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
   for (const peer of peers) peer.same = -1
   slots.round = { mark: slots.base, before: -1 }
 }
 
-/** Ends the round if everybody has reported. */
+/** Ends the round if all have reported. */
 export function endRound(slots: Slots, out: SlotsOut): void {
   const { round, base } = slots
   if (slots.standing !== 'live' || slots.asked !== 0) return
@@ -98,19 +98,19 @@ export function endRound(slots: Slots, out: SlotsOut): void {
   advanceAgreed(slots, round.before, out)
 }
 
-/** Whether everybody here has reported, since the round began, the same acts as ours. */
+/** Whether every member here has reported our acts since the round began. */
 export function haveAllReported({ here, me, peers, round }: Slots): boolean {
   for (const inc of here) {
     if (inc === me) continue
     const peer = peers.get(inc)
     if (peer?.standing === 'closed') continue
-    // A peer of which nothing is known may hold any acts.
+    // An unknown peer may hold any acts.
     if (peer?.standing !== 'live' || peer.same <= round.mark) return false
   }
   return true
 }
 
-/** All players have the same acts up to that slot: any other act up to there is discarded. */
+/** All players have the same acts up to that slot: other acts up to there are discarded. */
 export function advanceAgreed(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed

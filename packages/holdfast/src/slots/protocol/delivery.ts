@@ -1,7 +1,7 @@
 /**
- * Delivery of events: an event stays queued for a peer until an ack shows that the peer has it, or
- * the event is settled. In a star the primary sends each member the others' events; in a mesh every
- * member sends its own, and the events that digests show to be missing.
+ * Delivery of events: an event stays queued for a peer until the peer acks it, or it is settled. In
+ * a star the primary sends each member the others' events. In a mesh every member sends its own,
+ * and resends events that digests show to be missing.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -10,15 +10,15 @@ import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
 import { referenceOf } from './reference.ts'
 import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state.ts'
 
-// The share of a slot for which the primary of a star gathers events before it sends them on.
+// The share of a slot for which the primary of a star gathers events before forwarding them.
 const GATHER_SHARE = 0.2
 
-/** Whether a peer has a world of this game, or wants one, so that frames go to it. */
+/** Whether a peer gets frames, because it has a world of this game or wants one. */
 export function takesFrames(peer: SlotPeer): boolean {
   return peer.standing === 'live' || peer.standing === 'joining'
 }
 
-/** Queues an event for one peer, unless the peer has it or it is queued already. */
+/** Queues an event for one peer, unless the peer has it or it is already queued. */
 export function queueEvent(
   slots: Slots,
   inc: PeerId,
@@ -38,14 +38,14 @@ export function queueEventForAll(slots: Slots, now: Millis, event: SlotEvent): v
   for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, now)
 }
 
-/** As primary of a star: forwards an event to all, after a short wait for others to go along. */
+/** As primary of a star: forwards an event to all, after a short wait for more events. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE
   for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, at)
 }
 
-/** The peers that are due a frame. All are checked once a slot, or when an event is due. */
+/** The peers that are due a frame. Checks all once a slot, and when an event is due. */
 export function collectDue(slots: Slots, now: Millis): PeerId[] {
   if (slots.standing === 'closed' || Number.isNaN(slots.slot)) return []
   if (now < slots.dueAt && slots.scannedIn === slots.slot) return []
@@ -60,7 +60,7 @@ export function collectDue(slots: Slots, now: Millis): PeerId[] {
   return due
 }
 
-/** Whether a frame for that peer is due. */
+/** Whether a peer is due a frame. */
 export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
   const peer = slots.peers.get(to)
   return slots.standing !== 'closed' && !!peer && takesFrames(peer) && isDue(slots, now, peer)
@@ -71,12 +71,12 @@ function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   return slots.slot - peer.saidIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
 }
 
-// Whether an event is open or not agreed on yet, for as long as own acts are remembered.
+// Whether an event is open or not agreed on. Ends when own acts are no longer remembered.
 function isBusy({ bySlot, acted, agreed, slot }: Slots): boolean {
   return bySlot.size > 0 || (acted > agreed && slot - acted < UNSURE_SLOTS)
 }
 
-/** Appends a frame to packet `seq` for that peer, if one is due. */
+/** Appends a frame to packet `seq`, if the peer is due one. */
 export function write(
   slots: Slots,
   now: Millis,
@@ -93,7 +93,7 @@ export function write(
   return true
 }
 
-/** A packet arrived: the peer has the events in it. */
+/** A packet was acked: the peer has its events. */
 export function onAcked(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {

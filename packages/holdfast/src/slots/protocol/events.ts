@@ -1,17 +1,17 @@
 /**
- * The events of open slots: who did what in which slot. Events are added in any order, and only
- * once; a slot's digest does not depend on that order.
+ * The events of open slots. Each event is added once, in any order; a slot's digest does not depend
+ * on the order.
  */
 
 import type { PeerId } from '../../machine.ts'
 import { WORLD_PLAYERS_MAX } from './messages.ts'
 import { keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
 
-// FNV-1a over the numbers in front, 16 bits at a time, then over the bytes.
+// FNV-1a over the numbers, 16 bits at a time, then over the bytes.
 const OFFSET = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** The mark of an event: 32 bits of everything that makes the event. */
+/** The mark of an event: a 32-bit hash of its contents. */
 export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | 'body'>): number {
   let mark = OFFSET
   for (const word of [event.inc, event.id, event.slot, event.gone]) {
@@ -32,7 +32,7 @@ function slotAt(slots: Slots, number: number): Slot {
   return slot
 }
 
-/** Adds an event to its slot. Worlds that were folded without it must be folded again. */
+/** Adds an event to its slot, and invalidates the worlds that were folded without it. */
 export function insert(slots: Slots, event: SlotEvent): void {
   const slot = slotAt(slots, event.slot)
   const key = keyOf(event.inc, event.id)
@@ -47,7 +47,7 @@ export function insert(slots: Slots, event: SlotEvent): void {
   invalidate(slots, event.slot)
 }
 
-// A player that acted after its `gone` event is back, whichever of the two arrives first.
+// A player that acts after its `gone` event is back, in whichever order the two arrive.
 function notePlayer({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent): void {
   if (gone === 0) {
     if (present.size < WORLD_PLAYERS_MAX) present.add(player)
@@ -60,7 +60,7 @@ function notePlayer({ bySlot, present }: Slots, { gone, slot, player }: SlotEven
   present.delete(gone)
 }
 
-// Marks the worlds from that slot on as to be folded again.
+// Invalidates the worlds from that slot on.
 function invalidate(slots: Slots, slot: number): void {
   if (slot >= slots.slot) slots.ahead = null
   const whole = slot - slots.base
@@ -72,26 +72,26 @@ function invalidate(slots: Slots, slot: number): void {
   slots.changed = true
 }
 
-/** How many acts of a member are in a slot. */
+/** Number of acts of a member in a slot. */
 export function countOf(slots: Slots, number: number, inc: PeerId): number {
   return slots.bySlot.get(number)?.counts.get(inc) ?? 0
 }
 
-/** The event of that name, if its slot is open. */
+/** Finds an event of an open slot. */
 export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotEvent | undefined {
   return slots.bySlot.get(slot)?.events.get(keyOf(inc, id))
 }
 
 /**
- * The slots that a digest covers, when it is sent in slot `saidIn`: those of the horizon that are
- * over and had one more slot for late acts. One fewer than are open, so that a clock one slot off
- * has them too.
+ * The slots that a digest sent in slot `saidIn` covers: those of the horizon that ended at least
+ * one slot ago, to allow for late acts. It is one slot short of the horizon, so that a receiver
+ * whose clock is one slot off still has them all.
  */
 export function rangeOf(saidIn: number, horizon: number): { from: number; to: number } {
   return { from: saidIn - horizon + 1, to: saidIn - 2 }
 }
 
-/** The digest of all known events of these slots, in 32 bits. */
+/** The 32-bit digest of all known events of these slots. */
 export function digestOf(slots: Slots, from: number, to: number): number {
   let digest = 0
   for (let slot = from; slot <= to; slot++) {

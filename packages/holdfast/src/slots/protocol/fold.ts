@@ -1,8 +1,8 @@
 /**
- * From events to worlds: slot by slot, by the game's rule, the same at every member (M31, M32).
+ * Folds events into worlds, slot by slot, by the game's rule; equal at every member (M31, M32).
  *
- * Worlds are kept from the base, which is settled, to the last whole slot. An event that comes late
- * makes the worlds behind it stale, and they are folded again when somebody looks.
+ * Worlds are kept from the base, which is settled, to the last complete slot. A late event
+ * invalidates the worlds after it; they are folded again on the next read.
  */
 
 import * as prng from '../../faults/prng.ts'
@@ -25,14 +25,14 @@ import {
 } from './state.ts'
 import { tally } from './tally.ts'
 
-/** The world of the last whole slot; while we play none, the last one that we had. */
+/** The world of the last complete slot; while we are not live, our last world. */
 export function shown(slots: Slots, game: Game): unknown {
   if (slots.standing !== 'live') return lastWorld(slots, game)
   fold(slots, game)
   return slots.worlds.at(-1)!.world
 }
 
-/** The world with the known events of the slot under way, so that our own acts show at once. */
+/** The same with the known events of the current slot, so that our own acts show at once. */
 export function ahead(slots: Slots, game: Game): unknown {
   if (slots.standing !== 'live') return lastWorld(slots, game)
   fold(slots, game)
@@ -44,7 +44,7 @@ function lastWorld({ worlds, validWorlds }: Slots, game: Game): unknown {
   return validWorlds > 0 ? worlds[validWorlds - 1]!.world : game.start
 }
 
-// Folds up to the last whole slot.
+// Folds up to the last complete slot.
 function fold(slots: Slots, game: Game): void {
   const { base, worlds } = slots
   const whole = slots.slot - base
@@ -67,7 +67,7 @@ function next(slots: Slots, game: Game, before: Sealed, slot: number): Sealed {
   }
 }
 
-// So many failures are reported at once.
+// Most failures that are reported at once.
 const FAILURES_MAX = 8
 const NOTHING: FoldInput = { acts: [], left: [], events: [] }
 
@@ -85,13 +85,13 @@ function foldInputOf(slots: Slots, game: Game, slot: number): FoldInput {
   return input
 }
 
-/** Orders events by the tie-break, then by when they were made, over incarnations too (M32). */
+/** Orders events by the tie-break, then by age, over incarnations too (M32). */
 export function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
   return events.sort((a, b) => rank(b) - rank(a) || a.inc - b.inc || a.id - b.id)
 }
 
-// With the fair order every player is first as often as any other.
+// In the fair order every player comes first equally often.
 function fairRank({ seed }: Slots, slot: number): (event: SlotEvent) => number {
   const ranks = new Map<number, number>()
   return ({ player }) => {
@@ -116,10 +116,10 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 }
 
 /**
- * Freezes a world, if it can be sent to others.
+ * Freezes and encodes a world.
  *
- * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for values that JSON
- * does not have or would change (NaN, Infinity, undefined, -0), RangeError for one nested too deep
+ * @throws HoldfastError `bad-value` for a world over WORLD_BYTES_MAX, TypeError for values that
+ * JSON lacks or changes (NaN, Infinity, undefined, -0), RangeError for a world nested too deep
  */
 export function seal(world: unknown): Sealed {
   const text = toJson(freeze(world))
@@ -131,8 +131,8 @@ export function seal(world: unknown): Sealed {
 
 const encoder = new TextEncoder()
 
-// A rule that changed a world would change the past; on a frozen world it throws instead. An object
-// that the rule froze itself may hold some that are not frozen, so all of it is looked at, once.
+// A rule that mutated a world would change the past; on a frozen world it throws instead. An object
+// that the rule froze itself may contain unfrozen ones, so every object is checked, once.
 function freeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     if (survivesJson(value)) return value
@@ -142,7 +142,7 @@ function freeze(value: unknown): unknown {
   if (!Array.isArray(value) && !isRecord(value))
     throw new TypeError('a world has plain values only')
   const names = Object.keys(value)
-  // JSON passes over symbols, properties that are not enumerable, and getters.
+  // JSON skips symbols and non-enumerable properties, and evaluates getters.
   if (Reflect.ownKeys(value).length !== names.length + (Array.isArray(value) ? 1 : 0)) {
     throw new TypeError('a world has plain values only, each under a name that can be listed')
   }
@@ -156,10 +156,10 @@ function freeze(value: unknown): unknown {
   return value
 }
 
-// Objects that are frozen in depth and hold plain values only: nothing can change them any more.
+// Deeply frozen objects that hold plain values only: nothing can change them.
 const checked = new WeakSet<object>()
 
-// A world is sent as JSON, where NaN is null, -0 is 0, and undefined is missing.
+// JSON turns NaN into null and -0 into 0, and omits undefined.
 function survivesJson(value: unknown): boolean {
   if (value === undefined) return false
   return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
@@ -184,13 +184,13 @@ export function settle(slots: Slots, base: number, world: Sealed, acts: number):
   restart(slots, ...slots.peers.values())
 }
 
-/** The sum for a world that went on alone: that is marked like an event of ours. */
+/** The sum of acts of a world that continued alone; it includes a mark like that of an event. */
 export function sumFrom(slots: Slots, slot: number, acts: number): number {
   const mark = markOf({ inc: slots.me, id: 0, slot, gone: 0, body: new Uint8Array(0) })
   return (acts + mark) >>> 0
 }
 
-/** The slot under way is a later one: slots that left the horizon are settled. */
+/** Advances to a later slot, and settles the slots that left the horizon. */
 export function advance(slots: Slots, game: Game, to: number): void {
   if (to <= slots.slot) return
   if (to - slots.slot > LEAP_SLOTS) leap(slots, game, to)
@@ -203,9 +203,9 @@ export function advance(slots: Slots, game: Game, to: number): void {
   for (let settled = 0; settled < over; settled++) settleNext(slots)
 }
 
-// After a standstill the world goes on from its last state.
+// After a standstill the world continues from its last state.
 function leap(slots: Slots, game: Game, to: number): void {
-  // By then all known events are in slots that are over: they count.
+  // By then every known event is in a past slot, so it counts.
   advance(slots, game, slots.slot + AHEAD_SLOTS + slots.horizon + 2)
   fold(slots, game)
   const world = slots.worlds.at(-1)!
@@ -224,7 +224,7 @@ function settleNext(slots: Slots): void {
   const world = slots.worlds[0]!
   const hash = world === old ? before.hash : fingerprint(world.text)
   settled.set(base, { hash, acts: (before.acts + (bySlot.get(base)?.digest ?? 0)) >>> 0 })
-  // The slot was folded, so its events are in order.
+  // The slot was folded, so its events are sorted.
   for (const event of bySlot.get(base)?.foldInput?.events ?? []) tally(slots, event)
   bySlot.delete(base)
   settled.delete(base - HISTORY_SLOTS)

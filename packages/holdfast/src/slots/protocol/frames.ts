@@ -1,19 +1,18 @@
 /**
- * The unreliable frame that members send each other while a world is under way.
+ * The unreliable frame that members exchange while a world is open.
  *
  *     head      1 digest | 2 settled | 4 near | 8 apart | 16 agreed | 32 seeks
- *     slot      u16, the low bits of the slot under way
+ *     slot      u16, the low bits of the current slot
  *     root      varint, the reference member that the sender follows; 0 for none
- *     digest    u32, of the events of the slots that `rangeOf` names
- *     settled   u32, the hash of the world that is settled at that slot
- *     acts      u32, the sum of the marks of what is in it
- *     agreed    u8, how many slots before it all players have the same acts
+ *     digest    u32, of the events of the slots in `rangeOf`
+ *     settled   u32, the hash of the settled world
+ *     acts      u32, the sum of the marks of the acts in that world
+ *     agreed    u8, slots from the settled one back to the last on which all players agree
  *     events    to the end of the frame
  *
- * Each frame repeats all events that the peer is not known to have, so a lost frame costs only the
- * time to the next. Digests that differ show an event that one side missed: each then sends all
- * events that the other may lack, whoever made them. So events that two members cannot send each
- * other come by a third.
+ * Each frame repeats unacked events, so a lost frame delays them only until the next. If digests
+ * differ, one side lacks an event, and each side sends all events that the other may lack, whoever
+ * made them. So a third member relays events between two members that do not receive each other.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -44,16 +43,16 @@ import {
   type Slots,
 } from './state.ts'
 
-/** An unacked event is sent again after this, unless its packet was reported lost earlier. */
+/** An unacked event is resent after this, or earlier if its packet is reported lost. */
 export const AGAIN_MS: Millis = 250
-/** Every peer is sent a frame at least once in so many slots. */
+/** Slots between two frames to a peer, at most. */
 export const IDLE_SLOTS = 5
-/** The same while any event is open, or not agreed on. */
+/** The same while an event is open or not agreed on. */
 export const BUSY_SLOTS = 2
 
 const HEAD = { digest: 1, settled: 2, near: 4, apart: 8, agreed: 16, seeks: 32 } as const
 const HEAD_ALL = 63
-// An older agreement is not reported: no member waits for it.
+// An older agreement is not reported, because no member waits for it.
 const AGREED_BACK_MAX = 255
 const EVENT = { foreign: 1, gone: 2, backShift: 2 } as const
 // Head, slot, reference member, digest, hash, acts, agreed.
@@ -86,7 +85,7 @@ export function writeFrame(
 ): SlotEvent[] {
   const end = writer.length + budget
   const { slot } = slots
-  // State that changes once a slot is sent once a slot.
+  // Digest and settled state change once a slot, so they are sent once a slot.
   const says = peer.saidIn !== slot
   const over = slot - 1 - slots.horizon
   const settled = says ? slots.settled.get(over) : undefined
@@ -148,14 +147,15 @@ function writeEvent(writer: ByteWriter, slots: Slots, event: WireEvent): void {
   writeRaw(writer, event.body)
 }
 
-/** The most bytes of the head of a frame, and of an event. */
+/** Most bytes of a frame with one event. */
 export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
 
 /**
- * Reads a frame of a peer. Its bytes are hostile.
+ * Reads a peer's frame. Its bytes are hostile.
  *
- * @param horizon slots that stay open
- * @returns null for a malformed one
+ * @param near  our current slot
+ * @param horizon  slots that stay open
+ * @returns null for a malformed frame
  */
 export function readFrame(
   reader: ByteReader,

@@ -15,11 +15,11 @@ import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.t
 
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
-/** Most bytes of the options that a world agrees on, as text in a message; the rest is cut off. */
+/** Most bytes of a world's options, as text in a message; the rest is cut off. */
 export const SAYS_MAX = 2_048
-/** Open events that are sent with a world; others come in frames. */
+/** Most open events sent with a world; others follow in frames. */
 export const WORLD_EVENTS_MAX = 128
-/** Players in a world that is sent. */
+/** Most players in a world. */
 export const WORLD_PLAYERS_MAX = 256
 
 const gap = record({ from: varint, to: varint })
@@ -36,20 +36,20 @@ const event = record({
 /** The messages on SLOTS_CHANNEL. */
 export const slotsLayout = message({
   /**
-   * How the sender stands to the world; `print` is the fingerprint of the options that both must
-   * agree on, `says` their text, for a member that is refused.
+   * The sender's standing. `print` is the fingerprint of the options, which must be equal at both;
+   * `says` is their text, for the error at a refused member.
    */
   standing: [
     1,
     record({ standing: word(['closed', 'joining', 'live']), print: u32, says: text(SAYS_MAX) }),
   ],
-  /** State inquiry: asks for the world (M5). */
+  /** State inquiry: requests the world (M5). */
   inquiry: [2, record({})],
-  /** Reports the sender's settled world, which differs from somebody's with the same acts. */
+  /** Reports a settled world that differs from another member's with the same acts. */
   differs: [4, record({ slot: varint, hash: u32, acts: u32 })],
   /**
-   * The answer (M6): the world that is settled after a slot, the sum of its acts, the players in
-   * it, which acts of which member it has, and open events.
+   * The answer (M6): the settled world after a slot, the sum of its acts, the players in it, the
+   * tallies of its acts by member, and open events.
    */
   world: [
     3,

@@ -1,5 +1,5 @@
 /**
- * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
+ * Slots as a part of a member: dispatches frames, messages, views, links and timers.
  */
 
 import { mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
@@ -29,10 +29,10 @@ import {
 import { receiveEvent, reportGone } from './receive.ts'
 import { adopt, ANSWER_AGAIN_MS, requestWorld, encodeWorld } from './worlds.ts'
 
-// What a member that watches may say.
+// Messages that a watching member may send.
 const HEARD_OF_WATCHERS = new Set<string | undefined>(['standing', 'inquiry'])
 
-// An alarm that came a hair before the slot is over would be set again and again.
+// An alarm just before the end of the slot would be set again and again.
 const ROUNDING_MS: Millis = 0.01
 
 /** The game's definition of its world, once there is one. */
@@ -47,7 +47,7 @@ export function slotsPart(box: GameBox): Part<Slots> {
     receive: (slots, now, from, bytes, out) => {
       receive({ slots, game: box.game, now, out: out as SlotsOut }, from, bytes)
     },
-    // Who watches asks for the world, and says which rounds it has; the rest is not taken.
+    // A watching member may announce its standing and request the world, and nothing else.
     acceptsFromWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
     acceptsWatcherFrames: true,
     read: (slots, now, from, bytes, out) => {
@@ -74,7 +74,7 @@ export function slotsPart(box: GameBox): Part<Slots> {
   }
 }
 
-/** Brings the slot under way up to the instant. @returns whether session time is known */
+/** Advances the current slot to `now`. @returns whether session time is known */
 export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): boolean {
   const to = slotAt(slots, now)
   const before = slots.slot
@@ -87,16 +87,16 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
   }
   updateApart(slots, now)
   if (referenceOf(slots, now).reference === slots.me) {
-    // A member without a world goes on asking for one, also as the primary of a star.
+    // A member without a world keeps requesting one, even as the primary of a star.
     if (slots.standing === 'live') slots.asked = 0
-    // The reference member alone reports who left.
+    // Only the reference member reports departures.
     reportGone(slots, game, now)
   }
   if (slots.slot !== before) endRound(slots, out)
   return true
 }
 
-// Events that are folded into our earlier world are kept: that world may be the one that goes on.
+// Keeps events that are folded into our earlier world, because that world may continue.
 function forgetPast({ bySlot, base, validWorlds, horizon }: Slots, to: number): void {
   for (const slot of bySlot.keys()) {
     const isKept = slot > base && slot < base + validWorlds
@@ -104,7 +104,7 @@ function forgetPast({ bySlot, base, validWorlds, horizon }: Slots, to: number): 
   }
 }
 
-// The slot of an instant; NaN while session time is not known.
+// The slot of an instant; NaN while session time is unknown.
 function slotAt({ offset, ms }: Slots, now: Millis): number {
   return Math.floor((now + offset) / ms)
 }
@@ -130,7 +130,7 @@ function onView(slots: Slots, now: Millis, view: PartView): void {
   slots.primary = view.primary
   const watching = view.members.filter(({ rights }) => !mayPlay(rights ?? RIGHTS.play))
   slots.watchers = new Set(watching.map(({ inc }) => inc))
-  // Nobody waits for what a watcher has, nor goes by it.
+  // Neither agreement nor the reference includes watchers.
   const members = view.members.map(({ inc }) => inc)
   slots.here = new Set(members.filter((inc) => inc === view.me || !slots.watchers.has(inc)))
   for (const { inc, player } of view.members) {
@@ -143,8 +143,8 @@ function onView(slots: Slots, now: Millis, view: PartView): void {
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-// A member that was out may have missed what was settled and agreed on meanwhile, so it must not be
-// the reference with its world. That world goes on only if nobody else has one.
+// A returning member may have missed settled acts, so its world must not be the reference. That
+// world continues only if nobody else has one.
 function onReturn(slots: Slots): void {
   slots.nextId = 1
   slots.asked = 0
@@ -153,8 +153,8 @@ function onReturn(slots: Slots): void {
   if (slots.standing === 'live') slots.standing = 'joining'
 }
 
-// Players are remembered so that nobody else can act in their name. No open slot holds an act of a
-// member after which so many others left, so the oldest are forgotten; no world depends on this.
+// Players are remembered so that nobody else can act in their name. The oldest are forgotten: no
+// open slot holds acts of a member after whom so many others left. No world depends on this.
 function forgetGone({ players, here }: Slots): void {
   for (const inc of players.keys()) {
     if (players.size <= here.size + GONE_MAX) return
@@ -204,7 +204,7 @@ function answer({ slots, game, now, out }: Call, from: PeerId, message: SlotsMes
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
     peer.answeredAt = now
-    // The base of a member that stood still for long is out of date until this.
+    // After a long standstill the base is out of date until this tick.
     tick(slots, game, now, out)
     out.send(from, encodeWorld(slots))
   } else if (message.kind === 'differs') {
@@ -240,7 +240,7 @@ function read(call: Call, from: PeerId, bytes: Uint8Array): void {
   compareWorlds(call, from, frame)
 }
 
-// Digests differ, so one of us lacks an event: each sends all that the other may not have.
+// If digests differ, one side lacks an event: queues all events that the peer may lack.
 function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
   const { from, to } = rangeOf(frame.slot, slots.horizon)
   if (frame.digest === null || from <= slots.base || to >= slots.slot) return
@@ -264,8 +264,8 @@ function compareWorlds({ slots, now, out }: Call, inc: PeerId, frame: Frame): vo
   slots.asked = 0
 }
 
-// A peer whose clock is ahead of ours reports slots that are not settled here yet: its first such
-// report is kept until the slot is settled.
+// A peer whose clock is ahead of ours reports slots that are not settled here yet. Keeps its first
+// such report until the slot is settled.
 function reportToCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['earlyReport'] {
   const { earlyReport: early } = peer
   if (early && early.slot <= slots.base) {

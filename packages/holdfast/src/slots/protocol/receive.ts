@@ -16,10 +16,10 @@ import {
 } from './state.ts'
 import { eventOf } from './worlds.ts'
 
-// Allowance for members that others know of before we do.
+// Allowance for members that others know before we do.
 const STRANGERS_MAX = 4
 
-/** Takes an event from a peer. @returns the event if it is new */
+/** Receives an event from a peer. @returns the event if it is new */
 export function receiveEvent(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null {
   const { slots } = call
   const counted = slots.rules.counted(slots, sent)
@@ -42,7 +42,7 @@ function insertNew(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null 
   return event
 }
 
-// The member that made an event knows best what is in it.
+// The author's copy of an event replaces one that came through another member.
 function receiveAgain(
   { slots, game }: Call,
   from: PeerId,
@@ -62,7 +62,7 @@ function receiveAgain(
 
 function isAllowed({ slots, now }: Call, from: PeerId, sent: WireEvent): boolean {
   const { inc, player, slot, gone } = sent
-  // An event of our own that we do not know cannot be genuine.
+  // An event of ours that we do not know is forged.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
   if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
   const most = ACTS_PER_SLOT * (slots.here.size + STRANGERS_MAX)
@@ -71,7 +71,7 @@ function isAllowed({ slots, now }: Call, from: PeerId, sent: WireEvent): boolean
   return countOf(slots, slot, inc) < ACTS_PER_SLOT
 }
 
-// A player is not gone while we receive from one of its members ourselves.
+// A player is not gone while we receive from one of its members.
 function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolean {
   if (player === slots.player) return true
   for (const inc of slots.here) {
@@ -82,7 +82,7 @@ function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolea
   return false
 }
 
-/** Makes an event of ours, in the slot under way. */
+/** Makes an event of ours in the current slot, and queues it for all. */
 export function makeEvent(
   slots: Slots,
   now: Millis,
@@ -99,7 +99,7 @@ export function makeEvent(
   queueEventForAll(slots, now, event)
 }
 
-/** As reference member: reports players that acted and are not here any more as gone. */
+/** As reference member: reports players that acted and have left as gone. */
 export function reportGone(slots: Slots, game: Game, now: Millis): void {
   const here = new Set<number>()
   for (const inc of slots.here) here.add(slots.players.get(inc)!)
@@ -108,7 +108,7 @@ export function reportGone(slots: Slots, game: Game, now: Millis): void {
   }
 }
 
-/** Whether one more act of ours fits into the slot under way. */
+/** Whether one more act of ours fits into the current slot. */
 export function hasRoom(slots: Slots): boolean {
   return countOf(slots, slots.slot, slots.me) < ACTS_PER_SLOT
 }

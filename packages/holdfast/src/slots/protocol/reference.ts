@@ -1,11 +1,11 @@
 /**
- * The reference member: the member whose world the others take if settled worlds differ.
+ * The reference member: the others take its world if settled worlds differ.
  *
- * If some members applied an act that came later than the horizon and others did not, folding again
- * cannot repair that: all must take one world, the reference member's. In a star that is the
- * primary; in a mesh it is the oldest member that plays and was not cut off from most of the
- * others. A member that does not receive from the reference takes the world of one that does.
- * The reference member decides nothing else.
+ * When only some members applied an act that came after the horizon, folding again cannot repair
+ * the difference: all must take one world, the reference member's. In a star the reference is the
+ * primary; in a mesh it is the oldest playing member that was not cut off from most of the others.
+ * A member that does not receive from the reference takes the world of one that does. The reference
+ * decides nothing else.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -17,12 +17,12 @@ export interface Reference {
   near: boolean
 }
 
-/** Whether a peer's frames came within half the horizon: if not, it may not receive ours. */
+/** Whether a peer's last frame came within half the horizon; else it may not receive ours. */
 export function receivesFrom(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   return now - peer.receivedAt <= (slots.horizon / 2) * slots.ms
 }
 
-/** Finds the reference member; see the head of this file. `reference` is 0 for none. */
+/** Finds the reference member; 0 for none. */
 export function referenceOf(slots: Slots, now: Millis): Reference {
   const { me, primary } = slots
   if (!slots.mesh) return { reference: primary, near: true }
@@ -44,8 +44,8 @@ export function referenceOf(slots: Slots, now: Millis): Reference {
 }
 
 /**
- * A member that receives from fewer than half of all players, so long that it may have missed
- * settled acts, must not be the reference; of two halves the one with the oldest member keeps the
+ * Sets `apart`: a member that receives from fewer than half of all players may have missed settled
+ * acts, so it must not be the reference. Of two halves, the one with the oldest member keeps the
  * role.
  */
 export function updateApart(slots: Slots, now: Millis): void {
@@ -65,7 +65,7 @@ export function updateApart(slots: Slots, now: Millis): void {
   else if (slots.apart && referenceOf(slots, now).reference === 0) rejoin(slots, now)
 }
 
-// All were cut off, and receive from each other again: the oldest becomes the reference.
+// All members were cut off and receive again: the oldest becomes the reference.
 function rejoin(slots: Slots, now: Millis): void {
   for (const [inc, peer] of slots.peers) {
     if (inc < slots.me && peer.standing === 'live' && receivesFrom(slots, now, peer)) return

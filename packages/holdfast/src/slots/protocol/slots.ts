@@ -1,4 +1,4 @@
-/** The operations and types of slots that other modules use, and their decisions. */
+/** The operations and types of slots that other modules use, and the rules of real sessions. */
 
 import { rulesOf } from '../../machine.ts'
 import { haveAllReported } from './agreement.ts'

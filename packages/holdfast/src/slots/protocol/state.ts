@@ -1,10 +1,10 @@
 /**
- * A world of slots, in which no member decides for others: what one member knows of it.
+ * One member's state of a world of slots, in which no member decides for others.
  *
- * Session time is cut into slots. A member that acts stamps the act (the input of a player) with
- * the slot under way and sends it to all others; a slot is folded once it is over, by a pure rule
- * that every member has. An act that comes late is put into its slot and the slot is folded again,
- * up to the horizon; the world behind the horizon is settled.
+ * Session time is cut into slots. A member stamps each act (a player's input) with the current slot
+ * and sends it to all others. Every member folds a slot when it ends, by the same pure rule. A late
+ * act goes into its slot, which is folded again, up to the horizon; the world behind the horizon is
+ * settled.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -12,23 +12,23 @@ import type { PartOut } from '../../kind/protocol/part.ts'
 
 /** Slots that stay open to late acts: 2 s at 200 ms. */
 export const HORIZON_SLOTS = 10
-/** Acts from clocks ahead of ours by up to so many slots are accepted. */
+/** Most slots by which an accepted act may be ahead of our clock. */
 export const AHEAD_SLOTS = 5
-/** Settled slots that are kept to be compared. */
+/** Settled slots that are kept for comparison. */
 export const HISTORY_SLOTS = 60
-/** Own acts are remembered for so many slots at least, until all agree whether they count. */
+/** Slots for which own acts are remembered at least, until all agree whether they count. */
 export const UNSURE_SLOTS = 300
-/** Members that left whose players are remembered. */
+/** Departed members whose players are remembered. */
 export const GONE_MAX = 256
 /** Most members whose acts are tallied. */
 export const TALLIES_MAX = 256
 /** Most gaps in the acts of one member. */
 export const GAPS_MAX = 64
-/** Slots that are folded at once after a standstill; after a longer one they are skipped. */
+/** Most slots folded at once after a standstill; a longer one is skipped. */
 export const LEAP_SLOTS = 60
 /** Most acts of one member in one slot. */
 export const ACTS_PER_SLOT = 8
-/** Own acts that are remembered: all of UNSURE_SLOTS, also where nobody agrees for long. */
+/** Most own acts that are remembered: all of UNSURE_SLOTS, even if agreement takes long. */
 export const UNSURE_MAX: number = UNSURE_SLOTS * ACTS_PER_SLOT
 /** Most bytes of an act. */
 export const ACT_BYTES_MAX = 64
@@ -37,9 +37,9 @@ export const WORLD_BYTES_MAX: number = 48 * 1024
 /** Shortest and longest slot. */
 export const SLOT_MS = { min: 20, max: 5_000 } as const
 
-/** One act, or the event that a player left. Never changed but for `held` and `direct`. */
+/** One act, or the departure of a player. Only `held` and `direct` ever change. */
 export interface SlotEvent {
-  /** The member that made it; inc and id name the event for ever. */
+  /** The member that made it; `inc` and `id` identify the event. */
   inc: PeerId
   player: number
   id: number
@@ -51,20 +51,20 @@ export interface SlotEvent {
   gone: number
   /** Hash of inc, id, slot, gone and body; digests are sums of marks. */
   mark: number
-  /** The event came from the member that made it, not by way of another. */
+  /** The event came from its author, not through another member. */
   direct: boolean
-  /** The members known to have it, besides the one that made it. */
+  /** The members known to have it, besides its author. */
   held: PeerId[]
 }
 
-/** Which acts of one member are settled: all up to `upTo` but those in gaps. */
+/** The settled acts of one member: all up to `upTo` except those in gaps. */
 export interface Tally {
   upTo: number
   /** Ids up to `upTo` that are not in the world, as runs; oldest first. */
   gaps: { from: number; to: number }[]
 }
 
-/** The acts and departures of a slot, in the order in which all fold them. */
+/** The acts and departures of a slot, in fold order. */
 export interface FoldInput {
   acts: { by: number; act: unknown }[]
   left: number[]
@@ -72,72 +72,72 @@ export interface FoldInput {
   events: SlotEvent[]
 }
 
-/** What is known of one slot. */
+/** The state of one open slot. */
 export interface Slot {
   events: Map<number, SlotEvent>
-  /** How many acts of each member are in the slot. */
+  /** Number of acts of each member. */
   counts: Map<PeerId, number>
   /** The sum of the events' marks. */
   digest: number
-  /** What the rule is given; null when an event came since. */
+  /** The input of the rule; null after another event came. */
   foldInput: FoldInput | null
 }
 
-/** How a member stands to the world. */
+/** A member's relation to the world. */
 export type Standing = 'unknown' | 'closed' | 'joining' | 'live'
 
-/** What is known of a settled slot. */
+/** The summary of a settled slot. */
 export interface Settled {
   /** The fingerprint of the world. */
   hash: number
-  /** The sum of the marks of all events in it, and of the member that began it. */
+  /** The sum of the marks of all events in the world, and of its beginning. */
   acts: number
 }
 
 /** A peer's report on a settled slot. */
 export interface SettledReport extends Settled {
   slot: number
-  /** The slot up to which all who play have the same acts; -1 if the peer does not know. */
+  /** The slot up to which all players have the same acts; -1 if the peer does not know. */
   agreed: number
-  /** The peer asked another for its world: its own may not last. */
+  /** The peer has requested another world: its own may not last. */
   seeks: boolean
 }
 
-/** A peer of which nothing is known. */
+/** Creates the state of an unknown peer. */
 export function createPeer() {
   return {
     standing: 'unknown' as Standing,
-    /** The standing that the peer announced, also if it plays another game. */
+    /** The standing that the peer announced, even if it plays another game. */
     claims: 'unknown' as Standing,
-    /** The fingerprint of its game; 0 while it is not known. */
+    /** The fingerprint of its options; 0 while unknown. */
     print: 0,
-    /** The options of which `print` is the fingerprint, as text. */
+    /** The same options as text. */
     says: '',
     /** The reference member that the peer follows; 0 for none. */
     follows: 0,
     /** The peer is that reference member, or receives from it. */
     near: false,
-    /** The peer received from too few others for too long: see `Slots.apart`. */
+    /** The peer reports itself as apart: see `Slots.apart`. */
     apart: false,
     /** When the peer's last frame came; -Infinity for none. */
     receivedAt: -Infinity,
     /** The slot of our last frame to it. */
     saidIn: -1,
-    /** Events that the peer lacks, as far as we know, each with when it is due to be sent. */
+    /** Events that the peer has not acked, each with the time when it is due to be sent. */
     unacked: new Map<SlotEvent, Millis>(),
     /** When the first unacked event is due. */
     dueAt: Infinity,
-    /** Events in packets that are on their way, by packet. */
+    /** Events in flight, by packet. */
     flights: new Map<number, SlotEvent[]>(),
     /** The peer's report on a slot that is not settled here yet. */
     earlyReport: null as SettledReport | null,
-    /** The last settled slot for which it reported our acts; -1 if it reported others since. */
+    /** The last settled slot for which it reported our acts; -1 after it reported others. */
     same: -1,
-    /** The sum of acts at which its world differed from ours; null while worlds are the same. */
+    /** The sum of acts at which its world differed from ours; null while they are the same. */
     diverged: null as number | null,
-    /** The own standing that we announced to the peer. */
+    /** The standing of ours that we announced to the peer. */
     announced: 'unknown' as Standing,
-    /** When the peer was sent our world last. */
+    /** When we last sent the peer our world. */
     answeredAt: -Infinity,
   }
 }
@@ -145,7 +145,7 @@ export function createPeer() {
 /** Another member. */
 export type SlotPeer = ReturnType<typeof createPeer>
 
-/** The game's definition of its world: kept beside the state, for it has functions. */
+/** The game's definition of its world; not part of the state, because it has functions. */
 export interface Game {
   /** Milliseconds of a slot. */
   ms: Millis
@@ -160,23 +160,23 @@ export interface Game {
   decode(bytes: Uint8Array): unknown
 }
 
-/** What a rule is given besides world and acts. */
+/** The input of a rule besides world and acts. */
 export interface Turn {
   readonly slot: number
   /** Players that left in this slot. */
   readonly left: readonly number[]
-  /** A number from 0 to below 1; the same random draws at every member. */
+  /** A number in [0, 1); the same random draws at every member. */
   random(): number
 }
 
 /** Events for the application. */
 export type SlotsEvent =
   | { kind: 'slots' }
-  /** Acts of ours that are in nobody's world any more. */
+  /** Acts of ours that are in no member's world. */
   | { kind: 'slots-discarded'; acts: unknown[] }
   /** A player's world differs from ours after a settled slot, although the acts are the same. */
   | { kind: 'slots-diverged'; slot: number; player: number }
-  /** A member has other options than ours, and goes before us: our world is closed. */
+  /** A member with precedence has other options, so our world is closed. */
   | { kind: 'slots-refused'; why: string }
   /** The rule threw: that slot changes nothing. */
   | { kind: 'slots-failed'; slot: number; error: unknown }
@@ -192,17 +192,17 @@ export interface Call<Known = Game> {
   readonly out: SlotsOut
 }
 
-/** Decisions on which equal worlds rest: RULES of slots.ts, or a test's own. */
+/** The decisions that keep worlds equal: RULES of slots.ts, or a test's. */
 export interface SlotsRules {
-  /** An event with the slot that it counts in. */
+  /** An event with the slot in which it counts. */
   counted<Said extends { readonly slot: number }>(slots: Slots, said: Said): Said
   /** Whether an event of that slot comes too late to count. */
   isLate(slots: Slots, slot: number): boolean
-  /** Acts of a slot in the order in which they are folded (M32). */
+  /** The events of a slot in fold order (M32). */
   sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[]
-  /** Whether a member may be asked for its world now. */
+  /** Whether we may request a world now. */
   mayAsk(slots: Slots, now: Millis): boolean
-  /** Whether all who play have reported their acts since the round began. */
+  /** Whether all players have reported the same acts since the round began. */
   haveAllReported(slots: Slots): boolean
 }
 
@@ -224,68 +224,68 @@ export function createState(rules: SlotsRules) {
     player: 0,
     mesh: false,
     primary: 0,
-    /** Session time minus the own clock. */
+    /** Session time minus our clock. */
     offset: NaN,
     /** Slots that stay open to late acts. */
     horizon: HORIZON_SLOTS,
-    /** Players by member, including about GONE_MAX members that left last. */
+    /** Players by member, including about GONE_MAX departed members. */
     players: new Map<PeerId, number>(),
     here: new Set<PeerId>(),
-    /** Members that only watch: they are not among those who are here. */
+    /** Members that only watch; `here` does not include them. */
     watchers: new Set<PeerId>(),
     peers: new Map<PeerId, SlotPeer>(),
-    /** The slot under way; NaN while session time is not known. */
+    /** The current slot; NaN while session time is unknown. */
     slot: NaN,
     /** The last settled slot. */
     base: 0,
-    /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
+    /** From the base to the last complete slot: worlds[i] is the world after slot base + i. */
     worlds: [] as Sealed[],
-    /** How many of the worlds are valid; the others are folded again when somebody looks. */
+    /** Number of valid worlds; the others are folded again on the next read. */
     validWorlds: 0,
-    /** The world with the known events of the slot under way; null when it must be folded. */
+    /** The world with the known events of the current slot; null when it must be folded. */
     ahead: null as Sealed | null,
-    /** Errors that a rule threw, and that were not reported yet. */
+    /** Errors thrown by the rule and not reported yet. */
     failures: [] as { slot: number; error: unknown }[],
     bySlot: new Map<number, Slot>(),
-    /** The seed of random draws: derived from the session, so that all have the same. */
+    /** The seed of random draws, derived from the session, so it is the same at all members. */
     seed: 0,
     nextId: 1,
-    /** The slots that were settled last. */
+    /** The last HISTORY_SLOTS settled slots. */
     settled: new Map<number, Settled>(),
-    /** Up to this slot all who play have the same acts, for good. */
+    /** Up to this slot all players have the same acts; final. */
     agreed: -1,
-    /** The last slot that is known to hold an event. */
+    /** The last slot known to hold an event. */
     acted: -1,
-    /** All must report our acts of a slot after `mark`; they did so of one after `before`. */
+    /** All must report our acts of a slot after `mark`; in the last round, after `before`. */
     round: { mark: -1, before: -1 },
-    /** Which acts of which member are in the settled world. */
+    /** The acts in the settled world, by member. */
     tallies: new Map<PeerId, Tally>(),
-    /** Own acts for which it is not agreed yet whether they count. */
+    /** Own acts without an agreement yet on whether they count. */
     unsure: [] as SlotEvent[],
     /** Players that acted and were not reported gone. */
     present: new Set<number>(),
-    /** We received from too few others for too long: nobody must follow our world. */
+    /** We received from too few others for too long, so nobody may follow our world. */
     apart: false,
     /** When the first unacked event is due, and the slot of the last check of all peers. */
     dueAt: Infinity,
     scannedIn: -1,
-    /** Who was asked for its world, and when a member may be asked again. */
+    /** The member whose world we requested, and when we may request one again. */
     asked: 0,
     askAt: -Infinity,
-    /** A member whose standing is unknown by then counts as closed; NaN before the first look. */
+    /** A member whose standing is unknown by then counts as closed; NaN before the first check. */
     beginAt: NaN,
-    /** The application has not been notified of the change yet. */
+    /** There is a change of which the application was not notified yet. */
     changed: false,
     rules,
     counters: {
       malformed: 0,
-      /** Acts that came after their slot had been settled. */
+      /** Acts that came after their slot was settled. */
       late: 0,
-      /** Slots that were folded again because of late acts. */
+      /** Slots folded again because of late acts. */
       again: 0,
       /** Worlds taken from another member. */
       adopted: 0,
-      /** Events that a rule of the slots forbids. */
+      /** Events and messages that were not accepted. */
       refused: 0,
       /** Slots whose rule threw. */
       failed: 0,

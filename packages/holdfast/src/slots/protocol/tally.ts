@@ -1,12 +1,12 @@
 /**
- * Which acts are in the settled world, member by member. Ids rise with the slots, so when an act is
- * settled, earlier acts of the same member that are not settled will never be.
+ * Tallies: the acts of each member in the settled world. Ids rise with the slots, so once an act is
+ * settled, the same member's earlier acts that are not settled never will be.
  */
 
 import type { PeerId } from '../../machine.ts'
 import { GAPS_MAX, type SlotEvent, type Slots, TALLIES_MAX, type Tally } from './state.ts'
 
-/** Notes that an event is settled. A forged id harms nobody else. */
+/** Marks an event as settled. A forged id harms only its sender. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
   const known = slots.tallies.get(inc) ?? { upTo: 0, gaps: [] }
   if (id > known.upTo) {
@@ -29,14 +29,14 @@ function without({ from, to }: Gap, id: number): Gap[] {
   return parts.filter((part) => part.from <= part.to)
 }
 
-// Forgets a tally of a member that is not here any more.
+// Forgets the tally of one departed member.
 function forgetOne(slots: Slots): void {
   for (const inc of slots.tallies.keys()) {
     if (!slots.here.has(inc)) return void slots.tallies.delete(inc)
   }
 }
 
-/** Own acts up to a slot that the settled world has left out; each is returned only once. */
+/** Own acts up to a slot that are not in the settled world; each is returned only once. */
 export function takeDiscarded(slots: Slots, upTo: number): SlotEvent[] {
   const end = Math.min(upTo, slots.base)
   const known = slots.unsure.filter(({ slot }) => slot <= end)
@@ -54,22 +54,22 @@ export function isSettled({ tallies }: Slots, inc: PeerId, id: number): boolean 
   )
 }
 
-// From a lost session the next one takes our world, which goes on if nobody has one there, and our
-// own acts that were not agreed on. Each of these acts either counts in the world that we have
-// there, or is reported as discarded.
+// The next session takes over our world of a lost one, which continues if nobody there has a world,
+// and our own acts that were not agreed on. Each of these acts either counts in the next session's
+// world, or is reported as discarded.
 //
-// Another member of the lost session may have these acts in its world, and that may be the world
-// that goes on. So tallies of folded acts go along, under names that no member of the next session
-// has, because members' numbers hold within one session only.
+// Another member's world of the lost session may contain these acts, and may be the one that
+// continues. So tallies of folded acts are carried over too. They are renamed, because members'
+// numbers are unique only within a session.
 
-/** A slot before all of the next session: its first agreement decides on these acts. */
+/** A slot before the next session: its first agreement decides on the carried acts. */
 const BEFORE = -1
 /** Members' numbers are below this. */
 const NAMES: number = 2 ** 32
-/** Sessions are distinguished by so many numbers. */
+/** How many sessions the new names distinguish. */
 const SESSIONS: number = 2 ** 20
 
-/** What the next session keeps; `slots` is the state of the session that is lost. */
+/** The state that the next session takes over; `slots` is that of the lost session. */
 export function carryOver(
   slots: Slots,
 ): Pick<Slots, 'worlds' | 'validWorlds' | 'tallies' | 'unsure'> {
@@ -80,7 +80,7 @@ export function carryOver(
   return { worlds, validWorlds: worlds.length, tallies: folded(slots), unsure }
 }
 
-// The tallies of the world that goes on. Acts left over from an even earlier session are agreed on.
+// The tallies of the world that continues. Those of earlier sessions stay only for unsure acts.
 function folded(slots: Slots): Map<PeerId, Tally> {
   const last = slots.base + slots.validWorlds - 1
   const numbers = [...slots.bySlot.keys()].filter((number) => number <= last)

@@ -1,10 +1,10 @@
 /**
- * Worlds that members send each other: to a newcomer, and to a member that got too much too late.
+ * World transfer: to a newcomer, and to a member that received acts too late.
  *
- *     INQUIRY   ->   WORLD{slot, world, which acts it has, open events}
+ *     INQUIRY   ->   WORLD{slot, world, tallies of its acts, open events}
  *
- * This is the state inquiry of the paper (M5, M6) between whole worlds: a member that takes a world
- * has from then on what the sender has, and knows which acts of its own are not in it.
+ * This is the paper's state inquiry (M5, M6) for whole worlds: a member that adopts a world has the
+ * same state as the sender, and knows which of its own acts are not in it.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -27,14 +27,14 @@ import {
   TALLIES_MAX,
 } from './state.ts'
 
-/** An inquiry without an answer is made again after this. */
+/** An unanswered inquiry is repeated after this. */
 export const ASK_AGAIN_MS: Millis = 600
-/** A member is sent the world no more often than this. */
+/** Least time between two worlds sent to one member. */
 export const ANSWER_AGAIN_MS: Millis = 300
-/** A world may be so long on its way; an older one would take too long to fold. */
+/** Highest age of a received world; an older one would take too long to fold. */
 export const WORLD_AGE_MS: Millis = 30_000
 
-/** Makes an event with all that is derived from it. @returns null if the game cannot decode it */
+/** Makes an event from its wire form. @returns null if the game cannot decode it */
 export function eventOf(game: Game, sent: WireEvent, direct: boolean): SlotEvent | null {
   const act = sent.gone > 0 ? null : game.decode(sent.body)
   if (act === undefined || sent.body.length > ACT_BYTES_MAX) return null
@@ -42,7 +42,7 @@ export function eventOf(game: Game, sent: WireEvent, direct: boolean): SlotEvent
   return { inc, player, id, slot, body, act, gone, mark: markOf(sent), direct, held: [] }
 }
 
-/** Asks a member for its world, unless one was asked a moment ago. */
+/** Requests a member's world, at most once per ASK_AGAIN_MS. */
 export function requestWorld(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void {
   if (!slots.rules.mayAsk(slots, now)) return
   slots.asked = to
@@ -50,7 +50,7 @@ export function requestWorld(slots: Slots, now: Millis, to: PeerId, out: SlotsOu
   out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
 }
 
-/** The answer to an inquiry. Events that do not fit come in frames, gaps not at all. */
+/** The answer to an inquiry. Events that do not fit follow in frames; gaps are dropped. */
 export function encodeWorld(slots: Slots): Uint8Array {
   const whole = encode(slotsLayout, worldOf(slots, 1))
   if (whole.length < MESSAGE_MAX) return whole
@@ -76,7 +76,7 @@ function worldOf(slots: Slots, share: number): WorldMessage {
 }
 
 /**
- * Takes another member's world for ours, in slot `at`. The message is hostile.
+ * Adopts another member's world, in slot `at`. The message is hostile.
  *
  * @returns false for an invalid message
  */
@@ -84,7 +84,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   const { slot } = message
   const read = readWorld(message.text)
   if (!read || !isRecent(slots, slot, at)) return false
-  // Open events stay: they were sent to the others, or are on their way.
+  // Keeps open events: the others have them, or they are in flight.
   const open = [...slots.bySlot].filter(([number]) => number > slot)
   slots.bySlot.clear()
   slots.settled.clear()
@@ -92,7 +92,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
   settle(slots, slot, read, message.acts)
   slots.acted = Math.max(slots.acted, slot)
-  // A clock behind the sender's catches up; nothing is folded twice meanwhile.
+  // If our clock is behind the sender's, it catches up; no slot is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const [, { events }] of open) for (const event of events.values()) insert(slots, event)
   for (const sent of message.events) {
@@ -106,7 +106,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   return true
 }
 
-// Fails also for a world that is nested too deep to be folded.
+// Also fails for a world nested too deep to fold.
 function readWorld(text: string): Sealed | null {
   try {
     return seal(JSON.parse(text))
@@ -115,7 +115,7 @@ function readWorld(text: string): Sealed | null {
   }
 }
 
-// The world must be recent, because all slots from its own to the one under way are folded.
+// A world must be recent, because all slots from its own to the current one must be folded.
 function isRecent({ ms, horizon }: Slots, slot: number, at: number): boolean {
   const age = Math.max(LEAP_SLOTS, Math.ceil(WORLD_AGE_MS / ms)) + horizon
   return slot >= at - age && slot <= at + AHEAD_SLOTS
