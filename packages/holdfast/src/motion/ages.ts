@@ -51,7 +51,7 @@ export interface AgeFigures {
   readonly recent: readonly AgeSample[]
 }
 
-/** No samples. */
+/** Creates the stages without samples. */
 export function create(): Ages {
   const ring = (): Ring => ({
     count: 0,

@@ -105,7 +105,7 @@ const news = message({
 /** Events for the application. */
 export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
-/** An empty table. */
+/** Creates an empty table. */
 export function create() {
   return {
     me: 0 as PeerId,

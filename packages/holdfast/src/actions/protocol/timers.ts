@@ -44,7 +44,7 @@ export interface TimersDue {
   ids: number[]
 }
 
-/** No timers. */
+/** Creates the schedule without timers. */
 export function create() {
   return {
     /** Session time minus our clock; NaN while session time is unknown. */
@@ -134,7 +134,7 @@ export function set(context: TimerContext, ms: unknown, name: unknown, args: unk
   }
   const { rows, now } = context
   if (Number.isNaN(now)) {
-    throw new HoldfastError('not-ready', 'what time it is in the session is not known yet')
+    throw new HoldfastError('not-ready', 'session time is not known yet')
   }
   const count = startingWith(rows, PREFIX).length
   if (count >= TIMERS_MAX) {

@@ -52,7 +52,7 @@ function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array, out: Pa
   else rpc.counters.malformed++
 }
 
-// In a star members accept messages only from the primary, and trust it to name the sender (B9).
+// In a star the other members accept messages only from the primary, which names the sender (B9).
 function receiveMessage(
   rpc: Rpc,
   now: Millis,

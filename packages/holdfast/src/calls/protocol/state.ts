@@ -52,7 +52,7 @@ export type RpcEvent =
 /** The sink of calls. */
 export type RpcOut = PartOut<RpcEvent>
 
-/** No calls yet. */
+/** Creates the state without calls. */
 export function create() {
   return {
     me: 0 as PeerId,

@@ -1,9 +1,8 @@
 /**
  * The rules by which a member accepts entries and updates of objects. They are the whole protocol:
  *
- *   A1  an entry of a living object counts if its version is newer than ours; every version of an
- *       unknown object is newer, so a MIGRATE creates it, and an old CREATE changes nothing
- *       (B41-B48)
+ *   A1  an entry of a living object counts if its version is newer than ours; any version of an
+ *       unknown object is, so a MIGRATE creates it, and an old CREATE changes nothing (B41-B48)
  *   A2  a tombstone counts if its version is ours or newer
  *   A3  an update counts if its version is ours and its oseq is newer (B21, B22, B50)
  *
@@ -132,8 +131,7 @@ export function isAuthorized(
   if (!leads(objects)) return true
   const order = known ? compare(entry.version, known.version) : 1
   if (order < 0) return true
-  // We may know the version, but not the owner, of an object that was hidden from us before we led
-  // (T76).
+  // We may know the version, but not the owner, of an object hidden before we led (T76).
   if (order === 0 && known!.owner !== 0) return known!.owner === from
   if (isGranted(objects, entry.key, entry.version, from)) return true
   return objects.rules.isFromEarlierTerm(objects, now, entry.version)

@@ -80,9 +80,7 @@ export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean
   )
 }
 
-/**
- * Position of the update after an object's; -1 if it may not follow. @param madeAt  the last stamp
- */
+/** Position of the update after an object's; -1 if it may not follow the stamp `madeAt`. */
 export function indexAfter(
   { places, updates }: SharedFrame,
   index: number,

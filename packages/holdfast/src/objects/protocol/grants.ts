@@ -339,7 +339,7 @@ function decideTake(context: Context, asked: PendingRequest, replica: Replica): 
   if (asked.to !== from) return void objects.counters.ignored++
   const { take: policy } = types[replica.type]!
   const before = objects.openAsks.get(key)
-  // The member asked twice: its grant is on the way, or the owner is being asked.
+  // The member asked again: its grant is in flight, or the owner is being asked.
   if (objects.grants.get(key)?.at(-1)?.to === from) return
   if (before?.by === from && before.request === request) return
   const { owner } = replica

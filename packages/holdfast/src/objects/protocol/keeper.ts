@@ -5,8 +5,7 @@
  *     whole    an entry for each object, as in TELL, with types numbered among the kept
  *     changes  the same for each changed object; a tombstone for each destroyed one
  *
- * The member that opens the room owns them all; players who return in time get theirs back
- * (unowned.ts).
+ * The member that opens the room owns all; players who return in time get theirs back (unowned.ts).
  */
 
 import { createReader, createWriter, finish, isDone, reset } from '../../wire/bytes.ts'
@@ -96,7 +95,7 @@ function entryOf(
   return { ...replica, type, former: playerOf(objects, replica) }
 }
 
-// The player who owns the object, in whichever incarnation.
+// The player who owns the object, in any incarnation.
 function playerOf({ here }: Objects, { owner, former }: Replica): number {
   return former || (here.get(owner) ?? 0)
 }

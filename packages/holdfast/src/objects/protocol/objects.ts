@@ -44,7 +44,7 @@ const MEASURE_EVERY_MS: Millis = 200
 // With more objects than this, each is measured less often.
 const MEASURED_OFTEN = 20
 
-/** Creates an object of ours. @param madeAt  session time, or NaN */
+/** Creates one of our objects. @param madeAt  session time, or NaN */
 export function spawn(
   context: Context,
   type: number,
@@ -133,10 +133,7 @@ export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
   waitsForAll: () => true,
 })
 
-/**
- * Creates the state without objects. @param gatherMs  between two send ticks; GATHER_MS if not
- * given
- */
+/** Creates the state without objects. @param gatherMs  least time between two send ticks */
 export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
   return createState(gatherMs, rules)
 }

@@ -1,6 +1,4 @@
-/**
- * The objects as a part of a member: dispatches messages, views, links and timers.
- */
+/** The objects as a part of a member: dispatches messages, views, links and timers. */
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut } from '../../kind/protocol/part.ts'

@@ -1,9 +1,8 @@
 /**
  * Requests: how a member that is not the primary asks for objects and gets them.
  *
- *   A4  a GRANT counts only from our primary, and only if its version is newer than ours: then we
- *       own the object, with the newer of our state and that in the grant, and send everybody its
- *       entry
+ *   A4  a GRANT counts only from our primary, and only if its version is newer than ours; then we
+ *       own the object, keep the newer of our state and the grant's, and send everybody its entry
  *
  * A request is resent to a new primary. It is settled by a grant, a refusal, another owner, the
  * object's destruction, or a timeout of REQUEST_MS.

@@ -59,12 +59,11 @@ export type VisibilityRule =
 /** Whether a viewer sees one state of an object. */
 export type Sees = (viewer: PeerId, player: number) => boolean
 
-/** The types of a game, in their order there. */
+/** The types of a game, in the game's order. */
 export type Types = readonly TypeRules[]
 
 function createReplica(creator: PeerId, count: number, index: number, type: number) {
   return {
-    /** Creator and count in one number. */
     key: keyOf(creator, count),
     creator,
     count,
@@ -89,7 +88,7 @@ function createReplica(creator: PeerId, count: number, index: number, type: numb
     fields: [] as Quantised,
     /** The oseq of the last change of each field. */
     changedAt: [] as number[],
-    /** When this state was made, in session time; NaN if that is not known. */
+    /** When this state was made, in session time; NaN if unknown. */
     madeAt: NaN,
     /** The state's age at each stage that it has passed; null if it is not measured. */
     ages: null as readonly Millis[] | null,
@@ -180,7 +179,6 @@ export interface IncomingAsk {
   request: number
   /** Our application's answer; null while there is none. */
   answer: 'yes' | 'no' | null
-  /** Whether the answer was sent to the primary. */
   sent: boolean
 }
 
@@ -312,7 +310,7 @@ export interface ObjectsRules {
   waitsForAll(): boolean
 }
 
-/** Creates the state without objects. @param gatherMs  between two send ticks */
+/** Creates the state without objects. @param gatherMs  least time between two send ticks */
 export function createState(gatherMs: Millis, rules: ObjectsRules) {
   return {
     me: 0,
@@ -322,10 +320,10 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     reportedIn: 0,
     /** How often we began to follow a primary; each then sends us all that we may see. */
     followCount: 0,
-    /** As primary: the epoch in which we became it, and when. */
+    /** As primary: the first epoch of our term, and when the term began. */
     term: { from: 0, at: 0 },
     mesh: false,
-    /** Session time minus our clock; NaN while it is not known. */
+    /** Session time minus our clock; NaN while unknown. */
     offset: NaN,
     replicas: new Map<number, Replica>(),
     /** The key at each index; -1 for a free one. */
@@ -402,7 +400,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     transferred: new Set<number>(),
     /** The objects that the room persists. */
     kept: {
-      /** One of them changed since `changesOf`. */
+      /** Whether one changed since the last `changesOf`. */
       hasChanges: false,
       /** The version, oseq and player last written of each, by key. */
       written: new Map<number, string>(),

@@ -155,9 +155,7 @@ function subscriberOf(objects: Objects, peer: PeerId): Subscriber {
   return subscriber
 }
 
-/**
- * Follows a new primary, and sends it our objects and open requests.
- */
+/** Follows a new primary, and sends it our objects and open requests. */
 export function follow(context: Context): void {
   const { objects } = context
   const { primary } = objects
@@ -285,8 +283,7 @@ function sendAllAgain(context: Context): void {
   resendRequests(context)
 }
 
-// Reports the objects of departed members, including those hidden from us, in their last known
-// state.
+// Reports departed members' objects, including those hidden from us, in their last known state.
 function reportUnowned(context: Context): void {
   const { here, rules } = context.objects
   report(context, ({ owner, dead }) => {

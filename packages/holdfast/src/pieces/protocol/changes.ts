@@ -30,7 +30,7 @@ const GONE = 2
 const DRAWS = 3
 const SNAPSHOT = 4
 const TOLD = 5
-/** The longest seed. */
+/** Most bytes of a seed. */
 export const SEED_MAX = 64
 // One buffer for all calls, which never overlap.
 const scratch: ByteWriter = createWriter(1_024)
@@ -61,7 +61,6 @@ function rowWritten(at: number): Uint8Array {
   return change
 }
 
-// The change that removes a piece.
 function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   const writer = begin(GONE)
   writeVarint(writer, id)

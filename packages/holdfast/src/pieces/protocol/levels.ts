@@ -41,7 +41,7 @@ const LOWEST: string = `A${'0'.repeat(26)}`
 export function isLevel(text: string): boolean {
   if (!LEVEL.test(text) || text === LOWEST) return false
   const head = text.charCodeAt(0)
-  // a to z have 1 to 26 digits behind them, Z to A likewise.
+  // The heads a to z precede 1 to 26 digits, and so do Z to A.
   const whole = head >= 97 ? head - 95 : head >= 65 ? 92 - head : Infinity
   return text.length === whole || (text.length > whole && !text.endsWith('0'))
 }

@@ -151,7 +151,7 @@ export interface PiecesRules {
   hides(rules: PieceRules, row: Row, player: number): number
 }
 
-/** No pieces. */
+/** Creates the state without pieces. */
 export function createState(seed: Uint8Array, rules: PiecesRules) {
   return {
     me: 0 as PeerId,
@@ -160,7 +160,6 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
     epoch: 0,
     /** The committed state, at primary and backup. */
     committed: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, lostRanges: [] } as Committed,
-    /** The published state. */
     published: new Map<number, Row>(),
     /** The newest generation processed, over all pieces (O12, O13). */
     processed: 0,

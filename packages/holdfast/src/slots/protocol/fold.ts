@@ -165,16 +165,13 @@ function survivesJson(value: unknown): boolean {
   return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
 }
 
-// A Map is `{}` as JSON: a member that takes the world would have another.
+// A Map is `{}` in JSON, so a member that adopts the world would have another one.
 function isRecord(value: object): boolean {
   const kind: unknown = Object.getPrototypeOf(value)
   return kind === null || kind === Object.prototype
 }
 
-/**
- * Makes a world the base, from which later slots are folded. @param acts  sum of the marks of the
- * acts in it
- */
+/** Makes a world the base of later slots. @param acts  the sum of the marks of its acts */
 export function settle(slots: Slots, base: number, world: Sealed, acts: number): void {
   slots.base = base
   slots.worlds = [world]

@@ -1,6 +1,4 @@
-/**
- * Slots as a part of a member: dispatches frames, messages, views, links and timers.
- */
+/** Slots as a part of a member: dispatches frames, messages, views, links and timers. */
 
 import { mayPlay, type Millis, type PeerId, RIGHTS } from '../../machine.ts'
 import type { Part, PartView } from '../../kind/protocol/part.ts'
