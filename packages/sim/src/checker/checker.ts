@@ -4,9 +4,9 @@
  * From the first state each enabled action is applied to a copy; a new state joins the next ring. A
  * hash identifies a state (hash.ts describes what that may miss), so memory holds 53 bits, a parent
  * and an ordinal per state, and whole states only for two rings (rings.ts). Rings come in order of
- * distance, so the first violation of an `always` has a shortest trace. Walking the parents back and
- * replaying the ordinals finds the trace, so a model must offer the same actions for the same state
- * each time.
+ * distance, so the first violation of an `always` has a shortest trace. Walking the parents back
+ * and replaying the ordinals finds the trace, so a model must offer the same actions for the same
+ * state each time.
  *
  * Three kinds of claims:
  *   always     holds in every state (also: nothing throws, and a state holds plain data only)
