@@ -254,8 +254,34 @@ export function arrive(
 
 /** The oldest request of a process reaches the hub. */
 export function reachHub(tables: Tables, scene: Scene, from: number): void {
-  const { place, members, directories } = tables
+  const { place } = tables
   const number = shift(tables, scene, place.toHub + from)
+  const done = applyRequest(tables, scene, from, number)
+  if (interned.valueOf(tables.requests, number).kind === 'change' && !done) {
+    tellRegister(tables, scene, from)
+  }
+}
+
+/** Whether a request on a stream that broke is still under way. */
+export function hasLate({ place, scope }: Tables, scene: Scene, from: number): boolean {
+  return scope.late === true && scene[place.late + from] !== queues.EMPTY
+}
+
+/**
+ * The oldest request on a stream that broke reaches the hub, which answers nobody, and takes only a
+ * drop from such a stream.
+ */
+export function reachLate(tables: Tables, scene: Scene, from: number): void {
+  const number = shift(tables, scene, tables.place.late + from)
+  const request = interned.valueOf(tables.requests, number)
+  if (request.kind !== 'change') return
+  if (request.why !== 'drop' && tables.scope.bug !== 'late-add') return
+  applyRequest(tables, scene, from, number)
+}
+
+// The hub takes a request. @returns whether it changed the register, which all members hear then
+function applyRequest(tables: Tables, scene: Scene, from: number, number: number): boolean {
+  const { place, members, directories } = tables
   const request = interned.valueOf(tables.requests, number)
   const { me } = faceOf(tables, scene, from)
   const before = scene[place.directory]!
@@ -268,12 +294,11 @@ export function reachHub(tables: Tables, scene: Scene, from: number): void {
     known = memo.keep(tables.changes, before, key, after)
   }
   scene[place.directory] = known.directory
-  if (request.kind !== 'change') return
-  if (known.done) {
-    const { primary } = registered(tables, scene)
-    see(tables, scene, interned.numberOf(tables.news, { kind: 'primary', primary }))
-    for (let i = 0; i < members; i++) tellRegister(tables, scene, i)
-  } else tellRegister(tables, scene, from)
+  if (request.kind !== 'change' || !known.done) return false
+  const { primary } = registered(tables, scene)
+  see(tables, scene, interned.numberOf(tables.news, { kind: 'primary', primary }))
+  for (let i = 0; i < members; i++) tellRegister(tables, scene, i)
+  return true
 }
 
 // More than members have numbers in a scope.
@@ -359,6 +384,7 @@ export function hearHub(tables: Tables, scene: Scene, i: number): void {
 export function breakHub(tables: Tables, scene: Scene, i: number): void {
   const { place } = tables
   spend(tables, scene, 'breaks')
+  if (tables.scope.late) scene[place.late + i] = scene[place.toHub + i]!
   scene[place.toHub + i] = queues.EMPTY
   scene[place.fromHub + i] = queues.EMPTY
   act(tables, scene, i, inputOf(tables, { kind: 'hub', up: false }))

@@ -167,6 +167,15 @@ export const GOOD: Record<string, GoodScope> = {
     states: 173_000,
     deep: false,
   },
+  'refused-late': {
+    says: 'a refusal on a new stream, with requests of the old one still on their way',
+    scope: {
+      name: 'refused-late',
+      ...{ ...TWO, operations: 1, suspicions: 1, handovers: 1, refusals: 1, breaks: 1, late: true },
+    },
+    states: 234_000,
+    deep: false,
+  },
   veto: {
     says: 'a backup that is told that its primary lives, suspects it again, and takes over',
     scope: { name: 'veto', ...TWO, offers: 1, suspicions: 3, vetoes: 2, crashes: 1 },
@@ -386,6 +395,18 @@ export const MUTANTS: Record<string, SessionMutant> = {
     violates: [
       ['commit.hidden', 9],
       ['commit.kept', 11],
+    ],
+  },
+  'late-add': {
+    says: 'the hub takes a backup from a stream that the primary gave up',
+    scope: {
+      name: 'late-add',
+      ...{ ...TWO, operations: 1, suspicions: 1, refusals: 1, breaks: 1, late: true },
+      bug: 'late-add',
+    },
+    violates: [
+      ['commit.hidden', 11],
+      ['commit.kept', 15],
     ],
   },
   'older-refusal': {

@@ -82,7 +82,9 @@ export interface Scope extends Partial<Budgets> {
   start?: { primary: PeerId; backup: PeerId }
   kick?: Kick
   vote?: Votes
-  bug?: SessionBug | 'keep-identity'
+  bug?: SessionBug | 'keep-identity' | 'late-add'
+  /** Whether requests on a stream that broke may reach the hub behind those on the next one. */
+  late?: boolean
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
 }
@@ -174,7 +176,9 @@ export interface Face {
 export interface Tables {
   scope: Scope
   members: number
-  place: Places<'directory' | 'up' | 'left' | 'seen' | 'process' | 'toHub' | 'fromHub' | 'link'>
+  place: Places<
+    'directory' | 'up' | 'left' | 'seen' | 'process' | 'toHub' | 'fromHub' | 'link' | 'late'
+  >
   processes: interned.Interned<Process>
   /** By process. */
   faces: Face[]
@@ -208,10 +212,11 @@ export function createTables(scope: Scope): Tables {
   const { members } = scope
   const single = { directory: 1, up: 1, left: 1, seen: 1 }
   const each = { process: members, toHub: members, fromHub: members, link: members * members }
+  const late = scope.late ? members : 0
   return {
     scope,
     members,
-    place: placesOf({ ...single, ...each }),
+    place: placesOf({ ...single, ...each, late }),
     processes: interned.create(),
     faces: [],
     inputs: interned.create(),
@@ -276,7 +281,7 @@ export function nothing(): Passed {
 
 /** The bug in the rules of the shipped machine, if any. */
 export function bugOf({ bug }: Scope): SessionBug | null {
-  return bug === undefined || bug === 'keep-identity' ? null : bug
+  return bug === undefined || bug === 'keep-identity' || bug === 'late-add' ? null : bug
 }
 
 /** Keeps a process, which is not changed from now on. */

@@ -29,11 +29,13 @@ import {
   breakHub,
   crash,
   doing,
+  hasLate,
   hearHub,
   mayRefuse,
   mayVeto,
   push,
   reachHub,
+  reachLate,
   refuse,
   relink,
   restart,
@@ -100,6 +102,7 @@ interface Network {
   hub: Step[]
   vetoes: Step[]
   refusals: Step[]
+  late: Step[]
   fromHub: Step[]
   links: { arrives: Step; doubled: Step; lost: Step }[]
   restarts: Step[]
@@ -129,6 +132,11 @@ function networkOf(tables: Tables): Network {
       label: (scene) => `the hub refuses what ${name(scene, i)} asks for`,
       environment: true,
       next: (scene) => refuse(tables, scene, i),
+    })),
+    late: each((i) => ({
+      label: (scene) => `the hub hears ${name(scene, i)} on its old stream`,
+      environment: true,
+      next: (scene) => reachLate(tables, scene, i),
     })),
     fromHub: each((i) => ({
       label: (scene) => `${name(scene, i)} hears the register`,
@@ -194,6 +202,7 @@ function arrivals(tables: Tables, network: Network, scene: Scene, to: number, st
     if (vetoes > 0 && mayVeto(tables, scene, to)) steps.push(network.vetoes[to]!)
     if (refusals > 0 && mayRefuse(tables, scene, to)) steps.push(network.refusals[to]!)
   }
+  if (hasLate(tables, scene, to)) steps.push(network.late[to]!)
   if (!isUp(tables, scene, to)) return
   if (scene[place.fromHub + to] !== queues.EMPTY) steps.push(network.fromHub[to]!)
   for (let from = 0; from < members; from++) {

@@ -208,6 +208,15 @@ test('N-1: whom the register does not take as backup is removed, and what waited
   expect(nextCandidate(withWatches(crew.session(1), []), 5_000)).toBe(3)
 })
 
+test('N-1: whom the register does not take as backup is not asked again for two seconds', () => {
+  const crew = new Crew(2)
+  crew.give(1, { kind: 'offer', peer: 2 })
+  crew.deliver()
+  refuse(crew, 1)
+  const session = withWatches(crew.session(1), [])
+  expect([1_999, 2_000].map((now) => nextCandidate(session, now))).toEqual([0, 2])
+})
+
 test('N-1: whom the register does not take as primary is dropped, and the primary serves on', () => {
   const crew = new Crew(3)
   crew.backUp()

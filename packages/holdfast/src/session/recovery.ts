@@ -92,14 +92,6 @@ export function isLeft(
   return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 
-/** The register refused our newest request, so nothing of ours is under way. */
-export function onRefused(turn: Turn, request: number): void {
-  const { session } = turn
-  const { server } = session
-  if (server.role !== 'recovering' || server.attempt.request !== request) return
-  become(turn, 'refused', { ...blank(), incoming: null })
-}
-
 /** The register names us: asks the survivors for what they know. */
 export function gather(
   turn: Turn,

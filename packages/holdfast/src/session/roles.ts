@@ -201,13 +201,20 @@ function addBackup(turn: Turn, { lead, candidate: backup, epoch, log }: ServerAs
 
 /** Asks the register to drop the backup. @param why  not null to also remove it as a member */
 export function dropBackup(turn: Turn, why: LeaveReason | null = null): void {
-  const { session, now } = turn
-  const { server } = session
+  const { server } = turn.session
   if (server.role === 'adding' || server.role === 'dropping') server.removeAfterDrop ??= why
-  if (server.role !== 'backedup') return
-  const { lead, backup, epoch } = server
+  if (server.role === 'backedup') startDrop(turn, 'fails', server, why)
+}
+
+function startDrop(
+  turn: Turn,
+  cause: 'fails' | 'keeps',
+  { lead, backup, epoch }: ServerAs<'backedup' | 'handing'>,
+  removeAfterDrop: LeaveReason | null,
+): void {
+  const { session, now } = turn
   const asked = attempt(now, epoch, { why: 'drop', primary: session.me, backup: 0 })
-  become(turn, 'fails', { lead, backup, attempt: asked, removeAfterDrop: why })
+  become(turn, cause, { lead, backup, attempt: asked, removeAfterDrop })
   session.rules.seek(turn)
 }
 
@@ -301,8 +308,9 @@ function onNamedPrimary(turn: Turn, register: Register): void {
       if (register.backup === server.backup) onAdded(turn, server, register.epoch)
       return
     case 'dropping':
-      if (register.backup === 0) onDropped(turn, server, register.epoch)
-      return
+      if (register.backup !== 0) return
+      leases.renew(server.lead.lease, server.attempt.sentAt)
+      return goOnAlone(turn, 'dropped', server, register.epoch)
     default:
       // Nobody asked for this.
       return
@@ -326,40 +334,35 @@ function onAdded(
 }
 
 /**
- * The register refused our newest request and is unchanged, so nothing is under way: the member
- * that we proposed has announced its end. Refusals of older requests are ignored.
+ * The register refused our newest request, so nothing of ours is under way. Unless the register
+ * moved on, whoever we proposed said goodbye. Refusals of older requests are ignored.
  */
 export function onRefused(turn: Turn, request: number, { epoch: known }: Register): void {
   const { session, now } = turn
   const { server } = session
   if (!is(session, 'asks') || !session.rules.isAnswered(session.server.attempt, request)) return
+  if (server.role === 'recovering') return become(turn, 'refused', { ...blank(), incoming: null })
   if (known !== server.epoch) return
   if (server.role === 'adding') {
-    const { lead: own, backup, removeAfterDrop: why } = server
-    own.passedOver.set(backup, now + REFUSED_MS)
-    server.log.unackedSince = Infinity
-    become(turn, 'declined', nobodyBeside(own, now))
-    if (why && session.server.durable.members.has(backup)) dismiss(turn, backup, why)
+    server.lead.passedOver.set(server.backup, now + REFUSED_MS)
+    goOnAlone(turn, 'declined', server, server.epoch)
   } else if (server.role === 'handing') {
-    const { lead: own, backup, epoch } = server
-    const asked = attempt(now, epoch, { why: 'drop', primary: session.me, backup: 0 })
-    become(turn, 'keeps', { lead: own, backup, attempt: asked, removeAfterDrop: null })
-    session.rules.seek(turn)
+    startDrop(turn, 'keeps', server, null)
   }
 }
 
-function onDropped(
+// Without a backup all that was held leaves, and whoever was to be removed after it is removed.
+function goOnAlone(
   turn: Turn,
-  { lead: own, backup: inc, attempt: asked, removeAfterDrop: why }: ServerAs<'dropping'>,
+  cause: 'declined' | 'dropped',
+  { lead: own, backup, removeAfterDrop: why }: ServerAs<'adding' | 'dropping'>,
   epoch: number,
 ): void {
   const { session, now, out } = turn
-  leases.renew(own.lease, asked.sentAt)
   session.server.log.unackedSince = Infinity
-  become(turn, 'dropped', { ...nobodyBeside(own, now), epoch })
+  become(turn, cause, { ...nobodyBeside(own, now), epoch })
   broadcastView(session, out)
-  if (!why || !session.server.durable.members.has(inc)) return
-  dismiss(turn, inc, why)
+  if (why && session.server.durable.members.has(backup)) dismiss(turn, backup, why)
 }
 
 /**

@@ -134,10 +134,7 @@ export function receiveFromHub(turn: Turn, message: FromHub): void {
       keepCertificate(session, message)
       roles.adopt(turn, message.register)
       if (message.ok) server.onChanged(session, message.request)
-      else {
-        recovery.onRefused(turn, message.request)
-        roles.onRefused(turn, message.request, message.register)
-      }
+      else roles.onRefused(turn, message.request, message.register)
       return
     case 'attached':
       for (const [peer, seen] of session.detectors) seen.gone = !message.present.includes(peer)
