@@ -80,8 +80,14 @@ export function entered(stacks: readonly Observed[]): string[] {
   return [...new Set(stacks.flatMap(modulesOf))]
 }
 
-/** Files of all stacks of one path, in the order in which they are first entered. */
-export function filesOf(stacks: readonly Observed[]): string[] {
+/** Each stack of a path by its modules, and how many modules and files the path enters. */
+export function summaryOf(path: string, stacks: readonly Observed[]): string {
+  const count = `${entered(stacks).length} modules, ${filesOf(stacks).length} files`
+  const lines = stacks.map((stack) => `  ${stack.at}: ${modulesOf(stack).join(' > ')}`)
+  return [`${path}: ${count}`, ...lines].join('\n')
+}
+
+function filesOf(stacks: readonly Observed[]): string[] {
   const files = new Set(stacks.flatMap(({ frames }) => frames.map(({ file }) => file)))
   // A frame that only names its module.
   files.delete('')
