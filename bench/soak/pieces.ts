@@ -1,4 +1,4 @@
-/** Tables of cards among people who stay away: draws, wrested holds, and who is told of them. */
+/** Card tables with players who stay away: draws, holds taken by force, and their reports. */
 
 import { runTabletop, type TabletopReport } from '../../proof/tabletops.ts'
 import { type BenchReport, ofClaims } from '../report.ts'

@@ -106,11 +106,12 @@ const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
 export type ChangeReason = ValueOf<typeof why>
 
-/** Layout of how a primary of a kept room acknowledges. */
+/** Layout of an AckPolicy. */
 export const acks = word(['free', 'strict', 'relayed'])
 /**
- * What a primary of a stored room acknowledges. `free`: without waiting for the hub; `strict`: only
- * what the hub has on disk; `relayed`: what its backup has, which it reaches only through the hub.
+ * When the primary of a stored room acknowledges an operation. `free`: without waiting for the hub;
+ * `strict`: once the hub has it on disk; `relayed`: once the backup has it, which the primary
+ * reaches only through the hub.
  */
 export type AckPolicy = ValueOf<typeof acks>
 

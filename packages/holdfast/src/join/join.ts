@@ -84,8 +84,8 @@ export interface JoinOptions {
    */
   objectsPerPlayer?: number
   /**
-   * Who may join, if this call creates the session: everybody (`open`, default), or players
-   * invited by one there (`invite`: see `session.invite`). A hub may also require tickets.
+   * Admission to the session that this call creates: `open` (default) admits everybody, `invite`
+   * players whom a player there invited (see `session.invite`). A hub may also require tickets.
    */
   entry?: 'open' | 'invite'
   /**
@@ -111,8 +111,9 @@ export interface JoinOptions {
    */
   listed?: boolean
   /**
-   * Who may expel players beside hosts, if this call creates the session: its creator (`founder`,
-   * default), more than half of the players (`vote`), or nobody (`hosts`).
+   * Expulsion in the session that this call creates. Hosts may always expel players; besides them
+   * the creator may (`founder`, default), more than half of the players (`vote`), or nobody
+   * (`hosts`).
    */
   expellers?: Expellers
   /**
@@ -122,9 +123,9 @@ export interface JoinOptions {
    */
   operationsPerSecond?: number
   /**
-   * Who has links, if this call creates the session. `star` (default): each member to primary and
-   * backup, and the primary forwards. `mesh`: each to all others, directly where both have
-   * addresses: fastest, at a cost that grows with the square of the members.
+   * Links of the session that this call creates. `star` (default): each member has links to primary
+   * and backup, and the primary forwards. `mesh`: each member has links to all others, directly
+   * where both have addresses: fastest, at a cost that grows with the square of the members.
    */
   topology?: Topology
   /**

@@ -43,7 +43,7 @@ export type KeepRoom = KeepTime | KeepOptions | false
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const
 const KEEP_DEFAULT: KeepTime = '10m'
 
-/** What decides whether a room can be kept. */
+/** The facts that decide whether a room can be stored. */
 interface Kept {
   /** Whether the game has secrets that the hub must not read. */
   readonly hides: boolean

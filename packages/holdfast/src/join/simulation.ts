@@ -4,8 +4,8 @@
  * A tick is an instant of session time, which also numbers it, so the next primary continues with
  * the tick that is due. The clocks of two primaries differ by some milliseconds. So a primary does
  * not step while its role moves to another, and the new one skips the tick that is just due: no
- * tick is stepped twice. A step's changes are as safe as any, so the next primary continues from
- * the state that all members see.
+ * tick is stepped twice. The changes of a step are committed like any other, so the next primary
+ * starts from the state that all members see.
  */
 
 import { badValue, type Millis } from '../machine.ts'

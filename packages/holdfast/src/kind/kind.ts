@@ -142,7 +142,7 @@ export interface OperationRequest {
   settle(outcome: Uint8Array): void
   /** Its outcome will never be known. @param why  a sentence */
   lost(why: string): void
-  /** It could not be sent. */
+  /** Called if the request could not be sent. */
   reject(error: Error): void
 }
 

@@ -25,9 +25,8 @@ export function logged(ciphers: Ciphers): Ciphers {
   }
 }
 
-// The package @noble/ciphers: pages have no other synchronous cipher.
-
-// It writes only to places aligned to whole words of their memory.
+// Pages have no synchronous cipher but the package @noble/ciphers, which writes only to buffers
+// aligned to 4 bytes.
 let scratch = new Uint8Array(2048)
 
 /** The ciphers of @noble/ciphers. */

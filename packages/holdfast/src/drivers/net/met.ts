@@ -38,7 +38,7 @@ export function metOtherScheme(url: string): Met {
     : wrong('the server there wants TLS: name it by https: or wss:')
 }
 
-/** What an error of Node or of package `ws` reveals; undefined for nothing. */
+/** Classifies an error of Node or of package `ws`; undefined for one that it does not know. */
 export function metByError(error: unknown, url: string): Met | undefined {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
   const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]
