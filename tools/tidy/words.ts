@@ -1,4 +1,4 @@
-/** What is written: names, docstrings, notes to oneself, skipped tests, words that stay at home. */
+/** Names, notes to oneself, skipped tests, and words that no reader of the repository knows. */
 
 import { complain, isTest, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
@@ -33,33 +33,6 @@ function named(node: Node): { name: string; start: number } | null {
     default:
       return null
   }
-}
-
-/** Exports of packages and proofs without a docstring. */
-export function docstrings(source: Source): Complaint[] {
-  if (!/^(packages|proof)\//.test(source.path) || isTest(source.path)) return []
-  if (source.program.type !== 'Program') return []
-  const complaints: Complaint[] = []
-  const own = new Map<string, Node>()
-  const told = new Set<string>()
-  for (const statement of source.program.body) {
-    for (const name of declares(statement)) own.set(name, statement)
-    if (statement.type !== 'ExportNamedDeclaration' || statement.source) continue
-    const exported = statement.declaration
-      ? declares(statement.declaration).map((name) => ({ name, at: statement as Node }))
-      : statement.specifiers.map(({ local }) => {
-          const name = local.type === 'Identifier' ? local.name : ''
-          return { name, at: own.get(name) ?? statement }
-        })
-    for (const { name, at } of exported) {
-      // Of several overloads the first speaks for all.
-      if (!told.has(name) && !hasDocstring(source, at.start)) {
-        complaints.push(complain(source, at.start, `exports ${name} without a docstring`))
-      }
-      told.add(name)
-    }
-  }
-  return complaints
 }
 
 /** The names that a statement declares. */

@@ -28,7 +28,6 @@ import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
-/** The kind of all actions. */
 export const actionsKind: Kind<'action'> = {
   word: 'action',
   channel: actions.ACTIONS_CHANNEL,
@@ -71,7 +70,6 @@ export function action<F extends Fields, Answer>(
   run: (table: GameTable, args: Readonly<StateOf<F>>, by: Actor) => NoInfer<Answer>,
   options: Required<AnswerOptions<Answer>>,
 ): ActionType<StateOf<F>, Answer>
-/** The same with any answer. */
 export function action<F extends Fields, Answer>(
   name: string,
   fields: F,
@@ -160,7 +158,6 @@ const NO_PIECES = {
 
 const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
 
-// The outcome of an action: its answer, or why there is none.
 function outcomeOf<Answer>(
   type: ActionType<never, Answer>,
   bytes: Uint8Array,
@@ -174,7 +171,6 @@ function outcomeOf<Answer>(
   return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)
 }
 
-/** Runs actions for the application, and shows the table that they write. */
 export class ActionsApi implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions

@@ -61,7 +61,6 @@ const CODES = {
 
 type AnyProcedure = ProcedureType<never, unknown>
 
-/** The calls of one session. */
 export class CallsApi implements Face {
   readonly #types: readonly AnyProcedure[]
   readonly #rpc: Rpc

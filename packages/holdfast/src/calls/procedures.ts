@@ -11,7 +11,6 @@ import type { Host, Kind, Opened } from '../kind/kind.ts'
 import type { Procedure, ProcedureType } from './calls.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 
-/** The kind of all procedures. */
 export const proceduresKind: Kind<'procedure'> = {
   word: 'procedure',
   channel: RPC_CHANNEL,
@@ -52,7 +51,6 @@ export function procedure<F extends Fields, Answer>(
   run: Procedure<Readonly<StateOf<F>>, NoInfer<Answer>> | null,
   options: Required<AnswerOptions<Answer>>,
 ): ProcedureType<StateOf<F>, Answer>
-/** The same with any answer. */
 export function procedure<F extends Fields, Answer>(
   name: string,
   fields: F,

@@ -10,7 +10,6 @@ import { bounded } from './author.ts'
 import { refused, unfit } from '../kind/outcomes.ts'
 import type { AnyPlan, OperationOutcome, PartEvents, PartHost } from './types.ts'
 
-/** A definition as its author gave it. */
 interface Given {
   readonly plan: AnyPlan
   readonly name: string
@@ -25,7 +24,6 @@ const NOBODY = Object.freeze<MemberInfo>({
   watches: false,
 })
 
-/** One custom part of a session. */
 export class CustomApi implements Face {
   readonly #given: Given
   readonly #state: machine.Custom

@@ -13,7 +13,6 @@ import type { AnyPlan, PartPlan, PartType } from './types.ts'
 /** The lowest and the highest channel of custom parts. */
 export const CHANNELS: readonly [number, number] = [64, 255]
 
-/** A definition with its plan. */
 interface CustomDefinition extends PartType {
   readonly text: string
   readonly plan: AnyPlan

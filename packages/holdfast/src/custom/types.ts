@@ -109,5 +109,4 @@ export interface PartPlan<Options, State, Face> {
   receive?(face: Face, from: MemberInfo, message: Uint8Array): void
 }
 
-/** A plan with any options, state and face. */
 export type AnyPlan = PartPlan<unknown, object, unknown>

@@ -52,7 +52,6 @@ export function placeOf<Type extends Definition>(given: readonly Type[], type: T
   throw notGiven(type)
 }
 
-/** The error for a definition that `join` was not given. */
 export function notGiven({ kind, name }: Definition): HoldfastError {
   return new HoldfastError('not-found', `the ${kind.word} "${name}" was not given to join`)
 }

@@ -51,7 +51,6 @@ export interface Kind<Word extends string = string> {
   readonly word: Word
   /** The channel of its part: 4 to 63 for ours, 64 to 255 for parts by others. It orders kinds. */
   readonly channel: number
-  /** Most definitions of this kind in a game. */
   readonly most: number
   /** Options of `join` that are for this kind. */
   readonly options?: readonly string[]
@@ -70,7 +69,6 @@ export interface Kind<Word extends string = string> {
   open(definitions: readonly Definition[], host: Host): Opened
 }
 
-/** The part of a kind, its state, and its face, in one session. */
 export interface Opened {
   readonly part: Part<never>
   readonly state: unknown
@@ -81,26 +79,21 @@ export interface Opened {
 export interface Face {
   /** Called first. @param random  draws bytes that nobody can guess */
   begin?(random: (count: number) => Uint8Array): void
-  /** An event of the part. */
   onEvent?(event: never): void
-  /** There is a new view. */
   viewed?(): void
   /** The set of members that the hub cannot reach changed. */
   reachabilityChanged?(): void
   /** All events of one call were delivered. */
   settled?(): void
-  /** The session is over. */
   end?(code: ErrorCode, why: string): void
 }
 
 /** The session as a face sees it. */
 export interface Host {
   readonly reports: Reports
-  /** The options of `join`. */
   readonly options: Readonly<Record<string, unknown>>
   /** State that actions may change besides their table; each kind adds its own. */
   readonly companions: Companion[]
-  /** The session is over, for whatever reason. */
   readonly over: boolean
   /** The session’s id; empty before the first view and once it was left. */
   readonly session: string
@@ -134,11 +127,9 @@ export interface Host {
   ask(request: OperationRequest): void
 }
 
-/** An operation on a part. */
 export interface OperationRequest {
   /** Its body, made when it has its number. */
   body(): Uint8Array
-  /** Called with its outcome. */
   settle(outcome: Uint8Array): void
   /** Its outcome will never be known. @param why  a sentence */
   lost(why: string): void

@@ -22,7 +22,6 @@ export interface Listing<Item> extends ReadonlyArray<Item>, Emitter<ListingEvent
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** The objects or the pieces of one type at a session. */
 class HandleCollection<Item> {
   readonly #handles = new Set<Item>()
   readonly #order: ((a: Item, b: Item) => number) | null
@@ -67,7 +66,6 @@ class HandleCollection<Item> {
     return this.#events.on(name, listener, options)
   }
 
-  /** A handle was added, changed or removed. */
   note(handle: Item, name: keyof ListingEvents<Item>): void {
     if (name === 'added') this.#handles.add(handle)
     if (name === 'removed' && !this.#handles.delete(handle)) return
@@ -78,7 +76,6 @@ class HandleCollection<Item> {
     if (name !== 'changed' || events.length === 0) events.push(name)
   }
 
-  /** Calls the listeners. */
   emit(): void {
     const pending = [...this.#pending]
     this.#pending.clear()
@@ -103,22 +100,18 @@ export class Collections<Type, Item> {
     this.#all = new Map(types.map((type) => [type, new HandleCollection(reports, order)]))
   }
 
-  /** The collection of a type that the session has. */
   of(type: Type): HandleCollection<Item> {
     return this.#all.get(type)!
   }
 
-  /** A handle was added. */
   add(type: Type, handle: Item): void {
     this.#note(type, handle, 'added')
   }
 
-  /** A handle was removed. */
   delete(type: Type, handle: Item): void {
     this.#note(type, handle, 'removed')
   }
 
-  /** A handle changed, or has another owner. */
   touch(type: Type, handle: Item): void {
     this.#note(type, handle, 'changed')
   }
@@ -129,7 +122,6 @@ export class Collections<Type, Item> {
     collection.note(handle, name)
   }
 
-  /** Calls the listeners. */
   emit(): void {
     const touched = [...this.#touched]
     this.#touched.clear()

@@ -103,7 +103,6 @@ export type CallOutcome<Answer> = Outcome<
   'unfit' | 'away' | 'unreachable' | 'overloaded' | 'failed' | 'timeout' | 'lost'
 >
 
-/** Success without a value. */
 export const DONE: { readonly ok: true; readonly value: undefined } = Object.freeze({
   ok: true,
   value: undefined,

@@ -3,7 +3,6 @@
 import { badValue, type Millis } from '../machine.ts'
 import * as ages from '../motion/ages.ts'
 
-/** One viewer of a session. */
 export class Viewer {
   /** The factor for all types; null for that of each type. */
   factor: number | null = null
@@ -19,7 +18,6 @@ export class Viewer {
     ages.note(this.ages, 'shown', madeAt, now - madeAt)
   }
 
-  /** The figures of each stage. */
   figures(): Record<ages.Stage, ages.AgeFigures> {
     const all = ages.STAGES.map((stage) => [stage, ages.figures(this.ages[stage])] as const)
     return Object.fromEntries(all) as Record<ages.Stage, ages.AgeFigures>

@@ -18,7 +18,6 @@ export type Stage = (typeof STAGES)[number]
 /** Samples that a stage keeps. */
 export const RECENT_MAX = 512
 
-/** The samples of one stage. */
 export interface Ring {
   /** Number of all samples. */
   count: number
@@ -28,7 +27,6 @@ export interface Ring {
   readonly age: Float64Array
 }
 
-/** The samples of all stages. */
 export type Ages = Readonly<Record<Stage, Ring>>
 
 /** One measurement of the age of data. */
@@ -51,7 +49,6 @@ export interface AgeFigures {
   readonly recent: readonly AgeSample[]
 }
 
-/** Creates the stages without samples. */
 export function create(): Ages {
   const ring = (): Ring => ({
     count: 0,
@@ -75,7 +72,6 @@ export function note(ages: Ages, stage: Stage, madeAt: Millis, age: Millis): voi
   ring.age[place] = age
 }
 
-/** The figures of one stage. */
 export function figures({ count, at, age }: Ring): AgeFigures {
   const kept = Math.min(count, RECENT_MAX)
   const recent: AgeSample[] = []

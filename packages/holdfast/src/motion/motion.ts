@@ -26,7 +26,6 @@ export const FRAME_MS: Millis = 1000 / 60
 const STIFFNESS = 1.75
 const PUSH = 0.25
 
-/** The motion of one object. */
 export interface Motion {
   readonly trail: Trail
   /** The caller of `addSample` fills this. */

@@ -4,7 +4,6 @@
  * Both are in world space, not in the object's.
  */
 
-/** A row of numbers. */
 type Row = Float64Array | number[]
 
 // Below this, an angle equals its sine.

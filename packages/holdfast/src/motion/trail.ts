@@ -23,7 +23,6 @@ import { turned } from './rotation.ts'
  */
 export type TrackKind = 'plane' | 'space' | 'line' | 'turn' | 'rotation'
 
-/** One track, and the range of its numbers. */
 export interface Track {
   readonly kind: TrackKind
   readonly min: number
@@ -58,7 +57,6 @@ const SPAN_MIN: Millis = 40
 // Between samples further apart than this, the motion may have changed in any way.
 const SPAN_MAX: Millis = 500
 
-/** The state of one object's motion. */
 export interface Trail {
   readonly tracks: readonly (Track & Place)[]
   readonly reach: Millis
@@ -121,7 +119,6 @@ function sumOf(tracks: readonly Track[], counts: Counts): number {
   return tracks.reduce((sum, { kind }) => sum + counts[kind], 0)
 }
 
-/** Adds a newer sample. */
 export function append(
   trail: Trail,
   sampledAt: Millis,
@@ -240,13 +237,11 @@ function measureSpace(trail: Trail, { at, bendAt }: Place, seconds: number): voi
   agree(trail, bendAt + 3, (Math.hypot(d, e, f) - Math.hypot(a, b, c)) / seconds)
 }
 
-// Measures how the three numbers of an angular velocity changed, per second.
 function measureRotation(trail: Trail, { at, bendAt }: Place, seconds: number): void {
   const by = (i: number): number => (trail.velocity[at + i]! - trail.basis[at + i]!) / seconds
   agreeTogether(trail, bendAt, by(0), by(1), by(2))
 }
 
-// Extrapolates along a line, with the change of speed.
 function aimLine(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const gained = bend[bendAt]! * seconds
@@ -268,7 +263,6 @@ function travelOf(speed: number, gain: number, seconds: number, rate: number): T
   return { scale: length / speed, left: (rate * Math.max(0, speed + gain * moving)) / speed }
 }
 
-// Extrapolates along an arc in the plane.
 function aimPlane(trail: Trail, { at, bendAt }: Place, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = trail
   const x = velocity[at]!

@@ -93,7 +93,6 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
   give(to: MemberInfo): Promise<GiveOutcome>
 }
 
-/** What a handle needs of its registry. */
 export interface HandleOwner {
   readonly viewer: Viewer
   readonly host: Host
@@ -107,7 +106,6 @@ export interface HandleOwner {
   changed(handle: Handle<Fields>): void
 }
 
-/** See ObjectHandle. */
 export class Handle<F extends Fields> implements ObjectHandle<F> {
   readonly type: ObjectType<F>
   alive = true
@@ -145,7 +143,6 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return objects.idOf(this.#replica.key)
   }
 
-  /** Not for users. */
   get replica(): Replica {
     return this.#replica
   }
@@ -355,7 +352,6 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return this.#events.on(name, listener, options)
   }
 
-  /** Not for users. */
   emit<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
     this.#events?.emit(name, value)
   }

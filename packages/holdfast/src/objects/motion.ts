@@ -21,7 +21,6 @@ import type {
   StateOf,
 } from '../wire/fields/schema.ts'
 
-/** The default warping factor of a type. */
 export const WARP_DEFAULT = 0.85
 
 // With dead reckoning an owner may be silent for longer, so its state is extrapolated for longer.
@@ -73,7 +72,6 @@ export interface MotionOptions<F extends Fields> {
   readonly within?: number
 }
 
-/** A field that is followed. */
 interface Followed extends Track, Place {
   readonly position: string
   readonly velocity: string
@@ -87,7 +85,6 @@ interface FieldPlace {
   readonly scale: Scale | null
 }
 
-/** The motion of a type, checked. */
 export interface Course {
   readonly followed: readonly Followed[]
   /** Fields that are shown as they are. */

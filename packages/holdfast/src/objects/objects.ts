@@ -19,7 +19,6 @@ import {
 /** Most send ticks of objects a second. */
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
-/** The kind of all definitions that `object` makes. */
 export const objectsKind: Kind<'object'> = {
   word: 'object',
   channel: objects.OBJECTS_CHANNEL,

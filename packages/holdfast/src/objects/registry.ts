@@ -26,7 +26,6 @@ interface Waiting {
   readonly resolve: (outcome: RequestOutcome) => void
 }
 
-/** See the head of this file. */
 export class ObjectRegistry implements Face, HandleOwner {
   readonly #types: readonly ObjectType[]
   readonly types: objects.Types
@@ -127,7 +126,6 @@ export class ObjectRegistry implements Face, HandleOwner {
     return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
   }
 
-  /** How many are here. */
   get loaded(): number {
     return this.#handles.size
   }
@@ -139,7 +137,6 @@ export class ObjectRegistry implements Face, HandleOwner {
     return collection.snapshot() as unknown as Collection<F>
   }
 
-  /** An event of the part. */
   onEvent(event: ObjectEvent): void {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
@@ -200,7 +197,6 @@ export class ObjectRegistry implements Face, HandleOwner {
     handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
 
-  /** All events of one call were delivered. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
@@ -227,7 +223,6 @@ export class ObjectRegistry implements Face, HandleOwner {
     this.reachabilityChanged()
   }
 
-  /** Owners went out of reach, or are back. */
   reachabilityChanged(): void {
     for (const handle of this.#handles.values()) if (handle.awayChanged()) this.#touch(handle)
   }

@@ -41,12 +41,10 @@ export function withRoom<F extends Fields = Fields>(options: MigrationOptions<F>
   return { keeper, options: options as unknown as MigrationOptions<Fields> }
 }
 
-/** Whether a value is a result of `withRoom`. */
 export function isWithRoom(given: unknown): given is WithRoom {
   return typeof given === 'object' && given !== null && 'keeper' in given && 'options' in given
 }
 
-/** Options of `object` that this file reads. */
 export const OWNING_OPTIONS = [
   'take',
   'unanswered',

@@ -8,7 +8,6 @@ import { checkName, checkOptions, fieldsOf } from '../api/options.ts'
 import type { Report } from '../api/reports.ts'
 import { OWNING_OPTIONS, type OwningOptions, rulesOf, ruleText } from './rules.ts'
 
-/** Most types of objects in a game. */
 export const OBJECT_TYPES_MAX = 128
 
 /** A type of objects. */

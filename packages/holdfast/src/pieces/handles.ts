@@ -126,7 +126,6 @@ const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
 /** Why pending updates were discarded although nobody else was first. */
 const AWAY = 'you were out of touch, and it was let go'
 
-/** The outcome of an update that changes nothing. */
 const UNCHANGED: PieceOutcome = Object.freeze({ ok: true, value: { clamped: false } })
 
 /** Most pending updates of one piece; later ones are queued and merged. */
@@ -141,7 +140,6 @@ interface QueuedUpdate {
   readonly settle: (outcome: PieceOutcome | PromiseLike<PieceOutcome>) => void
 }
 
-/** See the head of this file. */
 export class Piece implements PieceHandle<Fields> {
   readonly id: string
   readonly type: PieceType
@@ -259,7 +257,6 @@ export class Piece implements PieceHandle<Fields> {
     this.emit('changed', undefined)
   }
 
-  /** Internal. */
   emit<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
     this.#events?.emit(name, value)
   }
@@ -412,7 +409,6 @@ export class Piece implements PieceHandle<Fields> {
   }
 }
 
-/** Orders handles by level, lowest first. */
 export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): number {
   return byLevel((a as Piece).row, (b as Piece).row)
 }

@@ -15,7 +15,6 @@ export { reject, secret } from './types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
 
-/** The kind of all types of pieces. */
 export const piecesKind: Kind<'piece'> = {
   word: 'piece',
   channel: pieces.PIECES_CHANNEL,

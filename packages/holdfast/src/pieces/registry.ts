@@ -14,7 +14,6 @@ import type { Face, Host } from '../kind/kind.ts'
 // Enough bytes that nobody can guess the seed of random draws.
 const SEED_BYTES = 32
 
-/** See the head of this file. */
 export class PieceRegistry implements Face {
   readonly #host: Host
   readonly #types: readonly PieceType[]
@@ -66,7 +65,6 @@ export class PieceRegistry implements Face {
     }
   }
 
-  /** Seeds the random draws. */
   begin(random: (count: number) => Uint8Array): void {
     this.#state.committed.seed = random(SEED_BYTES)
   }
@@ -82,7 +80,6 @@ export class PieceRegistry implements Face {
     return collection.snapshot() as unknown as Listing<PieceHandle<F>>
   }
 
-  /** Handles an event of the protocol part. */
   onEvent(event: PieceEvent): void {
     if (event.kind === 'pieces-held') {
       this.#absentHolders = event.players
@@ -121,7 +118,6 @@ export class PieceRegistry implements Face {
     handle.onGone()
   }
 
-  /** All events of a turn were delivered. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()

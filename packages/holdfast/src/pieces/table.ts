@@ -64,7 +64,6 @@ export interface Timed<Args> {
   readonly run: (table: GameTable, args: Args, by: Actor) => unknown
 }
 
-/** Gives actions access to the pieces of a session. */
 export function tableOf(pieces: Pieces, types: readonly PieceType[], rules: PieceTypes): Companion {
   return ({ player }) => {
     const opened = draft(pieces, rules, PIECES_CHANNEL, player)

@@ -183,7 +183,6 @@ export function slots<State, Act>(
   return { kind: slotsKind, name, text: `${acts} slots ${game.ms} ${game.order}`, game, codec }
 }
 
-/** Opens the one world of slots that a session can have. */
 export class SlotsApi implements Face {
   readonly state: machine.Slots = machine.create()
   readonly box: machine.GameBox = { game: null }

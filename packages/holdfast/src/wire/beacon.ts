@@ -18,7 +18,6 @@ import {
 /** Most bytes of a body. */
 export const BEACON_MAX: number = 64 * 1024
 
-/** Joins messages into one body. */
 export function joinMessages(messages: readonly Uint8Array[]): Uint8Array {
   const writer = createWriter()
   for (const message of messages) {

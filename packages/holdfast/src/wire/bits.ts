@@ -25,10 +25,8 @@ export interface BitReader {
   failed: boolean
 }
 
-/** Most bits of one number. */
 export const BITS_MAX = 32
 
-/** An empty writer. */
 export function createBitWriter(capacity = 32): BitWriter {
   return { bytes: new Uint8Array(capacity), length: 0, rest: 0, held: 0 }
 }
@@ -73,7 +71,6 @@ export function padBits(writer: BitWriter): void {
   if (writer.held > 0) writeBits(writer, 0, 8 - writer.held)
 }
 
-/** The written bits, padded with zeros to a whole byte. */
 export function finishBits(writer: BitWriter): Uint8Array {
   padBits(writer)
   return writer.bytes.slice(0, writer.length)

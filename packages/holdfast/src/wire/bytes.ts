@@ -68,14 +68,12 @@ function inRange(value: number, max: number, name: string): void {
   }
 }
 
-/** One byte. @throws RangeError outside 0 to 255 */
 export function writeU8(writer: ByteWriter, value: number): void {
   inRange(value, 0xff, 'u8')
   const at = reserve(writer, 1)
   writer.bytes[at] = value
 }
 
-/** Two bytes, big-endian. @throws RangeError outside 0 to 65535 */
 export function writeU16(writer: ByteWriter, value: number): void {
   inRange(value, 0xffff, 'u16')
   const at = reserve(writer, 2)
@@ -83,7 +81,6 @@ export function writeU16(writer: ByteWriter, value: number): void {
   writer.bytes[at + 1] = value & 0xff
 }
 
-/** Four bytes, big-endian. @throws RangeError outside 0 to 2^32 - 1 */
 export function writeU32(writer: ByteWriter, value: number): void {
   inRange(value, 0xffffffff, 'u32')
   const at = reserve(writer, 4)
@@ -105,7 +102,6 @@ export function writeVarint(writer: ByteWriter, value: number): void {
   writer.bytes[at] = rest
 }
 
-/** IEEE 754 double, big-endian. */
 export function writeF64(writer: ByteWriter, value: number): void {
   const at = reserve(writer, 8)
   new DataView(writer.bytes.buffer, writer.bytes.byteOffset + at, 8).setFloat64(0, value)
@@ -174,19 +170,16 @@ function take(reader: ByteReader, count: number): number {
   return at
 }
 
-/** One byte, or 0 at the end. */
 export function readU8(reader: ByteReader): number {
   const at = take(reader, 1)
   return reader.failed ? 0 : reader.bytes[at]!
 }
 
-/** Two bytes, big-endian. */
 export function readU16(reader: ByteReader): number {
   const at = take(reader, 2)
   return reader.failed ? 0 : (reader.bytes[at]! << 8) | reader.bytes[at + 1]!
 }
 
-/** Four bytes, big-endian, as a number from 0 to 2^32 - 1. */
 export function readU32(reader: ByteReader): number {
   const at = take(reader, 4)
   if (reader.failed) return 0
@@ -265,7 +258,6 @@ function readPlain(bytes: Uint8Array, at: number, length: number): string | null
   return text
 }
 
-/** Concatenates byte arrays. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

@@ -2,7 +2,6 @@
 
 import { joined } from './bytes.ts'
 
-/** One piece. */
 export interface Piece {
   piece: number
   of: number

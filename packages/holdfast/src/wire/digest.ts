@@ -20,12 +20,10 @@ export function digest(bytes: Uint8Array): Uint8Array {
   return sha256(bytes).slice(0, DIGEST_BYTES)
 }
 
-/** Derives the proof for one purpose from a secret. */
 export function proofOf(secret: Uint8Array, purpose: Purpose): Uint8Array {
   return digest(joined(secret, new TextEncoder().encode(purpose)))
 }
 
-/** Whether the hash is that of the proof. */
 export function proves(proof: Uint8Array, hash: Uint8Array): boolean {
   return sameBytes(digest(proof), hash)
 }

@@ -13,7 +13,6 @@
 
 import type { Life } from '../ports.ts'
 
-/** Bytes of a digest. */
 export const DIGEST_BYTES = 16
 /** Bytes of a life's name. */
 export const LIFE_BYTES = 8
@@ -100,7 +99,6 @@ export function fits(one: Uint8Array, other: Uint8Array): boolean {
   return isSame(one, other) || isSame(one, NO_DIGEST) || isSame(other, NO_DIGEST)
 }
 
-/** Whether two digests, or the names of two lives, are equal. */
 export function isSame(one: Uint8Array, other: Uint8Array): boolean {
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
   return one.length === other.length

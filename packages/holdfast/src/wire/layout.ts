@@ -22,11 +22,8 @@ export interface Layout<Value> {
 /** The type of the values that a layout describes. */
 export type ValueOf<L> = L extends Layout<infer Value> ? Value : never
 
-/** One byte, 0 to 255. */
 export const u8: Layout<number> = { write: bytes.writeU8, read: bytes.readU8 }
-/** Two bytes, big-endian. */
 export const u16: Layout<number> = { write: bytes.writeU16, read: bytes.readU16 }
-/** Four bytes, big-endian. */
 export const u32: Layout<number> = { write: bytes.writeU32, read: bytes.readU32 }
 /** LEB128 in its shortest form, 0 to 2^53 - 1. */
 export const varint: Layout<number> = { write: bytes.writeVarint, read: bytes.readVarint }

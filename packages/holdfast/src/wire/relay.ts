@@ -32,14 +32,12 @@ export type HubFrame =
   | { kind: 'relay'; peer: PeerId; bytes: Uint8Array }
   | { kind: 'knock'; peer: number; bytes: Uint8Array }
 
-/** A hub message, ready for the stream. */
 export function frameMessage(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(message.length + 1)
   framed.set(message, 1)
   return framed
 }
 
-/** A datagram for or from a member, ready for the stream. */
 export function frameRelay(peer: PeerId, datagram: Uint8Array): Uint8Array {
   return frameDatagram(RELAY, peer, datagram)
 }

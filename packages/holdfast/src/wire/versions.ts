@@ -14,7 +14,6 @@ export interface Versions {
 /** The weight of the number of lower versions. */
 const STEP = 32
 
-/** A range of one version. */
 export function only(version: number): Versions {
   return { lowest: version, highest: version }
 }

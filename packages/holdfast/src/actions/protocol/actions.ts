@@ -18,15 +18,12 @@ import { isGameKey, type Rows, startingWith } from './reserved-rows.ts'
 import * as timers from './timers.ts'
 import type { TimersDue } from './timers.ts'
 
-/** The channel of actions. */
 export const ACTIONS_CHANNEL = 5
 /** Longest key of the table, in bytes. */
 export const KEY_MAX = 128
 /** Longest value, as JSON, in bytes. */
 export const VALUE_MAX = 4096
-/** Most keys of the table. */
 export const KEYS_MAX = 10_000
-/** Most changes by one action. */
 export const ACTION_CHANGES_MAX = 256
 /** Most bytes of keys and values that one action changes, and that one message carries. */
 export const NEWS_MAX: number = 32 * 1024
@@ -102,10 +99,8 @@ const news = message({
   changes: [2, record({ rows })],
 })
 
-/** Events for the application. */
 export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
-/** Creates an empty table. */
 export function create() {
   return {
     me: 0 as PeerId,
@@ -129,7 +124,6 @@ export function encodeCall(name: string, args: unknown): Uint8Array {
   throw misfit(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
-/** Encodes the operation by which the primary runs a timer. */
 export function encodeFire(timer: number): Uint8Array {
   return encode(call, { name: timers.FIRE, args: String(timer) })
 }
@@ -194,7 +188,6 @@ export function actionsPart(
   }
 }
 
-/** The context in which an action runs. */
 interface ActionContext {
   readonly state: Actions
   readonly runs: ReadonlyMap<string, Run>

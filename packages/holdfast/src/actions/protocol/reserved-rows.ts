@@ -11,7 +11,6 @@ import { shown } from '../../wire/fields/fields.ts'
 /** The prefix of reserved keys, which games can neither read nor write. */
 export const RESERVED = '\0'
 
-/** Whether a key belongs to the game. */
 export function isGameKey(key: string): boolean {
   return !key.startsWith(RESERVED)
 }
@@ -30,7 +29,6 @@ export function startingWith({ names, current }: Rows, prefix: string): string[]
   return names().filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
 }
 
-/** Most players that a table keeps. */
 export const PLAYERS_HELD_MAX = 256
 
 const PREFIX = `${RESERVED}keep `
@@ -57,7 +55,6 @@ export function all(rows: Rows): number[] {
   return players.sort((one, other) => one - other)
 }
 
-/** Whether a table keeps that player. */
 export function keeps(table: ReadonlyMap<string, string>, player: number): boolean {
   return table.has(`${PREFIX}${player}`)
 }

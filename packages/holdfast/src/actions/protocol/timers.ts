@@ -15,7 +15,6 @@ import { shown } from '../../wire/fields/fields.ts'
 import { isJson, toJson } from '../../wire/text/json.ts'
 import { RESERVED, type Rows, startingWith } from './reserved-rows.ts'
 
-/** Most timers that wait at once. */
 export const TIMERS_MAX = 1_000
 /** Longest time until a timer is due: thirty days. */
 export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
@@ -31,7 +30,6 @@ export const FIRE = `${RESERVED}fire`
 const PREFIX = `${RESERVED}later `
 const LAST = `${RESERVED}laters`
 
-/** An action to run at a session time. */
 export interface Timer {
   readonly due: Millis
   readonly name: string
@@ -44,7 +42,6 @@ export interface TimersDue {
   ids: number[]
 }
 
-/** Creates the schedule without timers. */
 export function create() {
   return {
     /** Session time minus our clock; NaN while session time is unknown. */
@@ -58,7 +55,6 @@ export function create() {
   }
 }
 
-/** A member's schedule of timers. */
 export type Timers = ReturnType<typeof create>
 
 /** Updates the schedule after a row of the committed table was written or removed. */
@@ -68,7 +64,6 @@ export function onRow(timers: Timers, key: string, value: string | null): void {
   reschedule(timers)
 }
 
-/** Reads the timers of a restored table. */
 export function reset(timers: Timers, committed: ReadonlyMap<string, string>): void {
   timers.due.clear()
   for (const [key, value] of committed) if (key.startsWith(PREFIX)) note(timers, key, value)
@@ -109,12 +104,10 @@ export function find(committed: ReadonlyMap<string, string>, id: number): Timer 
   return value === undefined ? null : parse(value)
 }
 
-/** The key of one timer. */
 export function keyOf(id: number): string {
   return `${PREFIX}${id}`
 }
 
-/** The context of `table.later` and `table.cancel`. */
 export interface TimerContext {
   readonly rows: Rows
   /** Session time of the action that sets timers; NaN while it is unknown. */

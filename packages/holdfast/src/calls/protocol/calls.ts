@@ -15,7 +15,6 @@ import { keyOf, reply, type Rpc, spend, viaOf } from './state.ts'
 
 const encoder = new TextEncoder()
 
-/** The method and arguments of a call or note. */
 export interface Invocation {
   method: string
   /** As JSON. */
@@ -109,7 +108,6 @@ export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, te
   reply(rpc, ends, 'failed', `an answer has ${CALL_BYTES_MAX} bytes at most: ${size}`)
 }
 
-/** Counts a call whose arguments do not fit the procedure. */
 export function unfit(rpc: Rpc): void {
   rpc.counters.malformed++
 }

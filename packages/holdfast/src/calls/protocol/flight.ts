@@ -10,7 +10,6 @@ import { encode } from '../../wire/layout.ts'
 import { FLIGHT_BYTES_MAX, FLIGHT_MESSAGES_MAX, type RpcMessage, rpcLayout } from './messages.ts'
 import { refuse, reply, type Rpc, type RpcOut } from './state.ts'
 
-/** Whether one more call or note may be sent to a peer. */
 export function fits(rpc: Rpc, peer: PeerId, bytes: number): boolean {
   return within(rpc, peer, bytes, 1)
 }
@@ -25,7 +24,6 @@ function within(rpc: Rpc, peer: PeerId, bytes: number, share: number): boolean {
   )
 }
 
-/** Sends one message. */
 export function send(rpc: Rpc, to: PeerId, message: RpcMessage, out: RpcOut): void {
   const bytes = encode(rpcLayout, message)
   const isResult = message.kind === 'result'
@@ -66,7 +64,6 @@ export function forgetRoute(rpc: Rpc, caller: PeerId, id: number): PeerId | null
   return target
 }
 
-/** All messages up to `upTo` were delivered to a peer. */
 export function onDelivered(rpc: Rpc, peer: PeerId, upTo: number): void {
   const flight = rpc.flights.get(peer)
   while (flight?.sent[0] && flight.sent[0].number <= upTo)

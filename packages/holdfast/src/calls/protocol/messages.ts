@@ -3,7 +3,6 @@
 import type { Millis } from '../../machine.ts'
 import { message, record, text, type ValueOf, varint, word } from '../../wire/layout.ts'
 
-/** The channel of calls. */
 export const RPC_CHANNEL = 6
 /** Longest name of a method, in bytes. */
 export const METHOD_MAX = 96
@@ -21,13 +20,10 @@ export const CALLS_PER_SECOND = 200
 export const CALLS_BURST_TAKEN: number = 2 * CALLS_BURST
 /** Most bytes of calls and notes in flight to one peer: a quarter of its link's queue. */
 export const FLIGHT_BYTES_MAX: number = 256 * 1024
-/** Most messages in flight to one peer. */
 export const FLIGHT_MESSAGES_MAX = 1024
 /** Most calls of one member that the primary remembers; it forgets the oldest first. */
 export const ROUTES_MAX = 256
-/** Default timeout of a call. */
 export const TIMEOUT_MS: Millis = 10_000
-/** Longest timeout of a call. */
 export const TIMEOUT_MAX_MS: Millis = 600_000
 
 const outcome = word(['ok', 'failed', 'not-found', 'overloaded', 'unreachable', 'unknown'])
@@ -36,7 +32,6 @@ const outcome = word(['ok', 'failed', 'not-found', 'overloaded', 'unreachable', 
 const ends = { from: varint, to: varint }
 const said = { method: text(METHOD_MAX), args: text(CALL_BYTES_MAX) }
 
-/** The messages on RPC_CHANNEL. */
 export const rpcLayout = message({
   call: [1, record({ ...ends, id: varint, ...said })],
   /** `text` is the answer as JSON if the outcome is `ok`, else the reason why there is none. */
@@ -44,12 +39,10 @@ export const rpcLayout = message({
   /** `to` is 0 for all others. */
   note: [3, record({ ...ends, ...said })],
 })
-/** A call, its result, or a note. */
 export type RpcMessage = ValueOf<typeof rpcLayout>
 
 /** The outcome as reported by the called member, or by a member that could not relay the call. */
 export type Answered = ValueOf<typeof outcome>
-/** Why there is no answer. */
 export type Refusal = Exclude<Answered, 'ok'>
 /** The outcome of a call. `unknown`: it may have run or not; `timeout`: set by the caller. */
 export type Outcome = Answered | 'timeout'

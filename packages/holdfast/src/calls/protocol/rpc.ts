@@ -31,7 +31,6 @@ import { keyOf, refuse, reply, type Rpc, type RpcOut, settle, spend, viaOf } fro
 const LINK_LOST = 'a link on the way was lost: it may have run or not'
 const WENT = 'the member went: it may have run or not'
 
-/** Calls as a part of a member. */
 export const rpcPart: Part<Rpc> = {
   channel: RPC_CHANNEL,
   receive,

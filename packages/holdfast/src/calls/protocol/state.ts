@@ -15,7 +15,6 @@ import {
   WHY_MAX,
 } from './messages.ts'
 
-/** One of our calls. */
 export interface Pending {
   target: PeerId
   /** The peer over whose link the call was sent. */
@@ -24,7 +23,6 @@ export interface Pending {
   until: Millis
 }
 
-/** A call that the application is running. */
 export interface Running {
   from: PeerId
   id: number
@@ -37,22 +35,18 @@ export interface Flight {
   bytes: number
 }
 
-/** A message to send with the next flush. */
 export interface Sending {
   to: PeerId
   message: RpcMessage
 }
 
-/** Events for the application. */
 export type RpcEvent =
   | { kind: 'call'; from: PeerId; id: number; method: string; args: string }
   | { kind: 'note'; from: PeerId; method: string; args: string }
   | { kind: 'settled'; id: number; outcome: Outcome; text: string }
 
-/** The sink of calls. */
 export type RpcOut = PartOut<RpcEvent>
 
-/** Creates the state without calls. */
 export function create() {
   return {
     me: 0 as PeerId,
@@ -75,7 +69,6 @@ export function create() {
   }
 }
 
-/** All calls of one member. */
 export type Rpc = ReturnType<typeof create>
 
 /** The peer whose link leads to a member: the member itself, or in a star the primary (B9). */
@@ -84,7 +77,6 @@ export function viaOf(rpc: Rpc, member: PeerId): PeerId {
   return straight ? member : rpc.primary
 }
 
-/** The key of a running call. */
 export function keyOf(from: PeerId, id: number): string {
   return `${from}.${id}`
 }
@@ -94,7 +86,6 @@ export function settle(rpc: Rpc, id: number, outcome: Outcome, text: string): vo
   if (rpc.pending.delete(id)) rpc.events.push({ kind: 'settled', id, outcome, text })
 }
 
-/** A call by its ends. */
 export interface Ends {
   from: PeerId
   to: PeerId

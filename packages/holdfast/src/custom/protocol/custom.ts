@@ -40,7 +40,6 @@ export interface Asker {
   readonly now: Millis
 }
 
-/** The author's decision on an operation. */
 export type Decision =
   | { kind: 'done'; changes: Uint8Array[]; answer: Uint8Array }
   | { kind: 'refused' | 'failed'; reason: string }
@@ -62,14 +61,12 @@ export interface Copy {
   state: unknown
 }
 
-/** Events for the application's face of the part. */
 export type CustomEvent =
   | { kind: 'custom-changed' }
   | { kind: 'custom-received'; from: PeerId; bytes: Uint8Array }
 
 type Events = PartOut<CustomEvent>
 
-/** The part at one member, in a session in which nothing happened yet. */
 export function create(author: Author) {
   return {
     me: 0,
@@ -90,14 +87,12 @@ export function create(author: Author) {
   }
 }
 
-/** See `create`. */
 export type Custom = ReturnType<typeof create>
 
 function fresh(author: Author): Copy {
   return { made: 0, state: author.create() }
 }
 
-/** Creates the part on that channel. */
 export function customPart(channel: number, author: Author): Part<Custom> {
   return {
     channel,
@@ -167,7 +162,6 @@ function view(part: Custom, _now: Millis, seen: PartView): void {
   Object.assign(part, { me, primary, mesh, here })
 }
 
-/** One call into the part. */
 interface Context {
   readonly part: Custom
   readonly author: Author

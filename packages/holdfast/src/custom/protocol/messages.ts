@@ -4,7 +4,6 @@ import { blob, list, maybe, message, record, text, u16, varint } from '../../wir
 
 /** Most bytes of an operation, of one change and of an answer. */
 export const CUSTOM_BYTES_MAX: number = 16 * 1024 - 64
-/** Most changes that one operation makes. */
 export const CUSTOM_CHANGES_MAX = 256
 /** Most bytes of the changes of one operation together. */
 export const CUSTOM_CHANGES_BYTES_MAX: number = 40 * 1024
@@ -21,7 +20,6 @@ const bytes = blob(CUSTOM_BYTES_MAX)
 const said = blob(CUSTOM_SAID_MAX)
 const inc = varint
 
-/** Reliable messages of the part. */
 export const customMessage = message({
   /** A piece of a snapshot, for a member that is brought up to date. */
   state: [1, record({ piece: u16, of: u16, bytes: blob(CUSTOM_PIECE_MAX) })],
@@ -33,7 +31,6 @@ export const customMessage = message({
   said: [4, record({ from: inc, bytes: said })],
 })
 
-/** The outcome of an operation. */
 export const customAnswer = message({
   done: [1, record({ answer: bytes })],
   refused: [2, record({ reason: text(CUSTOM_REASON_MAX) })],

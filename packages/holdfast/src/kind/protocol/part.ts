@@ -11,7 +11,6 @@ export interface PartMember {
 
 /** The view as parts see it. */
 export interface PartView {
-  /** The id of the session. */
   session: string
   me: PeerId
   primary: PeerId
@@ -36,9 +35,7 @@ export interface Effects {
   news: Uint8Array | null
 }
 
-/** The result of an operation on the primary. */
 export interface Effected extends Effects {
-  /** The outcome for the member that asked. */
   outcome: Uint8Array
   /** What was asked for was not done: that costs its player more than what was. */
   refused?: boolean
@@ -108,7 +105,6 @@ export interface Durable<State> {
   perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected
   /** Whether the session remembers that player however long they are away. */
   keeps?(state: State, player: number): boolean
-  /** Applies one change of the durable state. */
   apply?(state: State, change: Uint8Array): void
   snapshot?(state: State): Uint8Array
   /** The durable state as it was published to this member, in the form of `snapshot`. */
@@ -128,7 +124,6 @@ export interface Durable<State> {
 export interface Persistent<State> {
   /** Whether it changed since `changes`. */
   hasChanges?(state: State): boolean
-  /** All of it. */
   whole?(state: State): Uint8Array
   /** What changed since that was asked last. */
   changes?(state: State): Uint8Array[]
@@ -153,7 +148,6 @@ export interface Part<State = never> extends Newest<State>, Durable<State>, Pers
   acceptsFromWatcher?(bytes: Uint8Array): boolean
   /** At the end of each call into the member: sends what is due by now. */
   flush?(state: State, now: Millis, out: PartOut): void
-  /** Does what is due. */
   wake?(state: State, now: Millis, out: PartOut): void
   /** When `wake` is due; Infinity if never. */
   deadline?(state: State): Millis

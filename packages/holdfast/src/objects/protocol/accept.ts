@@ -40,7 +40,6 @@ import {
 /** A sample further ahead of session time than this counts as made on arrival. */
 export const AHEAD_MAX_MS: Millis = 100
 
-/** One update as a frame holds it. */
 export interface Update {
   key: number
   version: Version
@@ -54,7 +53,6 @@ export interface Update {
   ages: readonly Millis[] | null
 }
 
-/** Receives an entry: the state of an object, or its tombstone. */
 export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry): void {
   const { objects } = context
   const known = objects.replicas.get(entry.key)
@@ -258,7 +256,6 @@ function reportNewer(
   objects.outbox.push({ to: from, bytes: withEntry(KIND.unowned, types, known) })
 }
 
-/** The parts of an entry that a new version of an object needs. */
 export type NewVersion = Pick<
   ObjectEntry,
   'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
@@ -307,7 +304,6 @@ export function replaceState(context: Context, replica: Replica, entry: ObjectEn
   advance(context, replica, { ...entry, mask: ALL, ages: null })
 }
 
-/** Receives an update: the changed fields of an object. */
 export function receiveUpdate(context: Context, from: PeerId, update: Update): void {
   const { objects } = context
   const replica = objects.replicas.get(update.key)

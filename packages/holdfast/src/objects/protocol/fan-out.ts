@@ -34,7 +34,6 @@ import { enqueue, enqueueChanged } from './frames.ts'
 /** Most messages of entries in flight to one peer. */
 export const BATCHES_MAX = 32
 
-/** Grows the arrays of a peer to hold the index. */
 export function ensureCapacity(subscriber: Subscriber, index: number): void {
   if (index < subscriber.barrier.length) return
   const size = Math.max(index + 1, subscriber.barrier.length * 2)
@@ -68,7 +67,6 @@ export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.carried.clear()
 }
 
-/** Whether we send an object's state to a peer. */
 export function sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean {
   if (objects.mesh) return replica.owner === objects.me
   if (leads(objects)) return replica.owner !== peer
@@ -91,7 +89,6 @@ export function announce(context: Context, replica: Replica): void {
   }
 }
 
-/** Owes a peer all objects that we send to it. */
 export function oweAll(context: Context, subscriber: Subscriber): void {
   const { replicas, rules } = context.objects
   for (const replica of replicas.values()) {

@@ -16,7 +16,6 @@ import { BARRIER, type Objects, type Replica, type Subscriber, GATHER_MS } from 
 // Most frames kept for sharing in one tick.
 const FRAMES_MAX = 8
 
-/** One update of a shared frame. */
 export interface SharedUpdate {
   replica: Replica
   index: number
@@ -115,7 +114,6 @@ export function addUpdate(
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
 }
 
-/** Keeps a complete frame for other peers. */
 export function keepFrame(
   objects: Objects,
   now: Millis,

@@ -156,7 +156,6 @@ export function resendAsks(context: Context, peer: PeerId): void {
   }
 }
 
-/** As primary: an owner declines. */
 export function receiveDecline(
   context: Context,
   from: PeerId,
@@ -282,7 +281,6 @@ export function receiveRequest(context: Context, asked: PendingRequest): void {
   objects.pendingAt = now
 }
 
-/** As primary: decides every request that can be decided now. */
 export function decideAll(context: Context): void {
   const { objects, now } = context
   if (now < objects.pendingAt) return

@@ -33,7 +33,6 @@ const REACH = CELLS_PER_RADIUS + 1
 const ROW = 2 ** 15
 const LONG_ROW = 2 ** 26
 
-/** How a rule divides places into cells. */
 interface Grid {
   readonly width: number
   readonly row: number
@@ -70,7 +69,6 @@ function decidesInterest({ mesh, me }: Objects, replica: Replica): boolean {
   return !mesh || replica.owner === me
 }
 
-// Adds the object to the eyes of a member, or removes it.
 function updateEyes(context: Context, { index }: Replica, peer: PeerId, sees: boolean): void {
   const { eyes } = context.objects
   if (sees) put(eyes, peer, index)
@@ -276,7 +274,6 @@ function updateViewers(
   for (const cell of next ?? []) if (!before?.has(cell)) put(cells, cell, peer)
 }
 
-/** Removes a peer that left from the viewers of all cells. */
 export function removeViewer(objects: Objects, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   for (const [type, cells] of subscriber?.cells ?? [])

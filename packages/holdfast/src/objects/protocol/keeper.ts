@@ -29,7 +29,6 @@ import { after, FIRST } from './stamp.ts'
 /** A run of changes ends beyond this size; one more entry fits the body of a change. */
 const RUN_BYTES: number = 8 * 1024
 
-/** A type of objects that is kept. */
 type KeptType = TypeRules & { readonly kept: NonNullable<TypeRules['kept']> }
 
 /** The types that are kept; their order numbers them on disk. */
@@ -195,5 +194,4 @@ const PLAIN = {
 /** Persists objects; games without kept types do not load it. */
 export const keeper = { wholeOf, changesOf, find, bringBack: restore, reread }
 
-/** See `keeper`. */
 export type Keeper = typeof keeper

@@ -47,7 +47,6 @@ import {
   type RequestKind,
 } from './state.ts'
 
-/** Kinds of messages: the first byte of each. */
 export const KIND = {
   tell: 1,
   unowned: 2,
@@ -70,7 +69,6 @@ export const ENTRY_OVERHEAD: number = 48 + STAMP_BYTES_MAX
 
 const GONE = 0x80
 
-/** Begins a message with its kind. */
 export function begin(kind: number): ByteWriter {
   const writer = createWriter(128)
   writeU8(writer, kind)
@@ -79,12 +77,10 @@ export function begin(kind: number): ByteWriter {
 
 type Named = Pick<Replica, 'creator' | 'count' | 'version'>
 
-/** Writes an object's key and version. */
 export function writeName(writer: ByteWriter, named: Named): void {
   for (const number of nameOf(named)) writeVarint(writer, number)
 }
 
-/** Reads key and version; the reader fails on numbers out of range. */
 export function readName(reader: ByteReader): { key: number; version: Version } {
   const creator = readVarint(reader)
   const count = readVarint(reader)
@@ -92,7 +88,6 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
 
-/** Writes an object's whole state, or its tombstone. */
 export function writeEntry(writer: ByteWriter, types: Types, replica: SharedState): void {
   const { schema, timed } = types[replica.type]!
   writeName(writer, replica)
@@ -105,7 +100,6 @@ export function writeEntry(writer: ByteWriter, types: Types, replica: SharedStat
   if (timed) writeStamp(writer, replica.madeAt)
 }
 
-/** Reads an entry; the reader fails if it is malformed. */
 export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   const { key, version } = readName(reader)
   const owner = readVarint(reader)
@@ -156,7 +150,6 @@ function beginWith(kind: number, numbers: readonly number[]): ByteWriter {
   return writer
 }
 
-/** An object's key and version as numbers of a message. */
 export function nameOf({ creator, count, version }: Named): number[] {
   return [creator, count, version.epoch, version.count]
 }
@@ -176,7 +169,6 @@ export function encodeRequest(
   return withEntry(KIND.request, types, replica, ...numbers)
 }
 
-/** Reads a REQUEST after its kind; the reader fails if it is malformed. */
 export function readRequest(reader: ByteReader, types: Types): Omit<PendingRequest, 'from' | 'at'> {
   const number = readVarint(reader)
   const { key, version } = readName(reader)
@@ -188,7 +180,6 @@ export function readRequest(reader: ByteReader, types: Types): Omit<PendingReque
   return { number, key, version, what: what ?? 'take', to, answers, entry }
 }
 
-/** Reads the reason of a FULL; the reader fails on an unknown one. */
 export function readLack(reader: ByteReader): Lack {
   const why = LACKS[readU8(reader)]
   if (why === undefined) fail(reader)

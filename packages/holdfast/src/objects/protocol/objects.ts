@@ -109,7 +109,6 @@ export function destroy(context: Context, replica: Replica): void {
   markDestroyed(context, replica, replica.version, objects.me)
 }
 
-/** The rules of every real session. */
 export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
   order: (entry, known) => compare(entry.version, known.version),
   isAuthorized,

@@ -57,7 +57,6 @@ import {
 } from './state.ts'
 import { compare, readVersion, type Version } from './stamp.ts'
 
-/** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
 /** Lifetime of a tombstone: by then no older message of the object is in flight (B49). */
 export const TOMBSTONE_MS: Millis = 60_000

@@ -91,7 +91,6 @@ export function conclude(context: Context, number: number, answer: Answer, by: P
   if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
 }
 
-/** Ends requests that timed out. */
 export function endRequests(context: Context): void {
   const { objects, now } = context
   for (const [number, { at }] of [...objects.requests]) {

@@ -26,7 +26,6 @@ export const AGES_MAX = 3
 export const AGE_MAX: number = 10_000 * EIGHTHS
 /** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
 export const MADE_AT_MAX: number = 2 ** 48
-/** Most bytes of a stamp. */
 export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
 
 /** `ages` plus the age at the n-th stage; null if an earlier stage is missing, or it is too old. */
@@ -115,7 +114,6 @@ export interface Version {
 /** The version of an object that still has its first owner. */
 export const FIRST: Version = Object.freeze({ epoch: 0, count: 0 })
 
-/** Compares versions: below 0 if `a` is older, 0 if equal, above 0 if `a` is newer. */
 export function compare(a: Version, b: Version): number {
   return a.epoch - b.epoch || a.count - b.count
 }
@@ -128,13 +126,11 @@ export function after(known: Version, epoch: number): Version {
   return { epoch, count: known.epoch < epoch ? 1 : known.count + 1 }
 }
 
-/** Writes two varints. */
 export function writeVersion(writer: ByteWriter, version: Version): void {
   writeVarint(writer, version.epoch)
   writeVarint(writer, version.count)
 }
 
-/** Reads a version. */
 export function readVersion(reader: ByteReader): Version {
   const epoch = readVarint(reader)
   const count = readVarint(reader)

@@ -9,7 +9,6 @@ import type { Migration } from '../../wire/fields/converting.ts'
 import type { Fields, Quantised, Schema } from '../../wire/fields/schema.ts'
 import { FIRST, type Version } from './stamp.ts'
 
-/** Most living objects of one session. */
 export const OBJECTS_MAX = 10_000
 /** Objects that one player may make, unless the session's founder set another quota. */
 const QUOTA = OBJECTS_MAX / 4
@@ -27,7 +26,6 @@ export const GATHER_MS: Millis = 4
 /** Who may take an object from its owner: anybody, anybody with the owner's consent, or nobody. */
 export type TakePolicy = 'free' | 'ask' | 'fixed'
 
-/** A type of objects as this layer needs it. */
 export interface TypeRules {
   readonly schema: Schema<Fields>
   /** States of the type carry a stamp. */
@@ -59,7 +57,6 @@ export type VisibilityRule =
 /** Whether a viewer sees one state of an object. */
 export type Sees = (viewer: PeerId, player: number) => boolean
 
-/** The types of a game, in the game's order. */
 export type Types = readonly TypeRules[]
 
 function createReplica(creator: PeerId, count: number, index: number, type: number) {
@@ -133,7 +130,6 @@ export type ObjectEntry = SharedState & Pick<Replica, 'key'>
 /** `take`: own the object; `give`: give it away; `yes`: give it to the member that asked. */
 export type RequestKind = 'take' | 'give' | 'yes'
 
-/** One of our requests to the primary. */
 export interface Request {
   key: number
   what: RequestKind
@@ -197,16 +193,13 @@ export const REFUSALS = [
   'overloaded',
 ] as const
 
-/** Why a request is refused. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** The outcome of a request. */
 export type Answer = 'granted' | Refusal
 
 /** The states of a peer's delivery barrier for an object. */
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
-/** Creates the state of a peer that has nothing yet. */
 export function createSubscriber(peer: PeerId) {
   const size = 8
   return {
@@ -423,10 +416,8 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
   }
 }
 
-/** All objects of a session at one member. */
 export type Objects = ReturnType<typeof createState>
 
-/** Events for the application. */
 export type ObjectEvent =
   | { kind: 'object-came'; key: number }
   /** `mask`: the changed fields; `ages`: at the four stages up to us, if measured. */
@@ -449,7 +440,6 @@ export type ObjectEvent =
   /** Some time later: by now every member has reported what the primary lacked. */
   | { kind: 'objects-settled' }
 
-/** Everything that one call works on. */
 export interface Context {
   readonly objects: Objects
   readonly types: Types
@@ -457,7 +447,6 @@ export interface Context {
   readonly out: PartOut<ObjectEvent>
 }
 
-/** Creator and count in one number. */
 export function keyOf(creator: PeerId, count: number): number {
   return creator * 2 ** 32 + count
 }
@@ -487,7 +476,6 @@ export function countLiving(objects: Objects, { creator }: Replica, by: 1 | -1):
   else objects.made.delete(creator)
 }
 
-/** Removes all state of an object. */
 export function forget(objects: Objects, replica: Replica): void {
   objects.replicas.delete(replica.key)
   objects.keyAt[replica.index] = -1
@@ -507,13 +495,11 @@ function clearIndex(subscriber: Subscriber, index: number): void {
   subscriber.queued[index] = 0
 }
 
-/** The object at an index, or null. */
 export function at(objects: Objects, index: number): Replica | null {
   const key = objects.keyAt[index] ?? -1
   return key < 0 ? null : (objects.replicas.get(key) ?? null)
 }
 
-/** Whether we are the primary. */
 export function leads(objects: Objects): boolean {
   return objects.me !== 0 && objects.me === objects.primary
 }
@@ -523,7 +509,6 @@ export function relays(objects: Objects): boolean {
   return !objects.mesh && !leads(objects)
 }
 
-/** Whether the object lives and may be shown. */
 export function isSeen(replica: Replica): boolean {
   return !replica.dead && !replica.hidden
 }
@@ -536,7 +521,6 @@ export function isUnclaimed({ owner, hidden, dead }: Replica): boolean {
   return owner === NOBODY && hidden && !dead
 }
 
-/** Whether we may change the object. */
 export function isMine(objects: Objects, replica: Replica): boolean {
   return !replica.dead && replica.owner === objects.me && !replica.giving
 }
@@ -547,7 +531,6 @@ export function isMine(objects: Objects, replica: Replica): boolean {
 
 /** Why there is no room: the session is full, or the player has used up its quota. */
 export const LACKS = ['full', 'quota'] as const
-/** One of LACKS. */
 export type Lack = (typeof LACKS)[number]
 
 /** The quota of objects per player in a session's `terms`. */

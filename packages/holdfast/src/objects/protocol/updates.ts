@@ -123,7 +123,6 @@ function isTail({ behind, filledAt, todo }: Subscriber, now: Millis): boolean {
   return filledAt === now && todo.length < behind * TAIL
 }
 
-/** A frame under construction. */
 interface Filling {
   objects: Objects
   types: Types
@@ -342,7 +341,6 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   }
 }
 
-/** A packet was acked: the peer has the updates in it. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
   eachUpdate(objects, peer, seq, (subscriber, index, oseq) => {
     if (subscriber.acked[index]! < oseq) subscriber.acked[index] = oseq

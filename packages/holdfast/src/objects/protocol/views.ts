@@ -41,7 +41,6 @@ export function reset({ objects, out }: Context): void {
   Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
-/** Takes a new view of the session. */
 export function receiveView(context: Context, view: PartView): void {
   const { objects, now } = context
   const { found } = objects.kept

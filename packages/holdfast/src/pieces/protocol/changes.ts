@@ -53,7 +53,6 @@ export function encodeEffects(
   return { changes, news: finish(scratch) }
 }
 
-// The change that gives a piece a new row.
 function rowWritten(at: number): Uint8Array {
   const change = new Uint8Array(1 + scratch.length - at)
   change[0] = ROW
@@ -68,7 +67,6 @@ function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   return finish(writer)
 }
 
-/** The change that sets the number of random draws. */
 export function encodeDraws(draws: number): Uint8Array {
   const writer = begin(DRAWS)
   writeVarint(writer, draws)

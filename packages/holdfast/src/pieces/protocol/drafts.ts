@@ -62,7 +62,6 @@ interface Made {
   draws: number
 }
 
-/** The draft of one action of a player. */
 export function draft(
   pieces: Pieces,
   types: PieceTypes,

@@ -77,14 +77,12 @@ function isText(bytes: Uint8Array, at: number, length: number, text: string): bo
   return true
 }
 
-/** The level above all of the rows. */
 export function above(rows: Iterable<Row>): string {
   let top: string | null = null
   for (const { z } of rows) if (top === null || z > top) top = z
   return generateKeyBetween(top, null)
 }
 
-/** The level below all of the rows. */
 export function below(rows: Iterable<Row>): string {
   let bottom: string | null = null
   for (const { z } of rows) if (bottom === null || z < bottom) bottom = z

@@ -68,7 +68,6 @@ export function initialFields(rules: PieceRules): Quantised {
   return fields.slice()
 }
 
-/** Sets the masked fields. */
 export function setFields(
   { columns }: Schema<Fields>,
   into: Quantised,
@@ -140,7 +139,6 @@ export interface Entry {
   gen?: number
 }
 
-/** A part of a table. */
 export interface TablePart {
   first: boolean
   last: boolean
@@ -150,14 +148,12 @@ export interface TablePart {
   rows: Row[]
 }
 
-/** Appends a generation. */
 export function writeGen(writer: ByteWriter, gen: number): void {
   const epoch = Math.floor(gen / GENERATIONS)
   writeVarint(writer, epoch)
   writeVarint(writer, gen - epoch * GENERATIONS)
 }
 
-/** Reads a generation. */
 export function readGen(reader: ByteReader): number {
   const epoch = readVarint(reader)
   const count = readVarint(reader)
@@ -165,7 +161,6 @@ export function readGen(reader: ByteReader): number {
   return epoch * GENERATIONS + count
 }
 
-/** Appends lost ranges. */
 export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRange[]): void {
   writeVarint(writer, lostRanges.length)
   for (const { after, until } of lostRanges) {
@@ -174,7 +169,6 @@ export function writeLostRanges(writer: ByteWriter, lostRanges: readonly LostRan
   }
 }
 
-/** Reads lost ranges. */
 export function readLostRanges(reader: ByteReader): LostRange[] {
   const count = readVarint(reader)
   if (count > FORKS_MAX) fail(reader)
@@ -188,7 +182,6 @@ export function readLostRanges(reader: ByteReader): LostRange[] {
   return lostRanges
 }
 
-/** Encodes the body of an update. */
 export function encodeUpdate(
   types: PieceTypes,
   type: number,
@@ -259,7 +252,6 @@ const OUTCOMES: readonly Outcome['kind'][] = [
   ...(['recorded', 'clamped', 'conflict', 'refused', 'bogus', 'held'] as const),
 ]
 
-/** Encodes the outcome of an update. */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
   reset(scratch)
   writeU8(scratch, 1 + OUTCOMES.indexOf(outcome.kind))
@@ -269,7 +261,6 @@ export function encodeOutcome(outcome: Outcome): Uint8Array {
   return finish(scratch)
 }
 
-/** Reads the outcome of an update; null if it is malformed. */
 export function decodeOutcome(bytes: Uint8Array): Outcome | null {
   const reader = createReader(bytes)
   const outcome = readOutcome(reader, OUTCOMES[readU8(reader) - 1])
@@ -333,7 +324,6 @@ function flagsOf({ lastClient, heldBy, lastReleased, hidden, refused }: Row): nu
   return (lastClient !== 0 ? CHAIN : 0) + hands + more
 }
 
-/** Reads a row; the reader fails if it is malformed. */
 export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const id = readVarint(reader)
   const type = readU8(reader)
@@ -419,7 +409,6 @@ function readEntry(reader: ByteReader, types: PieceTypes): Entry | null {
   return row && { id: row.id, row, why, seq, reason }
 }
 
-/** Reads the id of a piece. */
 export function readId(reader: ByteReader): number {
   const id = readGiven(reader)
   return id > PIECE_ID_MAX ? fail(reader) : id
@@ -431,7 +420,6 @@ export function beginNews(writer: ByteWriter, count: number): void {
   writeVarint(writer, count)
 }
 
-/** Encodes the news of one operation. */
 export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8Array {
   reset(scratch)
   beginNews(scratch, entries.length)
@@ -442,7 +430,6 @@ export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8A
   return finish(scratch)
 }
 
-/** Encodes a part of a table. */
 export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   reset(scratch)
   writeU8(scratch, 2)

@@ -11,12 +11,10 @@ import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from '.
 import { create } from './rules.ts'
 import type { PieceEvent, PieceRules, Pieces, PieceTypes, Row } from './state.ts'
 
-/** The channel of pieces. */
 export const PIECES_CHANNEL = 7
 // A message of a table ends beyond this size, in bytes.
 const TABLE_BYTES: number = 24 * 1024
 
-/** Creates the part for a game's types of pieces. */
 export function piecesPart(types: PieceTypes): Part<Pieces> {
   return {
     channel: PIECES_CHANNEL,

@@ -12,7 +12,6 @@ import {
   REFUSED_MAX,
 } from './state.ts'
 
-/** The rules of every real session. */
 export const RULES: PiecesRules = rulesOf<PiecesRules>({
   tagOf: ({ processed }) => processed,
   predecessor: predecessorOf,

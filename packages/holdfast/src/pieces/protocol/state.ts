@@ -11,13 +11,9 @@ import type { PeerId } from '../../machine.ts'
 import type { Migration } from '../../wire/fields/converting.ts'
 import type { Fields, Quantised, Schema } from '../../wire/fields/schema.ts'
 
-/** Why an update of a piece that another player holds is refused. */
 export const HELD = 'somebody else holds it'
-/** Why an update of a removed piece is refused. */
 export const GONE = 'it is gone'
-/** Most pieces of a session. */
 export const PIECES_MAX = 1_000
-/** Most types of pieces in a game. */
 export const PIECE_TYPES_MAX = 64
 /** Highest id of a piece; ids are never reused. */
 export const PIECE_ID_MAX: number = 2 ** 32 - 1
@@ -78,11 +74,9 @@ export interface Op {
   /** Fields with new values. */
   mask: number
   fields: Quantised
-  /** A new level, or null. */
   z: string | null
 }
 
-/** The reason for a row. */
 export type Why = 'recorded' | 'clamped' | 'inapplicable' | 'loose' | 'table'
 
 /** The decision of a type's rules on an update: the new fields of the piece. */
@@ -110,7 +104,6 @@ export interface PieceRules {
   readonly kept: Migration | null
 }
 
-/** All types, in the order of the game. */
 export type PieceTypes = readonly PieceRules[]
 
 /** One of our own updates that has no outcome yet (O29). */
@@ -151,7 +144,6 @@ export interface PiecesRules {
   hides(rules: PieceRules, row: Row, player: number): number
 }
 
-/** Creates the state without pieces. */
 export function createState(seed: Uint8Array, rules: PiecesRules) {
   return {
     me: 0 as PeerId,
@@ -175,7 +167,6 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
   }
 }
 
-/** All pieces of a session at one member. */
 export type Pieces = ReturnType<typeof createState>
 
 /** The committed state, which survives a takeover. */
@@ -193,7 +184,6 @@ export interface Committed {
 /** Why a hold ended although its player did not release it: see `LostHold`. */
 export type LossReason = 'taken' | 'away' | 'gone'
 
-/** Events for the application. */
 export type PieceEvent =
   | { kind: 'piece-came'; id: number }
   | { kind: 'piece-changed'; id: number }

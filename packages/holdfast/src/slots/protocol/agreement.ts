@@ -89,7 +89,6 @@ export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
   slots.round = { mark: slots.base, before: -1 }
 }
 
-/** Ends the round if all have reported. */
 export function endRound(slots: Slots, out: SlotsOut): void {
   const { round, base } = slots
   if (slots.standing !== 'live' || slots.asked !== 0) return

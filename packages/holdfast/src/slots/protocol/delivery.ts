@@ -33,7 +33,6 @@ export function queueEvent(
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-/** Queues an event for all peers. */
 export function queueEventForAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, now)
 }
@@ -60,7 +59,6 @@ export function collectDue(slots: Slots, now: Millis): PeerId[] {
   return due
 }
 
-/** Whether a peer is due a frame. */
 export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
   const peer = slots.peers.get(to)
   return slots.standing !== 'closed' && !!peer && takesFrames(peer) && isDue(slots, now, peer)

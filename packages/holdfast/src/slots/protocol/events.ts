@@ -60,7 +60,6 @@ function notePlayer({ bySlot, present }: Slots, { gone, slot, player }: SlotEven
   present.delete(gone)
 }
 
-// Invalidates the worlds from that slot on.
 function invalidate(slots: Slots, slot: number): void {
   if (slot >= slots.slot) slots.ahead = null
   const whole = slot - slots.base
@@ -72,12 +71,10 @@ function invalidate(slots: Slots, slot: number): void {
   slots.changed = true
 }
 
-/** Number of acts of a member in a slot. */
 export function countOf(slots: Slots, number: number, inc: PeerId): number {
   return slots.bySlot.get(number)?.counts.get(inc) ?? 0
 }
 
-/** Finds an event of an open slot. */
 export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotEvent | undefined {
   return slots.bySlot.get(slot)?.events.get(keyOf(inc, id))
 }

@@ -44,7 +44,6 @@ function lastWorld({ worlds, validWorlds }: Slots, game: Game): unknown {
   return validWorlds > 0 ? worlds[validWorlds - 1]!.world : game.start
 }
 
-// Folds up to the last complete slot.
 function fold(slots: Slots, game: Game): void {
   const { base, worlds } = slots
   const whole = slots.slot - base

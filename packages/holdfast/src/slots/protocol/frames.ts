@@ -63,7 +63,6 @@ const EVENT_MAX: number = 1 + 8 + 8 + 8 + 8 + ACT_BYTES_MAX
 /** An event as a frame or a world carries it. */
 export type WireEvent = Pick<SlotEvent, 'inc' | 'player' | 'id' | 'slot' | 'gone' | 'body'>
 
-/** A frame. */
 export interface Frame {
   slot: number
   reference: PeerId

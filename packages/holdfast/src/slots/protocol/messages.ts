@@ -13,7 +13,6 @@ import {
 } from '../../wire/layout.ts'
 import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.ts'
 
-/** The channel of slots. */
 export const SLOTS_CHANNEL = 8
 /** Most bytes of a world's options, as text in a message; the rest is cut off. */
 export const SAYS_MAX = 2_048
@@ -33,7 +32,6 @@ const event = record({
   body: blob(ACT_BYTES_MAX),
 })
 
-/** The messages on SLOTS_CHANNEL. */
 export const slotsLayout = message({
   /**
    * The sender's standing. `print` is the fingerprint of the options, which must be equal at both;
@@ -63,7 +61,5 @@ export const slotsLayout = message({
     }),
   ],
 })
-/** One of these messages. */
 export type SlotsMessage = ValueOf<typeof slotsLayout>
-/** The answer to an inquiry. */
 export type WorldMessage = SlotsMessage & { kind: 'world' }

@@ -13,7 +13,6 @@ export { type GameBox, slotsPart, tick } from './part.ts'
 export * from './state.ts'
 export { hasRoom, makeEvent } from './receive.ts'
 
-/** The rules of every real world. */
 export const RULES: SlotsRules = rulesOf<SlotsRules>({
   counted: (_slots, said) => said,
   isLate: ({ standing, base }, slot) => standing === 'live' && slot <= base,
@@ -22,7 +21,6 @@ export const RULES: SlotsRules = rulesOf<SlotsRules>({
   haveAllReported,
 })
 
-/** Creates the state without a world. */
 export function create(rules: SlotsRules = RULES): Slots {
   return createState(rules)
 }

@@ -72,7 +72,6 @@ export interface FoldInput {
   events: SlotEvent[]
 }
 
-/** The state of one open slot. */
 export interface Slot {
   events: Map<number, SlotEvent>
   /** Number of acts of each member. */
@@ -103,7 +102,6 @@ export interface SettledReport extends Settled {
   seeks: boolean
 }
 
-/** Creates the state of an unknown peer. */
 export function createPeer() {
   return {
     standing: 'unknown' as Standing,
@@ -142,12 +140,10 @@ export function createPeer() {
   }
 }
 
-/** Another member. */
 export type SlotPeer = ReturnType<typeof createPeer>
 
 /** The game's definition of its world; not part of the state, because it has functions. */
 export interface Game {
-  /** Milliseconds of a slot. */
   ms: Millis
   /** Fingerprint of the options that members must agree on, in 32 bits. */
   print: number
@@ -169,7 +165,6 @@ export interface Turn {
   random(): number
 }
 
-/** Events for the application. */
 export type SlotsEvent =
   | { kind: 'slots' }
   /** Acts of ours that are in no member's world. */
@@ -181,10 +176,8 @@ export type SlotsEvent =
   /** The rule threw: that slot changes nothing. */
   | { kind: 'slots-failed'; slot: number; error: unknown }
 
-/** The sink of slots. */
 export type SlotsOut = PartOut<SlotsEvent>
 
-/** One call into the part. */
 export interface Call<Known = Game> {
   readonly slots: Slots
   readonly game: Known
@@ -212,7 +205,6 @@ export interface Sealed {
   readonly text: string
 }
 
-/** Creates the state without a world. */
 export function createState(rules: SlotsRules) {
   return {
     standing: 'closed' as 'closed' | 'joining' | 'live',
@@ -293,10 +285,8 @@ export function createState(rules: SlotsRules) {
   }
 }
 
-/** The world of one member. */
 export type Slots = ReturnType<typeof createState>
 
-/** The name of an event as one number. */
 export function keyOf(inc: PeerId, id: number): number {
   return inc * 2 ** 28 + id
 }

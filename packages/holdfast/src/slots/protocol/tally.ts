@@ -29,7 +29,6 @@ function without({ from, to }: Gap, id: number): Gap[] {
   return parts.filter((part) => part.from <= part.to)
 }
 
-// Forgets the tally of one departed member.
 function forgetOne(slots: Slots): void {
   for (const inc of slots.tallies.keys()) {
     if (!slots.here.has(inc)) return void slots.tallies.delete(inc)

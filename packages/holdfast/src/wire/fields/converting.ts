@@ -22,7 +22,6 @@ export interface Migration {
     | null
 }
 
-/** One of our types. */
 export interface Ours {
   readonly name: string
   readonly schema: Schema<Fields>
@@ -31,7 +30,6 @@ export interface Ours {
   readonly kept: Migration | null
 }
 
-/** A type of another build. */
 export interface Theirs {
   readonly name: string
   readonly schema: Schema<Fields>

@@ -12,13 +12,11 @@ export const TYPES_MAX: number = 32 * 1024
 // The other text comes from the network: its names may have any length.
 const SENTENCE_MAX = 300
 
-/** A line, parsed. */
 interface Type {
   fields: Map<string, string>
   rest: string
 }
 
-/** The types of a game, parsed. */
 interface Types {
   types: Map<string, Type>
   actions: Map<string, Type>

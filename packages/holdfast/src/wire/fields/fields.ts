@@ -439,7 +439,6 @@ export function readRun(reader: BitReader, max: number, lengthBits: number): Uin
   return run
 }
 
-/** Freezes an array of numbers. */
 export function frozen<Value extends readonly number[]>(value: number[]): Value {
   return Object.freeze(value) as unknown as Value
 }

@@ -314,7 +314,6 @@ function takeKey(reader: BitReader, before: Uint8Array | null, writer: BitWriter
   return key
 }
 
-/** Compares two runs of bytes: below 0, 0 if they are equal, or above 0. */
 function byBytes(one: Uint8Array, other: Uint8Array): number {
   const shared = Math.min(one.length, other.length)
   for (let i = 0; i < shared; i++) if (one[i] !== other[i]) return one[i]! - other[i]!

@@ -24,7 +24,6 @@ export function pack(write: (writer: BitWriter) => void): string {
   return packed
 }
 
-/** Writes the bits. */
 export function writePacked(writer: BitWriter, packed: string): void {
   const last = packed.length - 1
   for (let i = 1; i <= last; i++) {
@@ -33,7 +32,6 @@ export function writePacked(writer: BitWriter, packed: string): void {
   }
 }
 
-/** A reader of packed bits. */
 export function openPacked(packed: string): BitReader {
   const bytes = new Uint8Array(packed.length - 1)
   for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i + 1)

@@ -5,7 +5,6 @@
 import { badValue } from '../../machine.ts'
 import { type BitReader, BITS_MAX, failBits, readBits } from '../bits.ts'
 
-/** A range in steps. */
 export interface Scale {
   readonly min: number
   readonly max: number
@@ -52,7 +51,6 @@ export function placeOf(scale: Scale, value: number): number {
   return Math.min(scale.steps, Math.max(0, place))
 }
 
-/** The number at a place. */
 export function numberAt(scale: Scale, place: number): number {
   return scale.min + place * scale.step
 }

@@ -101,7 +101,6 @@ export function checkSize(what: string, type: Schema<Fields>, most: number): voi
   throw badValue(`${what} has at most ${most} bytes, to fit one datagram: ${sum}`)
 }
 
-/** The mask of all fields. */
 export function allFields(type: Schema<Fields>): number {
   return type.all
 }
@@ -268,7 +267,6 @@ export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quant
   return mask
 }
 
-/** The initial state of a type. */
 export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
   const entries = type.columns.map(({ name, field }) => [name, field.initial])
   return Object.freeze(Object.fromEntries(entries)) as StateOf<F>

@@ -42,7 +42,6 @@ export interface Range {
   bits: number
 }
 
-/** No trusted proxies. */
 export const NOBODY: Trust = 0
 
 /** Reads `10.0.0.0/8`, `::1`, `192.168.1.7`; null for anything else. */
@@ -128,7 +127,6 @@ function groupsOf(text: string): number[] | null {
   return found
 }
 
-/** The two parts of an IPv4 address. */
 function fourOf(text: string): [number, number] | null {
   const bytes = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)?.slice(1).map(Number)
   if (!bytes || bytes.some((byte) => byte > 255)) return null

@@ -95,7 +95,6 @@ function nameOf(value: object): string {
   return name ? `a ${name}` : 'no plain object'
 }
 
-/** Whether a text is JSON. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
