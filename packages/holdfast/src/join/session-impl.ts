@@ -30,7 +30,7 @@ import type { MemberLoop, MemberLoopOptions } from '../runtime/member-loop.ts'
 import type { ModerationRequest, Recovered, View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import { shown } from '../wire/fields/fields.ts'
-import { type Definitions, kindOf, notGiven } from '../kind/definitions.ts'
+import { type Definitions, givenKind, kindOf } from '../kind/definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping, type Listen, type Listeners } from '../api/emitter.ts'
 import * as moderation from './moderation.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './moderation.ts'
@@ -119,6 +119,7 @@ export class SessionImpl implements InternalSession {
   readonly #invites = new Invites()
   readonly #exports = new Exports()
   readonly #simulations = new Set<Simulation>()
+  readonly #given: Definitions['kinds']
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
   readonly #roster = new Roster()
@@ -162,6 +163,7 @@ export class SessionImpl implements InternalSession {
   ) {
     this.#events = events
     this.#reports = reports
+    this.#given = kinds
     const shared: Shared = {
       reports,
       options: options as Shared['options'],
@@ -330,8 +332,7 @@ export class SessionImpl implements InternalSession {
   #face<W extends Word>(type: Definition, made: string, word: W): Faces[W] {
     const kind = kindOf(type)
     if (kind?.word !== word) throw badValue(`${made}: ${shown(type)}`)
-    const opened = this.#kinds.get(kind)
-    if (!opened) throw notGiven(type)
+    const opened = this.#kinds.get(kind) ?? this.#kinds.get(givenKind(this.#given, type))!
     return opened.face as Face as Faces[W]
   }
 

@@ -45,15 +45,39 @@ export function sortDefinitions(given: unknown): Definitions {
   return { kinds: new Map(kinds), text, kept: kept.join('\n') }
 }
 
-/** The position of a type among the given ones. @throws HoldfastError code `not-found` */
+/**
+ * The position of a type among the given ones. They match by kind, name and fields, for a module
+ * that hot reload runs again makes an equal type.
+ *
+ * @throws HoldfastError code `not-found`
+ */
 export function placeOf<Type extends Definition>(given: readonly Type[], type: Type): number {
   const place = given.indexOf(type)
   if (place >= 0) return place
-  throw notGiven(type)
+  const namesake = given.findIndex(({ name }) => name === type.name)
+  if (namesake < 0) throw notGiven(type)
+  if (textOf(given[namesake]!) === textOf(type)) return namesake
+  throw notGiven(type, 'with these fields: it has changed since, so reload the page')
 }
 
-export function notGiven({ kind, name }: Definition): HoldfastError {
-  return new HoldfastError('not-found', `the ${kind.word} "${name}" was not given to join`)
+function textOf(definition: Definition): string {
+  return definition.kind.text(definition)
+}
+
+/** The error for a definition that `join` was not given. @param how  in which way it was not */
+export function notGiven({ kind, name }: Definition, how: string = ''): HoldfastError {
+  const said = `the ${kind.word} "${name}" was not given to join${how && ` ${how}`}`
+  return new HoldfastError('not-found', said)
+}
+
+/** The kind that equals that of a definition by another copy of the library. @throws `not-found` */
+export function givenKind(kinds: Definitions['kinds'], type: Definition): Kind {
+  for (const [kind, given] of kinds) {
+    if (kind.word !== type.kind.word || kind.channel !== type.kind.channel) continue
+    placeOf(given, type)
+    return kind
+  }
+  throw notGiven(type)
 }
 
 /** The kind of a definition; null for any other value. */

@@ -132,8 +132,8 @@ export class ObjectRegistry implements Face, HandleOwner {
 
   /** All of a type. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: ObjectType<F>): Collection<F> {
-    placeOf(this.#types, type as unknown as ObjectType)
-    const collection = this.#collections.of(type as unknown as ObjectType<Fields>)
+    const place = placeOf(this.#types, type as unknown as ObjectType)
+    const collection = this.#collections.of(this.#types[place]!)
     return collection.snapshot() as unknown as Collection<F>
   }
 

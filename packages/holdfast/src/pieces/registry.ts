@@ -75,8 +75,8 @@ export class PieceRegistry implements Face {
 
   /** All pieces of a type, lowest first. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>> {
-    placeOf(this.#types, type as unknown as PieceType)
-    const collection = this.#collections.of(type as unknown as PieceType)
+    const place = placeOf(this.#types, type as unknown as PieceType)
+    const collection = this.#collections.of(this.#types[place]!)
     return collection.snapshot() as unknown as Listing<PieceHandle<F>>
   }
 
