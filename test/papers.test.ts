@@ -22,6 +22,7 @@ import { read, written } from '../tools/tidy/codebase.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const papers = written(root).filter((path) => path.endsWith('.md'))
 const guide = papers.filter((path) => path.startsWith('docs/guide/'))
+const recipes = papers.filter((path) => path.startsWith('docs/recipes/'))
 
 /** The blocks of TypeScript in a paper; one in a list is indented. */
 function examplesOf(text: string): string[] {
@@ -43,32 +44,36 @@ function namesOf(all: Record<string, true>): string[] {
 }
 
 describe('the examples', () => {
-  test('of README and guide pass the type checker (DO-2) (DO-20)', { timeout: 120_000 }, () => {
-    const folder = join(root, 'build/papers')
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
-    const examples = ['README.md', ...guide].flatMap((path) => {
-      return examplesOf(read(root, path)).map((code, index) => ({ path, index, code }))
-    })
-    expect(examples.length).toBeGreaterThan(8)
-    for (const { path, index, code } of examples) {
-      const name = path.replaceAll(/[^\w]/g, '-')
-      writeFileSync(join(folder, `${name}-${index}.ts`), `${code}\nexport {}\n`)
-    }
-    const options = {
-      extends: '../../tsconfig.base.json',
-      compilerOptions: {
-        ...{ noEmit: true, composite: false, incremental: false, declaration: false },
-        ...{ isolatedDeclarations: false, rewriteRelativeImportExtensions: false },
-        ...{ noUnusedLocals: false, customConditions: ['holdfast-source'] },
-      },
-      include: ['*.ts'],
-    }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
-    expect(stdout).toBe('')
-  })
+  test(
+    'of README, guide and recipes pass the type checker (DO-2) (DO-20)',
+    { timeout: 120_000 },
+    () => {
+      const folder = join(root, 'build/papers')
+      rmSync(folder, { recursive: true, force: true })
+      mkdirSync(folder, { recursive: true })
+      const examples = ['README.md', ...guide, ...recipes].flatMap((path) => {
+        return examplesOf(read(root, path)).map((code, index) => ({ path, index, code }))
+      })
+      expect(examples.length).toBeGreaterThan(8)
+      for (const { path, index, code } of examples) {
+        const name = path.replaceAll(/[^\w]/g, '-')
+        writeFileSync(join(folder, `${name}-${index}.ts`), `${code}\nexport {}\n`)
+      }
+      const options = {
+        extends: '../../tsconfig.base.json',
+        compilerOptions: {
+          ...{ noEmit: true, composite: false, incremental: false, declaration: false },
+          ...{ isolatedDeclarations: false, rewriteRelativeImportExtensions: false },
+          ...{ noUnusedLocals: false, customConditions: ['holdfast-source'] },
+        },
+        include: ['*.ts'],
+      }
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
+      const tsc = join(root, 'node_modules/typescript/bin/tsc')
+      const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+      expect(stdout).toBe('')
+    },
+  )
   test('are found, also in a list', () => {
     expect(examplesOf('1. It:\n\n   ```ts\n   a\n     b\n   ```\n')).toEqual(['a\n  b\n'])
   })

@@ -25,6 +25,7 @@ const PAPERS = [
   'docs/commands.md',
   'docs/deploy.md',
   'docs/deploy',
+  'docs/operations.md',
 ]
 const BEFORE = 'build/dist-before-packing'
 const PROJECT = 'build/tsconfig.package.json'

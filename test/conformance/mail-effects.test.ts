@@ -133,10 +133,11 @@ test('a letter whose effect is behind HTTP has one key, however often it is sent
   server.close()
 })
 
-test('the examples of effects are those of the guide', () => {
+test('the examples of effects are those of the recipe', () => {
   const read = (path: string): string =>
     readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const recipe = 'docs/recipes/act-elsewhere-for-each-letter.md'
   for (const name of ['postgres', 'http']) {
-    expect(read('docs/guide/mailbox.md')).toContain(read(`games/examples/mailbox/${name}.ts`))
+    expect(read(recipe)).toContain(read(`games/examples/mailbox/${name}.ts`))
   }
 })

@@ -26,9 +26,9 @@ export const ERRORS = {
     todo: 'show the sentence; `pardon` takes it back',
   },
   broken: {
-    when: 'a bug in Holdfast left this member without a state that it can trust',
+    when: 'a bug in Holdfast: this member has no state that it can trust',
     happened: 'nobody knows',
-    todo: 'report it, with the event `error` before it; join again with the token',
+    todo: 'report it with the event `error`; join again with the token',
   },
   elsewhere: {
     when: 'the same player is open in a newer place',
@@ -36,29 +36,29 @@ export const ERRORS = {
     todo: 'show that, and close this one',
   },
   exists: {
-    when: '`from` was given for a room that somebody is in, or that is kept',
+    when: '`from` was given for a room that is in use or kept',
     happened: 'no',
     todo: 'choose another room name, or drop what is kept',
   },
   failed: {
-    when: 'a batch of letters, or a dead letter, was not handled, or does not fit',
+    when: 'a batch of letters, or a dead letter, was not handled or does not fit',
     happened: 'in part or not: see the sentence',
     todo: 'read the sentence',
   },
   forbidden: {
     when: 'the hub or the room does not allow it',
     happened: 'no',
-    todo: 'read the sentence: a page of another origin needs `--origin`, others a ticket or a key',
+    todo: 'read the sentence: often `--origin`, a ticket or a key is missing',
   },
   full: {
-    when: 'the room has `playersMax` players, or a limit of keys, pieces or timers is met',
+    when: 'a limit of players, keys, pieces or timers is met',
     happened: 'no',
     todo: 'free some, or raise the limit if an option does',
   },
   'key-reused': {
-    when: 'another letter to that peer was posted under this `key`',
+    when: 'another letter to that peer has this `key`',
     happened: 'no: the first letter counts',
-    todo: 'use a new key for each letter, the same one only for a retry',
+    todo: 'use the same key only for a retry',
   },
   kicked: {
     when: 'this player was removed',
@@ -76,9 +76,9 @@ export const ERRORS = {
     todo: "correct the name, or the hub's `games`",
   },
   'not-found': {
-    when: 'no such object, letter or member exists, or the type is not in `types`',
+    when: 'no such object, letter or member, or the type is not in `types`',
     happened: 'no',
-    todo: 'check that it still exists; add the type to `types`',
+    todo: 'check that it still exists, or add the type',
   },
   'not-owner': {
     when: '`set`, `destroy` or `give` of an object that somebody else owns',
@@ -101,7 +101,7 @@ export const ERRORS = {
     todo: 'wait for one to end',
   },
   'port-denied': {
-    when: 'the system does not let this program use that port',
+    when: 'the system denies that port',
     happened: 'no',
     todo: 'choose another port',
   },
@@ -111,7 +111,7 @@ export const ERRORS = {
     todo: 'stop it, or choose another port',
   },
   schema: {
-    when: 'two builds differ in types or options; the sentence names the first difference',
+    when: 'two builds differ; the sentence names the first difference',
     happened: 'no',
     todo: 'reload, so that all run the same build',
   },
@@ -136,7 +136,7 @@ export const ERRORS = {
     todo: 'join without `watch`, or with a ticket to play',
   },
   version: {
-    when: 'the hub, the session or the stored room has another version of Holdfast',
+    when: 'hub, session or stored room have another version of Holdfast',
     happened: 'no',
     todo: 'update the older one',
   },
@@ -168,7 +168,7 @@ export const OUTCOMES = {
   failed: {
     of: '`act`, `call`, operations of parts',
     when: 'the function threw where it cannot refuse, or its answer does not fit',
-    happened: 'a call perhaps in part; yes, if only the answer does not fit; else no',
+    happened: 'a call perhaps in part; if only the answer does not fit, yes; else no',
     todo: 'fix the function; the sentence says what it threw',
   },
   fixed: {
@@ -197,7 +197,7 @@ export const OUTCOMES = {
   },
   lost: {
     of: 'all',
-    when: 'the session ended, or the members that knew died, before the answer came',
+    when: 'the session ended, or the members that knew died',
     happened: 'nobody knows',
     todo: 'look at the state, then decide',
   },
@@ -209,7 +209,7 @@ export const OUTCOMES = {
   },
   overloaded: {
     of: '`call`, `take`, `give`',
-    when: 'the member or a link is overloaded, or this player asks the server for too much',
+    when: 'the member, a link or this player is over a limit',
     happened: 'no',
     todo: 'wait a moment',
   },

@@ -48,7 +48,7 @@ export interface HubOptions {
   origins?: readonly string[]
   /**
    * Limits for an address, a stream, a room and the hub that differ from the defaults, as `{
-   * address: { streams: 64 } }`; docs/deploy.md has the table.
+   * address: { streams: 64 } }`; docs/commands.md has the table.
    */
   limits?: HubLimits
   /**

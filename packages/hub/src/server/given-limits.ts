@@ -10,7 +10,7 @@ import { nearest } from '../../../holdfast/src/api/options.ts'
 
 /**
  * Limits that differ from the defaults, by who and what, as `{ address: { streams: 64 } }`. A limit
- * that refills is `{ max, perSecond }`. docs/deploy.md lists all of them.
+ * that refills is `{ max, perSecond }`. docs/commands.md lists all of them.
  */
 export type HubLimits = { readonly [W in Who]?: Partial<Readonly<Limits[W]>> }
 
