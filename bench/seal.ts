@@ -8,7 +8,7 @@ import { nobleCiphers } from '../packages/holdfast/src/drivers/crypto/browser.ts
 import { nobleCurves } from '../packages/holdfast/src/drivers/crypto/noble-curves.ts'
 import { nodeCurves } from '../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { nodeCiphers } from '../test/node-ciphers.ts'
-import { openOnNode } from '../packages/holdfast/src/drivers/crypto/node.ts'
+import { openOnNode } from '../packages/holdfast/src/drivers/crypto/libsodium.ts'
 import { sodiumNative } from '../packages/holdfast/src/drivers/crypto/sodium-native.ts'
 import { webCurves } from '../packages/holdfast/src/drivers/crypto/web-curves.ts'
 import { BASE_POINT, type Ciphers, type Curves, TAG_BYTES } from '../packages/holdfast/src/ports.ts'

@@ -3,7 +3,7 @@
 // Method: real mailboxes over loopback; stores that are copied and put back; waits for events.
 import { copyFileSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { curvesOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts'
+import { curvesOnNode } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
 import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { listenStreams } from '../../packages/holdfast/src/drivers/net/server/websocket-listen.ts'

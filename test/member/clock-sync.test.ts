@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createClock, timeAt } from '../../packages/holdfast/src/link/timing/clock.ts'
 import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Runtime } from '../../packages/holdfast/src/member/state.ts'
-import { steerClock } from '../../packages/holdfast/src/member/clock-sync.ts'
+import { steerClock } from '../../packages/holdfast/src/member/links.ts'
 
 const SURE_MS = 125
 const UNTOLD_MS = 2_000

@@ -2,8 +2,8 @@
 // Method: one process by hand; the hub says what the test has it say, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import { HUB_VERSION, NO_GAME } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { BACK_FACTOR, TOLERANCE_MS } from '../../packages/holdfast/src/member/join-requests.ts'
-import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
+import { BACK_FACTOR, TOLERANCE_MS } from '../../packages/holdfast/src/member/join-client.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import { type MemberOptions } from '../../packages/holdfast/src/member/state.ts'
@@ -368,22 +368,20 @@ describe('a member that is outside', () => {
 
 describe('a doubt whether a peer is there', () => {
   test.each([
-    [0, reachability.CHECK_MS],
-    [20, reachability.CHECK_MS + 60],
-    [900, reachability.CHECK_MAX_MS],
+    [0, peers.CHECK_MS],
+    [20, peers.CHECK_MS + 60],
+    [900, peers.CHECK_MAX_MS],
   ])(
     'with a round trip of %i ms lasts %i: it asks, and looks once more at the end (PR-2)',
     (rtt, ms) => {
-      const own = reachability.begin(1_000, 'there', rtt)
+      const own = peers.beginCheck(1_000, 'there', rtt)
       expect(own).toEqual({ address: 'there', askAt: 1_010, until: 1_000 + ms, last: false })
-      expect(reachability.deadline(own)).toBe(Math.min(1_010, 1_000 + ms))
-      expect(reachability.look(own, 1_009)).toBe('wait')
-      expect(reachability.look(own, 1_010)).toBe('ask')
+      expect(peers.stepCheck(own, 1_009)).toBe('wait')
+      expect(peers.stepCheck(own, 1_010)).toBe('ask')
       expect(own.askAt).toBe(1_020)
-      expect(reachability.look(own, 1_000 + ms - 0.5)).toBe(ms > 20 ? 'ask' : 'wait')
-      expect(reachability.look(own, 1_000 + ms)).toBe('wait')
-      expect(reachability.look(own, 1_000 + ms)).toBe('believe')
-      expect(reachability.deadline({ ...own, askAt: 9_999 })).toBe(1_000 + ms)
+      expect(peers.stepCheck(own, 1_000 + ms - 0.5)).toBe(ms > 20 ? 'ask' : 'wait')
+      expect(peers.stepCheck(own, 1_000 + ms)).toBe('wait')
+      expect(peers.stepCheck(own, 1_000 + ms)).toBe('believe')
     },
   )
 })

@@ -9,7 +9,6 @@ import { createArrivals } from '../../packages/holdfast/src/link/link.ts'
 import * as joinResponder from '../../packages/holdfast/src/member/join-responder.ts'
 import { PENDING_JOINS_PER_STREAM } from '../../packages/holdfast/src/member/join-responder.ts'
 import * as curves from '../../packages/holdfast/src/member/dispatch.ts'
-import * as joinLink from '../../packages/holdfast/src/member/join-link.ts'
 import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
@@ -277,7 +276,7 @@ describe('who asks to be let in', () => {
     bare.opens()
     bare.isHeld = true
     bare.added(false)
-    bare.do((run) => joinLink.sendJoin(run, SESSION, {} as Join))
+    bare.do((run) => joinClient.sendJoin(run, SESSION, {} as Join))
     expect(bare.jobs.map(([, { kind }]) => kind)).toEqual(['sign'])
     // It looks for another session by then.
     bare.run.member.found = 'other'
@@ -385,15 +384,15 @@ describe('who asks to be let in', () => {
     const bare = asking()
     const silent = (now: number): boolean => {
       bare.run.now = now
-      return joinLink.isSilent(bare.run)
+      return joinClient.isAnswerOverdue(bare.run)
     }
     expect([silent(1_500), silent(1_501)]).toEqual([false, true])
     bare.wake(SILENT_MS)
     expect(bare.run.member.phase).toBe('asking')
     bare.wake(2 * SILENT_MS)
     expect([bare.run.member.phase, bare.run.member.joinPeer]).toEqual(['finding', null])
-    expect(joinLink.isSilent(asking(false).run)).toBe(false)
-    expect(joinLink.isSilent(new Bare().run)).toBe(false)
+    expect(joinClient.isAnswerOverdue(asking(false).run)).toBe(false)
+    expect(joinClient.isAnswerOverdue(new Bare().run)).toBe(false)
   })
   test('T14: hears the answer among what a datagram brings, and how much that was (PR-2)', () => {
     const bare = asking()
@@ -406,7 +405,7 @@ describe('who asks to be let in', () => {
         bytes: Uint8Array.from(bytes),
       }))
       Object.assign(bare.run.arrivals, { list: made })
-      return joinLink.takeAnswer(bare.run)
+      return joinClient.takeAnswer(bare.run)
     }
     expect(brought()).toBe(null)
     expect(brought(['message', 0, 9], ['frame', 1, 9])).toBe(null)
@@ -415,13 +414,13 @@ describe('who asks to be let in', () => {
   })
   test('is left where nobody is asked, without harm (PR-2)', () => {
     const bare = new Bare()
-    bare.do(joinLink.leave)
+    bare.do(joinClient.leaveJoinLink)
     const closing = asking()
     const peer = closing.run.member.joinPeer!
-    closing.do((run) => joinLink.close(run, peer, 1))
+    closing.do((run) => joinClient.closeJoinLink(run, peer, 1))
     expect([closing.run.member.joinPeer, link.isDown(peer.link!, 0)]).toEqual([null, true])
     const unlinked = asking(false)
-    unlinked.do((run) => joinLink.close(run, unlinked.run.member.joinPeer!, 1))
+    unlinked.do((run) => joinClient.closeJoinLink(run, unlinked.run.member.joinPeer!, 1))
     expect(unlinked.run.member.joinPeer).toBe(null)
   })
 })

@@ -2,11 +2,9 @@
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
-import * as paths from '../../packages/holdfast/src/member/paths.ts'
-import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { CLOSE, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import { calmly } from '../calmly.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
@@ -25,24 +23,24 @@ describe('a packet that came', () => {
   test('T39: from where we were told that nobody is ends that doubt, and is counted (PR-2)', () => {
     for (const [from, ends] of [['sim:1', true] as const, ['relay:1', false] as const]) {
       const { hand, peer } = linked()
-      peer.reachability = reachability.begin(50, 'sim:1', 0)
-      paths.onPacket(hand.run, peer, from)
+      peer.reachability = peers.beginCheck(50, 'sim:1', 0)
+      peers.onPacket(hand.run, peer, from)
       expect([peer.reachability === null, hand.run.member.counters.falseAlarms]).toEqual([
         ends,
         ends ? 1 : 0,
       ])
     }
     const { hand, peer } = linked()
-    calmly(() => paths.onPacket(hand.run, peer, 'sim:1'))
+    calmly(() => peers.onPacket(hand.run, peer, 'sim:1'))
     expect(hand.run.member.counters.falseAlarms).toBe(0)
   })
   test('L8: by the way that packets go says that it is a way (PR-2)', () => {
     const { hand, peer } = linked()
     peer.pathAt = -400
     hand.run.now = 70
-    paths.onPacket(hand.run, peer, 'relay:1')
+    peers.onPacket(hand.run, peer, 'relay:1')
     expect([peer.pathAt, peer.path]).toEqual([-400, 'sim:1'])
-    paths.onPacket(hand.run, peer, 'sim:1')
+    peers.onPacket(hand.run, peer, 'sim:1')
     expect(peer.pathAt).toBe(70)
   })
 })
@@ -54,7 +52,7 @@ describe('another way', () => {
   ])('L8: %s is not taken, however silent the one is that there is (PR-2)', (_what, from) => {
     const { hand, peer } = linked()
     peer.pathAt = -99_999
-    paths.onPacket(hand.run, peer, from)
+    peers.onPacket(hand.run, peer, from)
     expect(peer.path).toBe('sim:1')
   })
 })
@@ -69,10 +67,10 @@ describe('the way through the hub', () => {
     expect([hand.run.member.reconcileDue, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
     expect(hand.run.member.session.detectors.get(1)!.relayed).toBe(true)
     // A direct packet does not change that while the relay works.
-    paths.onPacket(hand.run, peer, 'sim:1')
+    peers.onPacket(hand.run, peer, 'sim:1')
     expect(peer.path).toBe('relay:1')
     hand.run.now = 80 + PATH_DEAD_MS
-    paths.onPacket(hand.run, peer, 'sim:1')
+    peers.onPacket(hand.run, peer, 'sim:1')
     expect(peer.path).toBe('sim:1')
   })
   test('L8: is left for a direct one as soon as that is no more held back (PR-2)', () => {
@@ -84,7 +82,7 @@ describe('the way through the hub', () => {
       hand.run.now = now
       hand.sent.length = 0
       hand.run.member.reconcileDue = false
-      paths.onPacket(hand.run, peer, 'sim:1')
+      peers.onPacket(hand.run, peer, 'sim:1')
       expect(peer.path).toBe(path)
       const isTaken = path === 'sim:1'
       expect([hand.run.member.reconcileDue, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
@@ -125,29 +123,27 @@ describe('a report that nobody listens', () => {
   test('T39: makes a doubt where packets go there on a link, and one at a time (PR-2)', () => {
     expect(doubts(() => {})).toBe(true)
     expect(doubts(() => {}, 'sim:9')).toBe(false)
-    expect(doubts((peer) => void (peer.reachability = reachability.begin(0, 'sim:1', 0)))).toBe(
-      false,
-    )
+    expect(doubts((peer) => void (peer.reachability = peers.beginCheck(0, 'sim:1', 0)))).toBe(false)
     expect(doubts((peer) => void (peer.link = null))).toBe(false)
   })
   test('T39: has the peer asked every ten milliseconds, by its round trip, and believed then (PR-2)', () => {
     const { hand, peer } = linked()
     peer.link!.rtt.smoothed = 20
     member.refused(hand.run, hand.now, 'sim:1')
-    const until = hand.now + reachability.CHECK_MS + 60
+    const until = hand.now + peers.CHECK_MS + 60
     expect(peer.reachability).toMatchObject({ until })
     expect(ways(hand)).toEqual(['sim:1', 'sim:1'])
-    hand.run.now = hand.now + reachability.ASK_AGAIN_MS
-    paths.checkReachability(hand.run, peer, peer.reachability!)
+    hand.run.now = hand.now + peers.ASK_AGAIN_MS
+    peers.checkReachability(hand.run, peer, peer.reachability!)
     expect(ways(hand)).toHaveLength(2)
-    paths.checkReachability(hand.run, peer, peer.reachability!)
+    peers.checkReachability(hand.run, peer, peer.reachability!)
     expect(ways(hand)).toEqual([])
     hand.run.now = until
     const own = peer.reachability!
-    paths.checkReachability(hand.run, peer, own)
+    peers.checkReachability(hand.run, peer, own)
     expect(peer.reachability).toBe(own)
     standsBy(hand)
-    paths.checkReachability(hand.run, peer, own)
+    peers.checkReachability(hand.run, peer, own)
     expect([peer.reachability, roleOf(hand)]).toEqual([null, 'taking'])
   })
   test('T39: says nothing of a peer that is reached another way by then (PR-2)', () => {
@@ -158,7 +154,7 @@ describe('a report that nobody listens', () => {
     hand.run.now = own.until
     peer.path = 'relay:1'
     standsBy(hand)
-    paths.checkReachability(hand.run, peer, own)
+    peers.checkReachability(hand.run, peer, own)
     expect([peer.reachability, roleOf(hand)]).toEqual([null, 'backup'])
   })
 })
@@ -171,7 +167,7 @@ describe('a silent way', () => {
     peer.probeAt = 5_000
     peer.link!.lastReceived = 5_000 - silent
     make(peer)
-    paths.tryOthers(hand.run, peer)
+    peers.tryOthers(hand.run, peer)
     return [...ways(hand), peer.path, peer.probeAt]
   }
   test('L8: is given up after a second for the others, which are asked each second (PR-2)', () => {

@@ -2,9 +2,8 @@
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
-import * as reachability from '../../packages/holdfast/src/member/reachability.ts'
-import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import { CLOSE } from '../../packages/holdfast/src/member/state.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
@@ -123,7 +122,7 @@ describe('a peer', () => {
     }
     const own = due()
     expect(own).toBe(link.deadline(peer.link!))
-    peer.reachability = { ...reachability.begin(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
+    peer.reachability = { ...peers.beginCheck(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
     expect(due()).toBe(own - 5)
     peer.reachability = null
     hand.run.member.dueAt = own - 1

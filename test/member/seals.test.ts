@@ -5,9 +5,7 @@ import * as link from '../../packages/holdfast/src/link/link.ts'
 import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
-import * as paths from '../../packages/holdfast/src/member/paths.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
-import * as linkKeys from '../../packages/holdfast/src/member/link-keys.ts'
 import { drawKey, freshSession, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
@@ -222,27 +220,27 @@ describe('a member without keys', () => {
     expect(bare.run.member.counters.stray).toBe(1)
     for (const key of [null, 'aa']) {
       const peer = peers.blank(bare.run, key, true)
-      expect(calmly(() => linkKeys.ask(bare.run, peer))).toBe(false)
-      expect(calmly(() => linkKeys.route(bare.run, peer, 'sim:1'))).toBe(false)
-      calmly(() => linkKeys.probe(bare.run, peer, 'sim:1'))
-      calmly(() => linkKeys.hangUp(bare.run, peer))
+      expect(calmly(() => peers.requestLink(bare.run, peer))).toBe(false)
+      expect(calmly(() => peers.route(bare.run, peer, 'sim:1'))).toBe(false)
+      calmly(() => peers.probeAddress(bare.run, peer, 'sim:1'))
+      calmly(() => peers.hangUp(bare.run, peer))
     }
     expect([bare.sent, bare.jobs, bare.run.member.keys.size]).toEqual([[], [], 0])
     const { hand, peer } = scene()
     const unknown = { ...peer, key: null }
-    expect(calmly(() => linkKeys.ask(hand.run, unknown))).toBe(false)
-    expect(calmly(() => linkKeys.route(hand.run, unknown, 'sim:1'))).toBe(false)
-    calmly(() => linkKeys.probe(hand.run, unknown, 'sim:1'))
-    calmly(() => linkKeys.hangUp(hand.run, unknown))
-    expect(calmly(() => linkKeys.keyOf(hand.run, 99))).toBe(null)
+    expect(calmly(() => peers.requestLink(hand.run, unknown))).toBe(false)
+    expect(calmly(() => peers.route(hand.run, unknown, 'sim:1'))).toBe(false)
+    calmly(() => peers.probeAddress(hand.run, unknown, 'sim:1'))
+    calmly(() => peers.hangUp(hand.run, unknown))
+    expect(calmly(() => peers.keyOf(hand.run, 99))).toBe(null)
   })
   test('begins with new ones in another session, and keeps those of the same (PR-2)', () => {
     const { hand } = scene()
     const { seal } = hand.run.member
     hand.run.member.keys.set('aa', 7)
-    linkKeys.begin(hand.run, 's')
+    peers.createSeal(hand.run, 's')
     expect([hand.run.member.seal, hand.run.member.keys.has('aa')]).toEqual([seal, true])
-    linkKeys.begin(hand.run, 'other')
+    peers.createSeal(hand.run, 'other')
     expect(hand.run.member.seal).not.toBe(seal)
     expect([hand.run.member.sealed, hand.run.member.keys.size]).toEqual(['other', 0])
   })
@@ -380,7 +378,7 @@ describe('by the clock links', () => {
     peer.path = 'knock:0'
     peer.pathAt = -9_999
     const other = peers.create(hand.run, 3, true)
-    paths.leaveKnockPaths(hand.run)
+    peers.leaveKnockPaths(hand.run)
     expect([peer.path, other.path]).toEqual(['relay:1', 'sim:3'])
   })
 })

@@ -19,7 +19,7 @@ import { calmly } from '../calmly.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 import { Hand } from './hand.ts'
 
-const ROUND_MS = 250
+const SWEEP_MS = 250
 
 const BYTES = Uint8Array.of(7)
 
@@ -373,13 +373,13 @@ describe('by the clock a member', () => {
   test('looks over its links four times a second, while it is in a session (PR-2)', () => {
     const bare = primary()
     bare.wake(1_000)
-    expect(bare.run.member.sweepAt).toBe(1_000 + ROUND_MS)
-    bare.wake(999 + ROUND_MS)
-    expect(bare.run.member.sweepAt).toBe(1_000 + ROUND_MS)
-    bare.wake(1_000 + ROUND_MS)
-    expect(bare.run.member.sweepAt).toBe(1_000 + 2 * ROUND_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + SWEEP_MS)
+    bare.wake(999 + SWEEP_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + SWEEP_MS)
+    bare.wake(1_000 + SWEEP_MS)
+    expect(bare.run.member.sweepAt).toBe(1_000 + 2 * SWEEP_MS)
     bare.run.member.dueAt = Infinity
-    expect(member.deadline(bare.run)).toBeLessThanOrEqual(1_000 + 2 * ROUND_MS)
+    expect(member.deadline(bare.run)).toBeLessThanOrEqual(1_000 + 2 * SWEEP_MS)
     bare.run.member.phase = 'out'
     bare.run.member.sweepAt = -5
     expect(member.deadline(bare.run)).toBeGreaterThan(-5)
@@ -396,7 +396,7 @@ describe('by the clock a member', () => {
   test('takes a stall of its own off the clocks, if it is one (PR-2)', () => {
     const { run } = new Hand(2, 2, 'star')
     const since = (late: number): number => {
-      const watch = { ...run.member.session.detectors.get(1)!, since: 10, lastReceivedAt: 10 }
+      const watch = { ...run.member.session.detectors.get(1)!, since: 10, lastReceived: 10 }
       run.member.session.detectors.set(1, watch)
       member.wake(run, 500, 500 - late)
       return run.member.session.detectors.get(1)!.since

@@ -7,7 +7,7 @@ import { libsodium, libsodiumCurves } from '../../packages/holdfast/src/drivers/
 import { nobleCurves } from '../../packages/holdfast/src/drivers/crypto/noble-curves.ts'
 import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { nodeCiphers } from '../node-ciphers.ts'
-import { openOnNode } from '../../packages/holdfast/src/drivers/crypto/node.ts'
+import { openOnNode } from '../../packages/holdfast/src/drivers/crypto/libsodium.ts'
 import { sodiumNative } from '../../packages/holdfast/src/drivers/crypto/sodium-native.ts'
 import { webCurves } from '../../packages/holdfast/src/drivers/crypto/web-curves.ts'
 import {

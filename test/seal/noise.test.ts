@@ -25,7 +25,7 @@ function play(c: Ciphers, vector: NoiseVector): string[] {
   const asked = noise.begin(c, fromHex(vector.init_prologue), RS!)
   const keys = { e: E!, s: S!, es: agree(e, RS!), ss: agree(s, RS!) }
   const first = noise.writeFirst(c, asker, keys, payloads[0]!)
-  expect(noise.readAsker(c, asked, first, agree(rs, E!))).toEqual(S)
+  expect(noise.readInitiator(c, asked, first, agree(rs, E!))).toEqual(S)
   expect(noise.readFirst(c, asked, first, agree(rs, S!))).toEqual(payloads[0])
   const answer = { e: RE!, ee: agree(re, E!), se: agree(re, S!) }
   const second = noise.writeSecond(c, asked, answer, payloads[1]!)

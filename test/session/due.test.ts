@@ -49,7 +49,7 @@ describe('when a primary is due', () => {
   test('is its next round, or the end of a hand-over, whichever comes first (PR-2)', () => {
     const own = backedUpOf(3).session
     const { server: at } = own
-    leadOf(own).roundAt = 700
+    leadOf(own).sweepAt = 700
     expect(server.deadline(own)).toBe(700)
     Object.assign(at, { handoverUntil: 600 })
     expect(server.deadline(own)).toBe(600)
@@ -67,13 +67,13 @@ describe('when a primary is due', () => {
     Object.assign(own.server, { role: 'gathering', until: 400 })
     expect(server.deadline(own)).toBe(400)
     Object.assign(own.server, { role: 'alone' })
-    leadOf(own).roundAt = 700
+    leadOf(own).sweepAt = 700
     expect(server.deadline(own)).toBe(700)
   })
   test('is as soon as it may ask the register again, where there is a hub to ask (PR-2)', () => {
     const own = backedUpOf(3).session
     const { out } = listening()
-    leadOf(own).roundAt = 700
+    leadOf(own).sweepAt = 700
     calmly(() => server.wake({ session: own, now: 0, out }))
     own.detectors.set(2, heardAt(-2_000))
     for (const now of [0, 1]) calmly(() => server.wake({ session: own, now, out }))

@@ -8,7 +8,7 @@ import * as client from '../../packages/holdfast/src/session/client.ts'
 import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
-import { mayLead, needsCertificate } from '../../packages/holdfast/src/session/trust.ts'
+import { mayBePrimary, needsCertificate } from '../../packages/holdfast/src/session/state.ts'
 import * as watch from '../../packages/holdfast/src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
@@ -408,9 +408,9 @@ describe('who may lead', () => {
   test('T42: is whoever we follow, we, or whom a register of now names (PR-2)', () => {
     const { own } = memberOf(3)
     own.client.register = register(2, 7)
-    expect([1, 2, 3, 7].map((peer) => mayLead(own, peer))).toEqual([true, false, true, true])
+    expect([1, 2, 3, 7].map((peer) => mayBePrimary(own, peer))).toEqual([true, false, true, true])
     const nobody = fresh(2, null).session
-    expect(mayLead(nobody, 9)).toBe(true)
+    expect(mayBePrimary(nobody, 9)).toBe(true)
   })
   test.each<[string, Partial<View>, number, boolean]>([
     ['news of whom nobody named', {}, 2, true],

@@ -11,7 +11,7 @@ import { takeSnapshot } from '../../packages/holdfast/src/session/replicate.ts'
 import * as roles from '../../packages/holdfast/src/session/roles.ts'
 import * as machine from '../../packages/holdfast/src/session/session.ts'
 import { leadOf, type Session, NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
-import { mayLead } from '../../packages/holdfast/src/session/trust.ts'
+import { mayBePrimary } from '../../packages/holdfast/src/session/state.ts'
 import type { PartState } from '../../packages/holdfast/src/replication/durable.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { ackOf, listening, One, operation, registerOf } from './scene.ts'
@@ -154,9 +154,9 @@ describe('what a client believes', () => {
   test('T42: whom an older register names does not lead (PR-2)', () => {
     const own = member()
     own.client.register = { epoch: 1, primary: 7, backup: 0 }
-    expect(mayLead(own, 7)).toBe(false)
+    expect(mayBePrimary(own, 7)).toBe(false)
     own.client.register = { epoch: 2, primary: 7, backup: 0 }
-    expect([mayLead(own, 7), mayLead(own, 8)]).toEqual([true, false])
+    expect([mayBePrimary(own, 7), mayBePrimary(own, 8)]).toEqual([true, false])
   })
   test('T44: no outcome comes before what it did is seen (PR-2)', () => {
     const own = member()

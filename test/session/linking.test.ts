@@ -361,7 +361,7 @@ describe('by the clock', () => {
   })
   test('whatever is due first, of the server object or the client, is due (PR-2)', () => {
     const own = primaryOf(3).session
-    leadOf(own).roundAt = 70
+    leadOf(own).sweepAt = 70
     own.client.againAt = 80
     expect(machine.deadline(own)).toBe(70)
     own.client.againAt = 60

@@ -16,7 +16,7 @@ import { ackOf, listening, One, registerOf } from './scene.ts'
 
 const ATTEMPT_MS = 250
 const SEEK_MS = 8_000
-const ROUND_MS = 250
+const SWEEP_MS = 250
 
 /** The primary, 1, of three. */
 function primary(): One {
@@ -231,7 +231,7 @@ describe('roles', () => {
     machine.leave({ session: one.session, now: 0, out: listening().out })
     backUp(one)
     expect(one.session.server.role).toBe('backedup')
-    machine.wake({ session: one.session, now: ROUND_MS, out: listening().out })
+    machine.wake({ session: one.session, now: SWEEP_MS, out: listening().out })
     one.give(ackOf(2, one.length))
     expect(one.session.server.role).toBe('handing')
   })

@@ -74,11 +74,11 @@ describe('a member of which the hub has no stream', () => {
     const seen = heardAt(0)
     scene.own.detectors.set(2, seen)
     says(scene, 100, gone(2))
-    seen.lastReceivedAt = 101
+    seen.lastReceived = 101
     wake(scene, 600)
     expect([scene.told, machine.deadline(scene.own)]).toEqual([[], 600 + AWAY_MS])
     seen.relayed = true
-    seen.lastReceivedAt = 601
+    seen.lastReceived = 601
     wake(scene, 600 + AWAY_MS)
     expect(scene.told).toEqual([[2]])
   })
@@ -163,7 +163,7 @@ describe('a process that says that it ends', () => {
     const own = primaryOf(3).session
     for (const inc of [2, 3]) own.detectors.set(inc, heardAt(0))
     own.client.ended.add(3)
-    leadOf(own).roundAt = 0
+    leadOf(own).sweepAt = 0
     calmly(() => machine.wake({ session: own, now: 1, out: listening().out }))
     expect([...own.server.durable.members.keys()]).toEqual([1, 2])
   })

@@ -61,18 +61,18 @@ describe('a member that is silent', () => {
     hear(own, at, 3)
     wake(own, at)
     expect(membersOf(own)).toEqual([1, 2, 3])
-    hear(own, at + server.ROUND_MS, 3)
-    wake(own, at + server.ROUND_MS)
+    hear(own, at + server.SWEEP_MS, 3)
+    wake(own, at + server.SWEEP_MS)
     expect(membersOf(own)).toEqual([1, 2])
   })
   test('is looked for four times a second, however often the primary wakes (PR-2)', () => {
     const own = primaryOf(3).session
     wake(own, 1_000)
-    expect(leadOf(own).roundAt).toBe(1_000 + server.ROUND_MS)
+    expect(leadOf(own).sweepAt).toBe(1_000 + server.SWEEP_MS)
     own.detectors.set(3, { ...heardAt(-99_999) })
-    wake(own, 1_000 + server.ROUND_MS - 1)
+    wake(own, 1_000 + server.SWEEP_MS - 1)
     expect(membersOf(own)).toEqual([1, 2, 3])
-    wake(own, 1_000 + server.ROUND_MS)
+    wake(own, 1_000 + server.SWEEP_MS)
     expect(membersOf(own)).toEqual([1, 2])
   })
 })
@@ -86,7 +86,7 @@ describe('a player who went', () => {
       const heard = listening()
       const parts = { ...NO_PARTS, keeps: (player: number) => player === 3 && keeps(now) }
       hear(own, now)
-      leadOf(own).roundAt = now
+      leadOf(own).sweepAt = now
       calmly(() => server.wake({ session: own, now, out: { ...heard.out, parts } }))
     }
     return own.server.durable.players.has(3)
@@ -107,7 +107,7 @@ describe('a player who went', () => {
     const away = members.get(3)!
     const at = (now: number): void => {
       hear(own, now)
-      leadOf(own).roundAt = now
+      leadOf(own).sweepAt = now
       wake(own, now)
     }
     members.delete(3)
@@ -202,10 +202,10 @@ describe('who is asked to stand by', () => {
     wake(made, 0)
     expect(made.server).toMatchObject({ candidate: 2, candidateSince: 0 })
     hear(made, server.CANDIDATE_MS - 1)
-    leadOf(made).roundAt = 0
+    leadOf(made).sweepAt = 0
     wake(made, server.CANDIDATE_MS - 1)
     expect(made.server).toMatchObject({ candidate: 2 })
-    leadOf(made).roundAt = 0
+    leadOf(made).sweepAt = 0
     wake(made, server.CANDIDATE_MS)
     expect(made.server).toMatchObject({ candidate: 3, candidateSince: server.CANDIDATE_MS })
     expect([...leadOf(made).passedOver]).toEqual([[2, server.CANDIDATE_MS + 10_000]])
@@ -214,7 +214,7 @@ describe('who is asked to stand by', () => {
     const made = primaryOf(2).session
     for (const now of [0, server.CANDIDATE_MS, 2 * server.CANDIDATE_MS]) {
       hear(made, now)
-      leadOf(made).roundAt = 0
+      leadOf(made).sweepAt = 0
       const { sent } = wake(made, now)
       expect(sent.filter(([, kind]) => kind === 'snapshot')).toHaveLength(
         now === server.CANDIDATE_MS ? 0 : 1,
@@ -248,7 +248,7 @@ describe('a backup that is slow', () => {
   }
   function round(own: Session, now: number, heard = listening()): Heard {
     for (const seen of own.detectors.values()) seen.since = now
-    leadOf(own).roundAt = now
+    leadOf(own).sweepAt = now
     return wake(own, now, heard)
   }
   test.each([

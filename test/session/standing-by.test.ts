@@ -329,7 +329,7 @@ describe('who leads from now on', () => {
     ])
     expect(heard.asked.map(({ kind }) => kind)).toEqual(['members'])
     expect(heard.events.at(-1)).toEqual({ kind: 'welcome', to: [2, 3] })
-    expect(leadOf(own)).toMatchObject({ since: 900, roundAt: 900 + roles.SERVE_FIRST_MS })
+    expect(leadOf(own)).toMatchObject({ since: 900, sweepAt: 900 + roles.SERVE_FIRST_MS })
     // Whoever led and is gone already is not removed again.
     const { mv } = own.server.durable
     const other = takesOver((made) => void made.server.durable.members.delete(1)).own

@@ -111,9 +111,9 @@ describe('the bound of a peer', () => {
     const seen = rhythm([100, 100])
     seen.secondLook = 5
     watch.forgive(seen, 1_000, 300)
-    expect(seen).toMatchObject({ since: 500, lastReceivedAt: 500, secondLook: Infinity })
+    expect(seen).toMatchObject({ since: 500, lastReceived: 500, secondLook: Infinity })
     watch.forgive(seen, 1_000, 900)
-    expect(seen).toMatchObject({ since: 1_000, lastReceivedAt: 1_000 })
+    expect(seen).toMatchObject({ since: 1_000, lastReceived: 1_000 })
   })
   test('is looked at again once, and a word in between ends that (PR-2)', () => {
     const seen = watch.create(0, false)

@@ -173,10 +173,10 @@ test('T45: of each member the server has identity, numbers, when it was heard, a
   const { inc, player } = linus.me
   expect(server.durable.members.get(inc)).toMatchObject({ inc, player, name: 'Linus' })
   expect(server.durable.players.has(player)).toBe(true)
-  const heard = watches.get(inc)!.lastReceivedAt
+  const heard = watches.get(inc)!.lastReceived
   expect(linkOf(ada, linus)).toBeTruthy()
   await w.run(1_000)
-  expect(watches.get(inc)!.lastReceivedAt).toBeGreaterThan(heard + 800)
+  expect(watches.get(inc)!.lastReceived).toBeGreaterThan(heard + 800)
 })
 
 test('T44: who cannot reach the server, which nobody may replace, goes on trying until it can', async () => {

@@ -51,7 +51,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('C11', 'session/lease.ts holds', ' || lease.removed.size > 0', ''),
   fixed('C12', 'session/lease.ts reached', 'if (at < sentAt)', ''),
   fixed('C15', 'session/client.ts takeView', 'view.mv >= known.mv', 'view.mv > known.mv'),
-  fixed('C17', 'session/trust.ts mayLead', 'register.epoch >= view.epoch && ', ''),
+  fixed('C17', 'session/state.ts mayBePrimary', 'register.epoch >= view.epoch && ', ''),
   fixed(
     'C19',
     'session/recovery.ts resume',

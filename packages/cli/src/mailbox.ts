@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
-import { curvesOnNode } from '../../holdfast/src/drivers/crypto/node.ts'
+import { curvesOnNode } from '../../holdfast/src/drivers/crypto/libsodium.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { DeadLetter, MailChange, MailStore } from '../../holdfast/src/ports.ts'

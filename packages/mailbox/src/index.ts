@@ -1,7 +1,7 @@
 /** @module The entry point for mailboxes on Node. */
 
 import { type Mailbox, type MailboxOptions, openIn } from './mail-opening.ts'
-import { curvesOnNode } from '../../holdfast/src/drivers/crypto/node.ts'
+import { curvesOnNode } from '../../holdfast/src/drivers/crypto/libsodium.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { listenStreams } from '../../holdfast/src/drivers/net/server/websocket-listen.ts'
 import { connectWebSocketNode } from '../../holdfast/src/drivers/net/websocket-node.ts'

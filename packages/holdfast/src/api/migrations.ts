@@ -2,8 +2,7 @@
 
 import type { Migration } from '../wire/fields/converting.ts'
 import type { Field, Fields, StateOf } from '../wire/fields/schema.ts'
-import { checkSync } from './options.ts'
-import { checkNameOf } from './options.ts'
+import { checkSync, checkNameOf } from './options.ts'
 
 /** Options of `piece`, and of a kept type of `object`, about other builds. */
 export interface MigrationOptions<F extends Fields> {

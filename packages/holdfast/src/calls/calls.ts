@@ -8,12 +8,17 @@ import { shown } from '../wire/fields/fields.ts'
 import { toJson } from '../wire/text/json.ts'
 import { checkFunction } from '../api/options.ts'
 import { isMistake } from '../api/reports.ts'
-import { fitAnswer, fitArguments, givenAnswer, givenArguments } from '../api/arguments.ts'
+import {
+  fitAnswer,
+  fitArguments,
+  givenAnswer,
+  givenArguments,
+  type Signature,
+} from '../api/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
 import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
 import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
-import type { Signature } from '../api/arguments.ts'
 
 /** The function of a procedure: returns its answer, or a promise of it. */
 export type Procedure<Args = never, Answer = unknown> = (

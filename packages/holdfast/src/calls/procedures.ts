@@ -6,9 +6,8 @@ import { rpcPart } from './protocol/rpc.ts'
 import { create } from './protocol/state.ts'
 import { checkFunction, checkName } from '../api/options.ts'
 import { ANY, type AnswerOptions, signatureOf, signatureText } from '../api/arguments.ts'
-import { CallsApi } from './calls.ts'
+import { CallsApi, type Procedure, type ProcedureType } from './calls.ts'
 import type { Host, Kind, Opened } from '../kind/kind.ts'
-import type { Procedure, ProcedureType } from './calls.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 
 export const proceduresKind: Kind<'procedure'> = {

@@ -1,6 +1,6 @@
 /** The environment of a Node process: UDP to other Node members, the hub by WebSocket. */
 
-import { openOnNode } from './crypto/node.ts'
+import { openOnNode } from './crypto/libsodium.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../test/calmly.ts'
 import * as conditions from './conditions.ts'
-import { fate, parse, PERFECT, verify } from './conditions.ts'
-import type { Conditions } from './conditions.ts'
+import { fate, parse, PERFECT, verify, type Conditions } from './conditions.ts'
 import * as prng from './prng.ts'
 
 type Field = keyof Conditions

@@ -5,8 +5,7 @@
  * for its generator. Each way gets half of the round trip.
  */
 
-import { HoldfastError } from '../machine.ts'
-import type { Millis } from '../machine.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
 import * as prng from './prng.ts'
 import type { Prng } from './prng.ts'
 

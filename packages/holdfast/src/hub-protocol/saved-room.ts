@@ -5,8 +5,7 @@
  * which is part of the seal; and what a new session of the room needs.
  */
 
-import { badValue, NAME_MAX } from '../machine.ts'
-import type { Millis } from '../machine.ts'
+import { badValue, NAME_MAX, type Millis } from '../machine.ts'
 import { shown as shownValue } from '../wire/fields/fields.ts'
 import { joined } from '../wire/bytes.ts'
 import { digest, DIGEST_BYTES, sameBytes } from '../wire/digest.ts'

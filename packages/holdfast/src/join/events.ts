@@ -4,7 +4,7 @@ import type { Environment } from '../ports.ts'
 import { Listeners } from '../api/emitter.ts'
 import type { ObjectHandle } from '../objects/handles.ts'
 import { type Reported, Reports } from '../api/reports.ts'
-import type { ByteRates } from '../runtime/traffic.ts'
+import type { ByteRates } from '../runtime/member-loop.ts'
 import type { Ballot, Banned } from './moderation.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 

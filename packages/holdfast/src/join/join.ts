@@ -7,8 +7,14 @@ import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../hub-protocol/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
-import { checkCount, checkFlag, checkFunction, checkNameOf } from '../api/options.ts'
-import { checkOptions, checkWord } from '../api/options.ts'
+import {
+  checkCount,
+  checkFlag,
+  checkFunction,
+  checkNameOf,
+  checkOptions,
+  checkWord,
+} from '../api/options.ts'
 import { OPERATIONS_PER_SECOND_MAX } from '../session/operations.ts'
 import { MemberLoop, type MemberLoopOptions } from '../runtime/member-loop.ts'
 import type { Definition } from '../kind/kind.ts'

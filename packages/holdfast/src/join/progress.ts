@@ -1,7 +1,7 @@
 /** The initial load of a room, and the progress that `join` reports while it waits. */
 
 import type { Millis } from '../machine.ts'
-import type { WaitingFor } from '../member/join-requests.ts'
+import type { WaitingFor } from '../member/join-client.ts'
 import type { MemberLoop } from '../runtime/member-loop.ts'
 import { guarded } from '../api/emitter.ts'
 import type { Reports } from '../api/reports.ts'

@@ -37,8 +37,15 @@ import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './moderation.
 import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './invites.ts'
 import { InitialLoad } from './progress.ts'
-import type { HubReach, RolledBack, Safety, SessionEvents, Status, Healing } from './events.ts'
-import { figuresOf, safetyOf } from './figures.ts'
+import type {
+  HubReach,
+  RolledBack,
+  Safety,
+  SessionEvents,
+  Status,
+  Healing,
+  SessionFigures,
+} from './events.ts'
 import { hostOf, PendingOperations, type Shared } from './host.ts'
 import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
 import { Roster } from './roster.ts'
@@ -52,6 +59,8 @@ import {
 } from './simulation.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
+import { standing } from '../session/persistence.ts'
+import { patience } from '../session/server.ts'
 
 /** The current disconnection of this member. */
 export class Absence {
@@ -624,4 +633,43 @@ function sameRows(before: readonly object[], now: readonly object[]): boolean {
 
 function isOf<W extends Word>(type: unknown, word: W): type is { kind: Kind<W> } & Definition {
   return kindOf(type)?.word === word
+}
+
+/** The current figures. @param memberLoop  null after the session was left */
+export function figuresOf(memberLoop: MemberLoop | null, view: View, inc: PeerId): SessionFigures {
+  const member = memberLoop?.member ?? null
+  const own = view.primary === inc
+  const peer = member?.peers.get(view.primary)
+  const relayed = peer?.path.startsWith('relay:')
+  return {
+    rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
+    path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
+    epoch: view.epoch,
+    role: member?.session.server.role ?? 'idle',
+    returns: member?.counters.returns ?? 0,
+    bytesPerSecond: memberLoop?.bytesPerSecond ?? { in: 0, out: 0 },
+    hub: member?.hub === 'attached',
+    threw: member?.counters.threw ?? 0,
+    pushedBack: member?.session.pushedBack ?? 0,
+    suspectMs: member ? patience(member.session) : null,
+  }
+}
+
+/** How safe acknowledged changes are, as a member with this view knows. */
+export function safetyOf(
+  session: MemberLoop['member']['session'],
+  view: View,
+  status: Status,
+): Safety {
+  const { server } = session
+  const isSeen = view.backup !== 0
+  const waits = serves(session)
+    ? !session.server.lead.leased || server.role === 'dropping'
+    : isSeen && status !== 'live'
+  if (waits) return 'waiting'
+  const kept = isSeen ? null : standing(session)
+  if (kept) return kept
+  // Nothing counts as backed up before the view has a backup.
+  if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'
+  return 'lead' in server && server.lead.slow ? 'slow' : 'backed-up'
 }

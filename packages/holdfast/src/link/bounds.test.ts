@@ -1,8 +1,15 @@
 // Goal: nothing that comes off the network throws, grows without bound or is half believed.
 // Method: 50,000 packets, half of them well-formed headers with hostile content; then each bound.
 import { describe, expect, test } from 'vitest'
-import { chance, createPair, numbered, run, send, take } from '../../../../test/link/pair.ts'
-import type { End } from '../../../../test/link/pair.ts'
+import {
+  chance,
+  createPair,
+  numbered,
+  run,
+  send,
+  take,
+  type End,
+} from '../../../../test/link/pair.ts'
 import { createWriter, finish, writeU16, writeU8, writeVarint } from '../wire/bytes.ts'
 import * as link from './link.ts'
 import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'

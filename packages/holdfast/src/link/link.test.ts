@@ -1,8 +1,15 @@
 // Goal: the rules L1 to L8 and L10, one by one.
 // Method: a pair of links over a wire whose every packet the test decides about.
 import { describe, expect, test } from 'vitest'
-import { createPair, numberOf, numbered, offer, run, send } from '../../../../test/link/pair.ts'
-import type { Pair } from '../../../../test/link/pair.ts'
+import {
+  createPair,
+  numberOf,
+  numbered,
+  offer,
+  run,
+  send,
+  type Pair,
+} from '../../../../test/link/pair.ts'
 import * as link from './link.ts'
 import { LINK_TIMEOUT, MESSAGE_MAX } from './limits.ts'
 import { gone } from './timing/pace.ts'

@@ -2,8 +2,16 @@
 // Method: 200 seeds of loss, doubling, jitter and blackouts over a pair in virtual time; how they
 // go is frozen.
 import { expect, test } from 'vitest'
-import { createPair, numberOf, numbered, offer, run, send } from '../../../../test/link/pair.ts'
-import type { End, Pair } from '../../../../test/link/pair.ts'
+import {
+  createPair,
+  numberOf,
+  numbered,
+  offer,
+  run,
+  send,
+  type End,
+  type Pair,
+} from '../../../../test/link/pair.ts'
 import { hashValues, thawed } from '../../../../test/frozen.ts'
 import { FATE } from './window.ts'
 

@@ -6,8 +6,7 @@ import { calmly } from '../../../../test/calmly.ts'
 import { createArrivals } from './arrivals.ts'
 import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
 import * as reliable from './reliable.ts'
-import { FIRST, LAST, PIECE } from './reliable.ts'
-import type { Incoming, Outgoing } from './reliable.ts'
+import { FIRST, LAST, PIECE, type Incoming, type Outgoing } from './reliable.ts'
 
 const PIECE_MAX = 1132
 const QUEUE_MESSAGES_MAX = 4096

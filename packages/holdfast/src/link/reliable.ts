@@ -11,12 +11,16 @@
  * ones did, and a message takes effect only after all messages before it.
  */
 
-import { badValue, HoldfastError } from '../machine.ts'
-import type { Millis } from '../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import { createWriter, reset, writeRaw } from '../wire/bytes.ts'
 import { type Arrivals, note } from './arrivals.ts'
-import { MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
-import type { Limits } from './limits.ts'
+import {
+  MESSAGE_MAX,
+  PIECE_MAX,
+  QUEUE_BYTES_MAX,
+  QUEUE_MESSAGES_MAX,
+  type Limits,
+} from './limits.ts'
 
 /** Flag of a piece: the first of its message. */
 export const FIRST = 1

@@ -12,7 +12,7 @@ import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/operations.ts'
 import * as session from '../session/session.ts'
-import { needsCertificate } from '../session/trust.ts'
+import { needsCertificate } from '../session/state.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   type CurveJob,
@@ -25,7 +25,6 @@ import {
 import { ACK_SOON_AFTER } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { LinkSink } from '../link/link.ts'
-import * as reachability from './reachability.ts'
 
 /** Most messages of one peer that wait for a signature check; more are dropped. */
 const HELD_MAX = 4_096
@@ -241,12 +240,8 @@ export function probe(run: Runtime, peer: Peer): void {
  * checked; the next wake finds links whose deadline moved back.
  */
 export function noteDeadline(run: Runtime, peer: Peer): void {
-  const due = peer.link
-    ? Math.min(
-        link.deadline(peer.link),
-        peer.reachability ? reachability.deadline(peer.reachability) : Infinity,
-      )
-    : peer.askAt
+  const { askAt = Infinity, until = Infinity } = peer.reachability ?? {}
+  const due = peer.link ? Math.min(link.deadline(peer.link), askAt, until) : peer.askAt
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 

@@ -13,7 +13,7 @@
 
 import { createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
-import { BASE_POINT } from '../ports.ts'
+import { BASE_POINT, type Met } from '../ports.ts'
 import {
   type FromHub,
   fromHub,
@@ -25,10 +25,20 @@ import {
   SPENT,
   UNREADABLE,
   SILENT_MS,
+  type ToHub,
+  toHub,
 } from '../hub-protocol/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
-import { type Joined, joinedLayout } from '../session/messages.ts'
+import {
+  type Joined,
+  joinedLayout,
+  claimOf,
+  type Join,
+  joinLayout,
+  SESSION_VERSIONS,
+} from '../session/messages.ts'
+import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
 import { type Member as SessionMember, COUNTER_MAX } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
@@ -37,20 +47,17 @@ import { settledOf } from '../session/recovery.ts'
 import { ANEW, found } from '../session/roles.ts'
 import type { StoredState } from '../session/segments.ts'
 import * as session from '../session/session.ts'
-import { mayServe, type Session } from '../session/state.ts'
+import { mayServe, type Session, nextRequest } from '../session/state.ts'
 import { differenceOf } from '../wire/fields/difference.ts'
-import { sameBytes } from '../wire/digest.ts'
-import { decode } from '../wire/layout.ts'
+import { sameBytes, digest, proofOf } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/text/plain.ts'
-import { negotiate, formatVersions } from '../wire/versions.ts'
-import * as requests from './join-requests.ts'
+import { negotiate, formatVersions, encodeVersions } from '../wire/versions.ts'
+import * as dispatch from './dispatch.ts'
 import { partOut, compute } from './dispatch.ts'
-import type { Unfit } from './builds.ts'
-import * as joinLink from './join-link.ts'
+import type { Unfit } from './stored-room.ts'
 import * as storedRoom from './stored-room.ts'
-import * as paths from './paths.ts'
 import * as peers from './peers.ts'
-import * as linkKeys from './link-keys.ts'
 import * as roomKey from './room-key.ts'
 import {
   CLOSE,
@@ -62,7 +69,12 @@ import {
   type Peer,
   type Resume,
   type Runtime,
+  type CurveJob,
+  JOIN_CHANNEL,
+  mayFound,
 } from './state.ts'
+import * as link from '../link/link.ts'
+import { knocking } from '../wire/relay.ts'
 
 /** A request without an answer is repeated after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -76,7 +88,7 @@ export const FOREIGN_MS: Millis = 60_000
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
-  requests.sendToHub(run, requests.helloMessage())
+  sendToHub(run, helloMessage())
   // A hub of another version answers the hello alone.
   askNext(run)
 }
@@ -93,7 +105,7 @@ export function hubClosed(run: Runtime): void {
   member.stored = null
   // The stored room may be another one when the hub is back.
   member.replacedRoom = null
-  joinLink.leave(run)
+  leaveJoinLink(run)
   if (was !== 'closed' && (was === 'attached' || member.phase === 'in'))
     run.ports.emit({ kind: 'hub', up: false })
 }
@@ -177,17 +189,17 @@ function onWelcome(run: Runtime, version: number): void {
 function askNext(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
-  if (member.phase === 'in') return requests.sendToHub(run, requests.attachMessage(run))
+  if (member.phase === 'in') return sendToHub(run, attachMessage(run))
   if (member.unwanted) return
   if (member.linkKey.point === null) return makeKey(run)
-  if (member.phase === 'asking' && joinLink.isSilent(run)) return findAgain(run)
-  if (member.phase === 'finding') return requests.find(run)
-  if (member.phase === 'asking' && !member.joinPeer) requests.join(run)
+  if (member.phase === 'asking' && isAnswerOverdue(run)) return findAgain(run)
+  if (member.phase === 'finding') return requestSession(run)
+  if (member.phase === 'asking' && !member.joinPeer) requestJoin(run)
 }
 
 /** The primary does not let us in: finds the session again, for another member may serve by now. */
 export function findAgain(run: Runtime): void {
-  joinLink.leave(run)
+  leaveJoinLink(run)
   run.member.phase = 'finding'
 }
 
@@ -240,7 +252,7 @@ function onAdded(run: Runtime, answer: Added): void {
 
 // Ends a session that the hub has created or opened for us and that has no members.
 function undoFound(run: Runtime, answer: Added): void {
-  if (answer.created || answer.opened) requests.sendToHub(run, storedRoom.endMessage(run, answer))
+  if (answer.created || answer.opened) sendToHub(run, storedRoom.endMessage(run, answer))
   run.member.phase = 'out'
 }
 
@@ -256,9 +268,8 @@ export function withdraw(run: Runtime): void {
   // Without a request, or without our first message on the link, we are not let in.
   const isWaiting = phase === 'asking' ? peer?.link : hub === 'open' && linkKey.point !== null
   if (isWaiting && phase !== 'opening') return
-  if (phase === 'opening')
-    requests.sendToHub(run, storedRoom.endMessage(run, member.opening!.answer))
-  joinLink.leave(run)
+  if (phase === 'opening') sendToHub(run, storedRoom.endMessage(run, member.opening!.answer))
+  leaveJoinLink(run)
   member.phase = 'out'
 }
 
@@ -280,7 +291,7 @@ function resumeRoom(
   found: StoredState | Unfit,
 ): void {
   if (!('code' in found)) return becomePrimary(run, answer, { ...as, found })
-  requests.sendToHub(run, storedRoom.endMessage(run, answer))
+  sendToHub(run, storedRoom.endMessage(run, answer))
   run.member.replacedRoom = storedRoom.asideOf(run, answer, found)
   if (!run.member.replacedRoom) return fail(run, found.code, found.why)
   run.member.phase = 'finding'
@@ -313,7 +324,7 @@ function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | nu
     name: options.name,
     kind: options.kind,
     addresses: options.addresses,
-    registerHash: requests.hashOf(own.secret),
+    registerHash: hashOf(own.secret),
     link: member.linkKey.point!,
     key: options.identity.key,
     rights: member.admission.rights,
@@ -347,7 +358,7 @@ export function onJoinAnswer(run: Runtime, peer: Peer, blob: Uint8Array): void {
     if (member.unwanted) session.leave(run.turn)
     return
   }
-  joinLink.close(run, peer, CLOSE.leaving)
+  closeJoinLink(run, peer, CLOSE.leaving)
   if (answer.kind === 'unfit') {
     return fail(run, 'schema', differenceOf(member.options.types, answer.types))
   }
@@ -379,8 +390,8 @@ function enterSession(run: Runtime, lost: number): void {
   member.giveUpAt = Infinity
   const { kind, hosts } = member.options
   own.recovers &&= mayServe({ kind, rights: member.admission.rights }, hosts)
-  linkKeys.begin(run, own.id)
-  linkKeys.become(run)
+  peers.createSeal(run, own.id)
+  peers.updateSeal(run)
   // The hub answered a moment ago.
   own.hub = { up: true, since: run.now }
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
@@ -403,7 +414,7 @@ function onAttached(run: Runtime, message: FromHub & { kind: 'attached' }): void
   member.hub = 'attached'
   member.askAt = Infinity
   setNamedPrimary(run, message)
-  paths.leaveKnockPaths(run)
+  peers.leaveKnockPaths(run)
   session.onHubUp(run.turn)
   session.receiveFromHub(run.turn, message)
   run.ports.emit({ kind: 'hub', up: true })
@@ -437,7 +448,7 @@ function onRefused(run: Runtime, why: string): void {
   // the hub we are still a member, and attach again.
   const { client, detectors, me } = member.session
   const { primary } = client.view
-  const heardAt = primary === me ? -Infinity : (detectors.get(primary)?.lastReceivedAt ?? -Infinity)
+  const heardAt = primary === me ? -Infinity : (detectors.get(primary)?.lastReceived ?? -Infinity)
   if (run.now - heardAt > HEARD_MS) rejoin(run)
 }
 
@@ -465,7 +476,7 @@ export function rejoin(run: Runtime): void {
   member.phase = 'finding'
   // The stream stays open without a member attached to it.
   if (member.hub === 'attached') member.hub = 'open'
-  member.giveUpAt = now + JOIN_MS * requests.BACK_FACTOR
+  member.giveUpAt = now + JOIN_MS * BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') askNext(run)
 }
@@ -484,8 +495,8 @@ export function fail(
 /** Repeats requests without an answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
-  if (now >= requests.deadline(run)) {
-    const { code, why } = requests.failureOf(run)
+  if (now >= giveUpTime(run)) {
+    const { code, why } = failureOf(run)
     return fail(run, code, why, code === 'timeout' ? opensIn(member.unfound) : null)
   }
   if (now >= member.askAt && member.hub === 'open') askNext(run)
@@ -495,5 +506,232 @@ export function wake(run: Runtime): void {
 export function deadline(run: Runtime): Millis {
   const { member } = run
   if (member.phase === 'out') return Infinity
-  return Math.min(requests.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
+  return Math.min(giveUpTime(run), member.hub === 'open' ? member.askAt : Infinity)
+}
+
+// The link of a join: to the primary that the hub has named, with our JOIN in its handshake. The
+// hub relays it and cannot read it. The primary answers on the link, which stays once we are a
+// member.
+
+/** A primary that is silent for so long before its answer may have been replaced. */
+export const ANSWER_MS: Millis = 1_500
+
+/** Has our JOIN signed; `onJoinSigned` sends it. */
+export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
+  const { curves, options } = run.member
+  if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
+  const message = claimOf(to, join)
+  const { seed } = options.identity
+  compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
+}
+
+/** Sends our signed JOIN, if it is still wanted. */
+export function onJoinSigned(
+  run: Runtime,
+  job: CurveJob & { kind: 'sign' },
+  signature: Uint8Array,
+): void {
+  const { member, now } = run
+  const { phase, found, named } = member
+  if (phase !== 'asking' || found !== job.session || member.joinPeer || !named) return
+  peers.createSeal(run, found)
+  const peer = peers.blank(run, named.key, true)
+  const join = encode(joinLayout, { ...job.join, signature })
+  peer.path = knocking(0)
+  member.joinPeer = peer
+  const asked = { peer: named.key, to: named.inc, addresses: [peer.path], join }
+  seal.ask(member.seal!, now, asked)
+}
+
+/**
+ * The primary's answer in the current datagram.
+ *
+ * @returns the answer, and how many arrivals it took; null if there was none
+ */
+export function takeAnswer({ arrivals }: Runtime): { blob: Uint8Array; count: number } | null {
+  for (let at = 0; at < arrivals.count; at++) {
+    const { what, bytes } = arrivals.list[at]!
+    if (what !== 'message' || bytes[0] !== JOIN_CHANNEL) continue
+    return { blob: bytes.subarray(1), count: at + 1 }
+  }
+  return null
+}
+
+/** Whether the primary that we asked has been silent for too long. */
+export function isAnswerOverdue({ member, now }: Runtime): boolean {
+  const { joinPeer } = member
+  return !joinPeer?.link ? false : now - joinPeer.link.lastReceived > ANSWER_MS
+}
+
+/** Gives up on the primary that we asked. */
+export function leaveJoinLink(run: Runtime): void {
+  const { member } = run
+  if (!member.joinPeer) return
+  peers.hangUp(run, member.joinPeer)
+  member.joinPeer = null
+}
+
+/** Closes the link of a join with a reason. */
+export function closeJoinLink(run: Runtime, peer: Peer, reason: number): void {
+  if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
+  leaveJoinLink(run)
+}
+
+// The requests of a join, and the reasons why it fails.
+
+// A first join fails as soon as the reason is sure. A process that was a member before has the
+// right address, and waits longer.
+
+/**
+ * How long a first join tolerates what it found at the hub's address. While a hub restarts, a proxy
+ * before it answers for an instant like a wrong address, and no socket listens for a few seconds.
+ */
+export const TOLERANCE_MS: Readonly<Record<Met['kind'], Millis>> = {
+  denied: 0,
+  wrong: 1_000,
+  passing: 5_000,
+}
+/** A process that was a member before waits so many times longer. */
+export const BACK_FACTOR = 4
+
+/** The hub's address has no server, or one that is no hub. */
+export function onMet({ member, now }: Runtime, what: Met): void {
+  if (member.greeted) return
+  const since = member.met?.kind === what.kind ? member.met.since : now
+  member.met = { kind: what.kind, what: plain(what.what), since }
+}
+
+/** When to give up; Infinity for never. */
+export function giveUpTime({ member }: Runtime): Millis {
+  const { phase, met: found } = member
+  if (phase === 'in' || phase === 'out') return Infinity
+  if (!found) return member.giveUpAt
+  return Math.min(member.giveUpAt, found.since + TOLERANCE_MS[found.kind])
+}
+
+/** The reason for giving up, as a sentence: what was found, and where. */
+export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
+  const { member } = run
+  const { options, met: found } = member
+  if (found?.kind === 'denied') {
+    return { code: 'forbidden', why: `the hub at ${options.hub} refuses us: ${found.what}` }
+  }
+  if (found) return { code: 'unreachable', why: `no hub at ${options.hub}: ${found.what}` }
+  const within = `within ${(JOIN_MS * (member.home === '' ? 1 : BACK_FACTOR)) / 1_000} s`
+  if (member.hub === 'closed') {
+    const silent = `no hub at ${options.hub} answered ${within}: is it running?`
+    const gone = `the hub at ${options.hub} went away, and did not come back ${within}`
+    return { code: 'unreachable', why: member.greeted ? gone : silent }
+  }
+  if (!member.greeted) {
+    const why = `no hub at ${options.hub}: who takes streams there says nothing that a hub says`
+    return { code: 'unreachable', why }
+  }
+  return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
+}
+
+// Why we are not in although there is a hub.
+function whyOutside({ member }: Runtime): string {
+  const { options, phase, unfound } = member
+  const where = `${options.game}/${options.room} at ${options.hub}`
+  if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
+  if (mayFound(options)) return `the hub did not open ${where}: ${unfound}`
+  const cause =
+    options.kind === 'guest'
+      ? 'serves: false opens none'
+      : "primaries: 'hosts' wants one with a ticket of a host"
+  return `the hub is there, but nobody that may serve ${where} (${cause}) came`
+}
+
+/** Sends a message to the hub. */
+export function sendToHub(run: Runtime, message: ToHub): void {
+  run.ports.hub(encode(toHub, message))
+}
+
+/** The first message on a stream. */
+export function helloMessage(): ToHub {
+  return { kind: 'hello', version: encodeVersions(HUB_VERSIONS) }
+}
+
+/** Attaches a stream to our member. */
+export function attachMessage({ member: { session: own } }: Runtime): ToHub {
+  return {
+    kind: 'attach',
+    request: nextRequest(own),
+    session: own.id,
+    inc: own.me,
+    proof: proofOf(own.secret, 'register'),
+  }
+}
+
+/** Asks the hub for the game and room: it finds the session, or creates one with us as founder. */
+export function requestSession(run: Runtime): void {
+  const { member } = run
+  const { options, session: own } = member
+  sendToHub(run, {
+    kind: 'add',
+    request: nextRequest(own),
+    game: options.game,
+    room: options.room,
+    // A process that may not serve opens no session: 0 asks for one that exists.
+    playersMax: mayFound(options) ? options.playersMax : 0,
+    recovers: options.recovers,
+    topology: options.topology,
+    terms: options.terms,
+    hash: hashOf(own.secret),
+    link: member.linkKey.point!,
+    key: options.identity.key,
+    hosts: options.hosts,
+    ticket: options.ticket,
+    fresh: member.replacedRoom !== null,
+  })
+}
+
+/** Asks the primary to let us in. */
+export function requestJoin(run: Runtime): void {
+  const { member } = run
+  const { options, session: own } = member
+  const asked = {
+    version: encodeVersions(SESSION_VERSIONS),
+    schema: own.schema,
+    name: options.name,
+    kind: options.kind,
+    watches: options.watches,
+    addresses: options.addresses,
+    registerHash: hashOf(own.secret),
+    link: member.linkKey.point!,
+    key: options.identity.key,
+    rights: member.admission.rights,
+    admission: member.admission.signature,
+    resume: member.resume?.session === member.found ? member.resume : null,
+  }
+  sendJoin(run, member.found, asked)
+}
+
+/** The hash by which the hub knows an incarnation, from its secret. */
+export function hashOf(secret: Uint8Array): Uint8Array {
+  return digest(proofOf(secret, 'register'))
+}
+
+/** The hub, a room to be opened or found, its server, or the state of the room. */
+export type WaitingFor = 'hub' | 'room' | 'server' | 'state'
+
+/** What a join waits for. */
+export interface Waiting {
+  readonly waitingFor: WaitingFor
+  /** Why that takes long, as a sentence; empty if unknown. */
+  readonly reason: string
+  /** Until when at most, on our clock; Infinity if unknown. */
+  readonly until: Millis
+}
+
+/** What the join waits for now. */
+export function waitingOf(run: Runtime): Waiting {
+  const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
+  const until = giveUpTime(run)
+  if (phase === 'in' || phase === 'out') return { waitingFor: 'state', reason: '', until }
+  if (hub === 'closed' || !greeted) return { waitingFor: 'hub', reason: met?.what ?? '', until }
+  if (phase === 'asking') return { waitingFor: 'server', reason: '', until }
+  const opens = unfound.startsWith(LATER) ? giveUpAt - JOIN_MS : until
+  return { waitingFor: 'room', reason: unfound, until: opens }
 }

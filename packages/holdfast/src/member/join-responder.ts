@@ -28,7 +28,6 @@ import { decode, encode } from '../wire/layout.ts'
 import * as dispatch from './dispatch.ts'
 import { compute, framePart } from './dispatch.ts'
 import * as peers from './peers.ts'
-import * as linkKeys from './link-keys.ts'
 import { type PendingJoin, type CurveJob, JOIN_CHANNEL, type Runtime } from './state.ts'
 
 /**
@@ -188,7 +187,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
 /** Drops a pending join and its link. */
 export function drop(run: Runtime, { peer }: PendingJoin): void {
   run.member.pendingJoins.delete(peer.key!)
-  linkKeys.hangUp(run, peer)
+  peers.hangUp(run, peer)
 }
 
 /** Drops expired joins, and all once we no longer serve. */

@@ -18,13 +18,11 @@ import * as session from '../session/session.ts'
 import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
 import { takeArrivals, compute } from './dispatch.ts'
-import * as joinLink from './join-link.ts'
 import * as joinClient from './join-client.ts'
-import * as paths from './paths.ts'
 import * as peers from './peers.ts'
-import * as linkKeys from './link-keys.ts'
-import { steerClock } from './clock-sync.ts'
+import { shiftOf } from './peers.ts'
 import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from './state.ts'
+import * as clock from '../link/timing/clock.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
 export const HEARTBEAT_MS: Millis = 10
@@ -53,7 +51,7 @@ export function createSeals(run: Runtime): SealSink {
       compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
     },
     admit: (request) => {
-      return request.join ? joinResponder.admit(run, request) : linkKeys.admit(run, request)
+      return request.join ? joinResponder.admit(run, request) : peers.admitMember(run, request)
     },
     event: (event) => onSealEvent(run, event),
   }
@@ -83,7 +81,7 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   link.answer(own, run.now, dispatch.sinkOf(run, peer))
   if (peer.inc === 0) return dispatch.noteDeadline(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
-  paths.onPacket(run, peer, from)
+  peers.onPacket(run, peer, from)
   session.markAlive(run.turn, peer.inc)
   member.touched.add(peer.inc)
   if (own.closed === null) return
@@ -95,7 +93,7 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
 // arrivals that took.
 function takeJoinAnswer(run: Runtime, peer: Peer): number {
   if (peer !== run.member.joinPeer) return 0
-  const heard = joinLink.takeAnswer(run)
+  const heard = joinClient.takeAnswer(run)
   if (heard) joinClient.onJoinAnswer(run, peer, heard.blob)
   return heard?.count ?? 0
 }
@@ -108,7 +106,7 @@ function onSealEvent(run: Runtime, event: SealEvent): void {
     case 'down':
       return peer?.link && peer.inc !== 0 ? peers.forget(run, peer) : undefined
     case 'moved':
-      return peer?.link && peer.inc !== 0 ? paths.onMoved(run, peer, event.address) : undefined
+      return peer?.link && peer.inc !== 0 ? peers.onMoved(run, peer, event.address) : undefined
     case 'refused':
       return peer && !peer.link ? onDenied(run, peer) : undefined
     case 'failed':
@@ -132,7 +130,7 @@ function onLinkUp(run: Runtime, { peer: key, asked, address }: SealEvent & { kin
     return open(run, known, address)
   }
   // The peer may have left the view since it asked.
-  if (linkKeys.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
+  if (peers.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
   if (known) peers.unlink(run, known)
   open(run, peers.create(run, inc, asked), address)
 }
@@ -173,9 +171,9 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
     return
   }
   peer.path = relayed(inc)
-  linkKeys.route(run, peer, peer.path)
+  peers.route(run, peer, peer.path)
   peer.pathAt = now
-  peer.relayUntil = now + paths.RELAY_KEPT_MS
+  peer.relayUntil = now + peers.RELAY_KEPT_MS
   member.reconcileDue = true
   session.onRerouted(member.session, inc, true)
   dispatch.probe(run, peer)
@@ -251,7 +249,7 @@ export function wake(run: Runtime): void {
     }
     if (link.deadline(peer.link) <= run.now)
       link.wake(peer.link, run.now, dispatch.sinkOf(run, peer))
-    if (peer.reachability) paths.checkReachability(run, peer, peer.reachability)
+    if (peer.reachability) peers.checkReachability(run, peer, peer.reachability)
   }
   member.dueAt = Infinity
   for (const peer of peers.all(run)) dispatch.noteDeadline(run, peer)
@@ -266,8 +264,8 @@ export function deadline(run: Runtime): Millis {
 
 // A handshake repeats its messages until it fails.
 function askForLink(run: Runtime, peer: Peer): void {
-  peer.key ??= linkKeys.keyOf(run, peer.inc)
-  peer.askAt = linkKeys.ask(run, peer) ? Infinity : run.now + REFUSED_MS
+  peer.key ??= peers.keyOf(run, peer.inc)
+  peer.askAt = peers.requestLink(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
 /** Reports to the session a peer's round trip and backlog. */
@@ -286,7 +284,7 @@ export function sweep(run: Runtime): void {
     if (!peer.link) continue
     if (link.isDown(peer.link, now) || isPrimarySilent(run, peer)) peers.forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
-    else paths.tryOthers(run, peer)
+    else peers.tryOthers(run, peer)
     measure(run, peer.inc)
     link.setClockShift(peer.link, peers.shiftOf(run))
   }
@@ -326,4 +324,59 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
 export function close(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   peers.forget(run, peer)
+}
+
+// Session time is the primary's clock (L9): all others steer theirs by it.
+
+/** After this time a primary that does not know session time takes its best estimate. */
+export const TIME_UNKNOWN_MS: Millis = 2_000
+
+/** Steers the clock by the offset to the primary that its link has measured. */
+export function steerClock(run: Runtime): void {
+  const { member, now } = run
+  const { set } = member.clock
+  const { primary } = member.session.client.view
+  const leads = primary === member.session.me
+  const offset = leads ? asLeader(run) : ofLeader(run, primary)
+  if (offset !== null) clock.steer(member.clock, now, offset)
+  if (set === member.clock.set) return
+  // From now on our links answer clock questions.
+  for (const peer of member.peers.values()) {
+    if (peer.link) link.setClockShift(peer.link, shiftOf(run))
+  }
+}
+
+// One direction may take longer than the other: on a stream after a loss, or while the two ends use
+// different paths. So the first offset must be one that cannot be far wrong.
+function ofLeader({ member }: Runtime, primary: PeerId): Millis | null {
+  const own = member.peers.get(primary)?.link
+  const offset = own ? link.offset(own) : null
+  if (offset === null || member.clock.set || link.isMeasured(own!)) return offset
+  member.clock.rough = offset
+  return null
+}
+
+// The primary must know the time. It takes the first offset from the oldest peer, else the estimate
+// from its predecessor, else its own clock.
+function asLeader(run: Runtime): Millis | null {
+  const { clock: own, peers } = run.member
+  if (own.set) return null
+  const elder = peers.get(elderOf(run))
+  if (elder) return link.offset(elder.link!)
+  return isTimeOverdue(run) ? (own.rough ?? 0) : null
+}
+
+function isTimeOverdue({ member, now }: Runtime): boolean {
+  const { client, server } = member.session
+  return (
+    client.view.members.length === 1 ||
+    ('lead' in server && now - server.lead.since > TIME_UNKNOWN_MS)
+  )
+}
+
+function elderOf({ member }: Runtime): PeerId {
+  const known = [...member.peers.values()].filter(
+    (peer) => peer.link && link.offset(peer.link) !== null,
+  )
+  return Math.min(...known.map(({ inc }) => inc), Infinity)
 }

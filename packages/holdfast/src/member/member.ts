@@ -25,6 +25,7 @@ import {
 } from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
+import { SWEEP_MS } from '../session/server.ts'
 import * as dispatch from './dispatch.ts'
 import {
   frameSession,
@@ -36,16 +37,14 @@ import {
   guarded,
 } from './dispatch.ts'
 import type { Met } from '../ports.ts'
-import * as requests from './join-requests.ts'
-import * as joinResponder from './join-responder.ts'
-import * as joinLink from './join-link.ts'
 import * as joinClient from './join-client.ts'
+import * as joinResponder from './join-responder.ts'
 import * as links from './links.ts'
 import * as storedRoom from './stored-room.ts'
-import * as paths from './paths.ts'
+import * as peers from './peers.ts'
 import * as roomExport from './room-export.ts'
 import * as roomKey from './room-key.ts'
-import { steerClock } from './clock-sync.ts'
+import { steerClock } from './links.ts'
 import {
   type CurveAnswer,
   type CurveJob,
@@ -88,8 +87,6 @@ export function leaveBroken(run: Runtime): boolean {
   return true
 }
 
-/** How often links are looked over. */
-export const SWEEP_MS: Millis = 250
 const GONE = 'the server and its backup are gone: what they held is lost'
 // Most messages to ourselves that one call may cause; more means an endless loop, which is a bug.
 const LOOPBACK_MAX = 100_000
@@ -130,7 +127,7 @@ function createOut(run: Runtime): SessionOut {
       last = message
       deliver(run, to, lastBytes)
     },
-    hub: (message) => requests.sendToHub(run, message),
+    hub: (message) => joinClient.sendToHub(run, message),
     time: () => sessionTime(run, run.now),
     seal: (sheet, index, as) => storedRoom.seal(run, sheet, index, as),
     answer: (asker, joined) => joinResponder.answer(run, asker, joined),
@@ -303,7 +300,7 @@ export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Ar
 /** The system reports that no socket listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
-  guard(run, 'a refusal of the system', () => paths.refused(run, address))
+  guard(run, 'a refusal of the system', () => peers.refused(run, address))
   end(run)
 }
 
@@ -324,7 +321,7 @@ export function hubClosed(run: Runtime, now: Millis): void {
 /** The hub's address has no server, or one that is no hub; no hub has answered there yet. */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
-  guard(run, 'what is at the address of the hub', () => requests.met(run, met))
+  guard(run, 'what is at the address of the hub', () => joinClient.onMet(run, met))
   end(run)
 }
 
@@ -345,7 +342,7 @@ function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
     case 'seal':
       return links.onAgreed(run, job, answer)
     case 'sign':
-      return answer instanceof Uint8Array ? joinLink.onJoinSigned(run, job, answer) : undefined
+      return answer instanceof Uint8Array ? joinClient.onJoinSigned(run, job, answer) : undefined
     case 'verify':
       return joinResponder.onSignatureChecked(run, job, answer === true)
     case 'admission':
@@ -397,7 +394,7 @@ export function invite(
   begin(run, now)
   const { hub, session: own } = run.member
   const request = hub === 'attached' ? nextRequest(own) : 0
-  if (request !== 0) requests.sendToHub(run, { kind: 'invite', request, ...invitation })
+  if (request !== 0) joinClient.sendToHub(run, { kind: 'invite', request, ...invitation })
   end(run)
   return request
 }
@@ -438,9 +435,9 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   if (phase === 'in') session.farewell(own, run.out)
   end(run)
   // A primary that is letting us in need not.
-  if (member.joinPeer) joinLink.close(run, member.joinPeer, CLOSE.leaving)
+  if (member.joinPeer) joinClient.closeJoinLink(run, member.joinPeer, CLOSE.leaving)
   member.phase = 'out'
-  return aside && isWhole ? [requests.helloMessage(), requests.attachMessage(run)] : null
+  return aside && isWhole ? [joinClient.helloMessage(), joinClient.attachMessage(run)] : null
 }
 
 /** Does what is due. @param dueAt  when the runtime should have called, which shows a stall */

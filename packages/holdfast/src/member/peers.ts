@@ -7,20 +7,21 @@
 import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { isRelayed, relayed } from '../wire/relay.ts'
-import type { PeerKey } from '../seal/state.ts'
+import { isRelayed, relayed, isKnocking } from '../wire/relay.ts'
+import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state.ts'
 import * as session from '../session/session.ts'
-import * as paths from './paths.ts'
-import * as linkKeys from './link-keys.ts'
 import * as dispatch from './dispatch.ts'
-import type { Peer, Runtime } from './state.ts'
+import { type Peer, type Runtime, drawKey, type ReachabilityCheck } from './state.ts'
+import type { Member as Row } from '../replication/layouts.ts'
+import * as seal from '../seal/seal.ts'
+import { admits } from '../session/membership.ts'
 
 /** Default keepalive of a link (L8). */
 export const KEEPALIVE_MS: Millis = 200
 
 /** Creates the peer of a member that we want a link with, or that wants one with us. */
 export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
-  const peer = blank(run, linkKeys.keyOf(run, inc), initiator)
+  const peer = blank(run, keyOf(run, inc), initiator)
   peer.askAt = run.now
   takeNumber(run, peer, inc)
   dispatch.noteDeadline(run, peer)
@@ -47,12 +48,12 @@ export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean)
 }
 
 function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
-  const addresses = linkKeys.rowOf(run, inc)?.addresses ?? []
+  const addresses = rowOf(run, inc)?.addresses ?? []
   const direct = addresses.filter((address) => run.ports.reaches(address))
   peer.inc = inc
   peer.paths = [...direct, relayed(inc)]
   if (peer.path === '') peer.path = peer.paths[0]!
-  peer.probeAt = run.now + (peer.link ? 0 : paths.PROBE_MS)
+  peer.probeAt = run.now + (peer.link ? 0 : PROBE_MS)
   run.member.peers.set(inc, peer)
 }
 
@@ -84,16 +85,16 @@ function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
 
 /** Gives a linked peer its number, once it was let in or has let us in. */
 export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
-  linkKeys.bindKey(run, peer, inc)
+  bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
   notifyParts(run, peer)
   session.onEntered(run.turn, inc, isRelayed(peer.path))
-  paths.tryOthers(run, peer)
+  tryOthers(run, peer)
 }
 
 /** Forgets a peer, and ends the keys of its link without a message to it. */
 export function forget(run: Runtime, peer: Peer): void {
-  linkKeys.hangUp(run, peer)
+  hangUp(run, peer)
   unlink(run, peer)
 }
 
@@ -119,4 +120,219 @@ export function all({ member }: Runtime): Peer[] {
   const callers = [...member.pendingJoins.values()].map(({ peer }) => peer)
   const joinPeer = member.joinPeer ? [member.joinPeer] : []
   return [...member.peers.values(), ...callers, ...joinPeer]
+}
+
+// Link keys and the seal. Only the view assigns keys to members.
+
+/** Creates the seal for a session with our link key. */
+export function createSeal({ member, ports, now, seals: out }: Runtime, session: string): void {
+  const { linkKey, entropy } = member
+  if (member.sealed === session) return
+  const { secret, point } = linkKey
+  const seed = drawKey(entropy)
+  const { ciphers } = ports
+  member.keys.clear()
+  member.seal = seal.create(now, { out, ciphers, session, secret, point: point!, seed })
+  member.sealed = session
+}
+
+/** Sets our number and the version of our view for new handshakes. */
+export function updateSeal({ member }: Runtime): void {
+  const { me, client } = member.session
+  seal.become(member.seal!, me, client.view.mv)
+}
+
+/** Binds the key of a linked peer to a member. */
+export function bindKey({ member }: Runtime, { key }: Peer, inc: PeerId): void {
+  member.keys.set(key!, inc)
+  seal.know(member.seal!, key!, inc)
+}
+
+/** A member's row in our view, or in the view that we publish as primary. */
+export function rowOf({ member }: Runtime, inc: PeerId): Row | null {
+  const { client, server } = member.session
+  const shown = client.view.members.find((one) => one.inc === inc)
+  return shown ?? server.published.get(inc) ?? null
+}
+
+/**
+ * The link key of a member, or null. The hub is believed about a primary that is in no view, as by
+ * a newcomer.
+ */
+export function keyOf(run: Runtime, inc: PeerId): PeerKey | null {
+  const { named } = run.member
+  const row = rowOf(run, inc)
+  if (row) return seal.nameOf(row.link)
+  return named?.inc === inc ? named.key : null
+}
+
+/** Asks a peer for a link, at all of its addresses. @returns false if that is impossible */
+export function requestLink(run: Runtime, { inc, key, paths }: Peer): boolean {
+  const { seal: own, keys } = run.member
+  if (!own || !key) return false
+  keys.set(key, inc)
+  updateSeal(run)
+  seal.ask(own, run.now, { peer: key, to: inc, addresses: paths })
+  return true
+}
+
+/** Whether a process that has proven its link key may have a link with us. */
+export function admitMember({ member }: Runtime, { peer, from, mv }: Request): Verdict {
+  const verdict = admits(member.session, from, pointOf(peer)!, mv)
+  if (verdict === 'wait') return 'later'
+  if (verdict === 'yes') {
+    member.keys.set(peer, from)
+    return null
+  }
+  member.counters.denied++
+  return 'notMember'
+}
+
+/** Sets the address of packets to a peer. @returns false if the peer has not validated it */
+export function route({ member }: Runtime, { key }: Peer, path: string): boolean {
+  return member.seal !== null && key !== null && seal.route(member.seal, key, path)
+}
+
+/** Asks whether a peer is at an address. */
+export function probeAddress(run: Runtime, { key }: Peer, path: string): void {
+  const { seal: own } = run.member
+  if (own && key) seal.probe(own, run.now, key, path)
+}
+
+/** Ends the keys of a link. */
+export function hangUp({ member }: Runtime, { key }: Peer): void {
+  if (member.seal && key) seal.hangUp(member.seal, key)
+}
+
+// Paths. Packets go where the last valid one came from. A silent path is given up for the next, and
+// a relayed path for a direct one as soon as that answers. The link is not affected: its numbers
+// and acks are end to end.
+
+/** A path that is silent for so long is given up for the next (L8). */
+export const PATH_DEAD_MS: Millis = 1_000
+/** How often a direct path is tried while packets go through the hub. */
+export const PROBE_MS: Millis = 2_000
+/** Packets stay on the relay for so long after the hub was asked about a peer. */
+export const RELAY_KEPT_MS: Millis = 5_000
+
+/** A valid packet of the peer came from an address. */
+export function onPacket(run: Runtime, peer: Peer, from: string): void {
+  if (from === peer.reachability?.address) {
+    peer.reachability = null
+    run.member.counters.falseAlarms++
+  }
+  if (from === peer.path) peer.pathAt = run.now
+  else reroute(run, peer, from)
+}
+
+/** A peer has validated an address: sealing sends there, unless we have a better path. */
+export function onMoved(run: Runtime, peer: Peer, address: string): void {
+  if (!reroute(run, peer, address)) route(run, peer, peer.path)
+}
+
+// Only to an address that the peer has validated; sealing probes the others. Returns whether the
+// path changed.
+function reroute(run: Runtime, peer: Peer, path: string): boolean {
+  // KNOCK paths are for processes that are not members yet.
+  if (isKnocking(path)) return false
+  // A direct path that has worked is better than a relayed one that is merely open.
+  const stays = isRelayed(peer.path) ? run.now < peer.relayUntil : isRelayed(path)
+  if (stays && run.now - peer.pathAt < PATH_DEAD_MS) return false
+  if (!route(run, peer, path)) return false
+  const isBetter = isRelayed(peer.path) && !isRelayed(path)
+  peer.path = path
+  peer.pathAt = run.now
+  run.member.reconcileDue = true
+  // Measurements through the hub do not apply; a probe at once begins new ones.
+  if (isBetter && peer.link) {
+    link.measureAnew(peer.link)
+    dispatch.probe(run, peer)
+  }
+  session.onRerouted(run.member.session, peer.inc, isRelayed(path))
+  return true
+}
+
+/** The system reports that no socket listens at an address: probes the peers linked there. */
+export function refused(run: Runtime, address: string): void {
+  for (const peer of run.member.peers.values()) {
+    if (peer.path !== address || isRelayed(address) || !peer.link || peer.reachability) continue
+    peer.reachability = beginCheck(run.now, address, peer.link.rtt.smoothed || 0)
+    dispatch.probe(run, peer)
+  }
+}
+
+// The peer answered no probe: it is gone (T32, T39).
+function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck): void {
+  peer.reachability = null
+  if (peer.path === address) {
+    session.onClosed(run.turn, peer.inc, 'failed')
+  }
+}
+
+/** Continues a running check. */
+export function checkReachability(run: Runtime, peer: Peer, word: ReachabilityCheck): void {
+  const next = stepCheck(word, run.now)
+  if (next === 'ask') dispatch.probe(run, peer)
+  else if (next === 'believe') onUnreachable(run, peer, word)
+}
+
+/** Tries other paths while the current one is silent or relayed. */
+export function tryOthers(run: Runtime, peer: Peer): void {
+  const { now } = run
+  if (peer.paths.length < 2 || now < peer.probeAt) return
+  const silent = peer.link !== null && now - peer.link.lastReceived > PATH_DEAD_MS
+  if (!silent && (!isRelayed(peer.path) || now < peer.relayUntil)) return
+  peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
+  const others = peer.paths.filter((path) => path !== peer.path)
+  // A path on which the peer answers may become the path.
+  for (const path of others) probeAddress(run, peer, path)
+  if (silent) return void others.some((path) => reroute(run, peer, path))
+  for (const path of others) if (!isRelayed(path)) tryPath(run, peer, path)
+}
+
+// Sends one packet on a path that has worked before; its ack comes back on it if it still works.
+function tryPath(run: Runtime, peer: Peer, path: string): void {
+  if (!route(run, peer, path)) return
+  link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
+  route(run, peer, peer.path)
+  dispatch.noteDeadline(run, peer)
+}
+
+/** Once attached to the hub, moves KNOCK paths to the member's relay address. */
+export function leaveKnockPaths(run: Runtime): void {
+  for (const peer of run.member.peers.values()) {
+    if (isKnocking(peer.path)) reroute(run, peer, relayed(peer.inc))
+  }
+}
+
+// The system reports that no socket listens at a peer's address (ICMP port unreachable). A report
+// comes within a round trip of a death, but any host on the path may forge it. So the peer is
+// probed, and only silence after that counts (T32, T39).
+
+/** Time that a live peer needs for its loop, besides round trips. */
+export const CHECK_MS: Millis = 15
+/** Longest check. */
+export const CHECK_MAX_MS: Millis = 1_000
+/** Interval between probes, for probes and acks may be lost. */
+export const ASK_AGAIN_MS: Millis = 10
+// For a probe, its repetition, and the ack.
+const ROUND_TRIPS = 3
+
+/** Begins a check. @param rtt  round trip to the peer; 0 while unknown */
+export function beginCheck(now: Millis, address: string, rtt: Millis): ReachabilityCheck {
+  const wait = Math.min(CHECK_MAX_MS, CHECK_MS + ROUND_TRIPS * rtt)
+  return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
+}
+
+/** Decides what is to be done now. */
+export function stepCheck(doubt: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
+  if (now >= doubt.until) {
+    if (doubt.last) return 'believe'
+    // Timers run before sockets are read: the answer may have arrived long ago.
+    doubt.last = true
+    return 'wait'
+  }
+  if (now < doubt.askAt) return 'wait'
+  doubt.askAt = now + ASK_AGAIN_MS
+  return 'ask'
 }

@@ -3,7 +3,6 @@
  * once, outside the state.
  */
 
-import type { ReachabilityCheck } from './reachability.ts'
 import type { Arrivals, Link } from '../link/link.ts'
 import { type SessionClock, createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
@@ -116,6 +115,16 @@ export interface Peer {
   reachability: ReachabilityCheck | null
   /** Since when this process does not want the link; Infinity while it wants it. */
   idleSince: Millis
+}
+
+/** A running check of one peer. */
+export interface ReachabilityCheck {
+  address: string
+  askAt: Millis
+  /** A peer that is silent until then is gone. */
+  until: Millis
+  /** The time is up, and the sockets are read once more. */
+  last: boolean
 }
 
 /** At a primary, a process that asks to join: it has a link before it has a number. */

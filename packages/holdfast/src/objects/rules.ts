@@ -14,10 +14,9 @@ import {
   valueOf,
 } from '../wire/fields/schema.ts'
 import { checkSync, checkOptions, checkWord } from '../api/options.ts'
-import { migrationOf } from '../api/migrations.ts'
+import { migrationOf, type MigrationOptions } from '../api/migrations.ts'
 import { type Report, guardRule } from '../api/reports.ts'
 import { type Keeper, keeper } from './protocol/keeper.ts'
-import type { MigrationOptions } from '../api/migrations.ts'
 
 /** The result of `withRoom`. */
 export interface WithRoom {

@@ -1,11 +1,19 @@
 /** The public handle of a piece. */
 
 import { HoldfastError } from '../machine.ts'
-import type { LossReason, Op, Row } from './protocol/pieces.ts'
-import { between, byLevel, GONE, HELD, lastFromOthers, setFields } from './protocol/pieces.ts'
+import {
+  type LossReason,
+  type Op,
+  type Row,
+  between,
+  byLevel,
+  GONE,
+  HELD,
+  lastFromOthers,
+  setFields,
+} from './protocol/pieces.ts'
 import { differing, type Fields, type StateOf } from '../wire/fields/schema.ts'
-import type { Stop } from '../api/emitter.ts'
-import { type Emitter, type Listen, Listeners } from '../api/emitter.ts'
+import { type Stop, type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'
 import type { Reports } from '../api/reports.ts'
 import type { MemberInfo } from '../kind/kind.ts'

@@ -6,8 +6,7 @@ import { calmly } from '../../../../test/calmly.ts'
 import * as chunks from '../wire/chunks.ts'
 import * as durable from './durable.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Delta, deltaLayout, type Member } from './layouts.ts'
-import { PLAYERS_KEPT_MAX } from './layouts.ts'
+import { type Delta, deltaLayout, type Member, PLAYERS_KEPT_MAX } from './layouts.ts'
 import * as commit from './log.ts'
 
 const OUTCOMES_MAX = 64

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Traffic } from './traffic.ts'
+import { Traffic } from './member-loop.ts'
 
 test('a steady stream is told as it is, each way by itself', () => {
   const traffic = new Traffic(10_000)

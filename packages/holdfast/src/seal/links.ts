@@ -4,8 +4,15 @@ import { badValue, type Millis } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { CHALLENGE_BYTES, CHALLENGE_MS, KEY_LIFE_MS, KEY_PACKETS_MAX } from './limits.ts'
-import { PROBES_MAX, SEALED_TEXT_MAX, SHOWN_MAX } from './limits.ts'
+import {
+  CHALLENGE_BYTES,
+  CHALLENGE_MS,
+  KEY_LIFE_MS,
+  KEY_PACKETS_MAX,
+  PROBES_MAX,
+  SEALED_TEXT_MAX,
+  SHOWN_MAX,
+} from './limits.ts'
 import { headBytes, KIND, type Word, wordLayout, writeHead } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'

@@ -12,8 +12,15 @@
 import { KEY_BYTES, TAG_BYTES } from '../ports.ts'
 import { joined } from '../wire/bytes.ts'
 import * as layout from '../wire/layout.ts'
-import { CHALLENGE_BYTES, FIRST_MIN, MAC_BYTES, SEAL_SESSION_MAX } from './limits.ts'
-import { SEAL_VERSION, SEAL_VERSIONS, SEALED_JOIN_MAX } from './limits.ts'
+import {
+  CHALLENGE_BYTES,
+  FIRST_MIN,
+  MAC_BYTES,
+  SEAL_SESSION_MAX,
+  SEAL_VERSION,
+  SEAL_VERSIONS,
+  SEALED_JOIN_MAX,
+} from './limits.ts'
 import { encodeVersions } from '../wire/versions.ts'
 import { FIRST_KEYS } from './noise.ts'
 

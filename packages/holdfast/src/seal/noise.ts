@@ -45,7 +45,7 @@ export function writeFirst(
 export const FIRST_KEYS: number = 2 * KEY_BYTES + TAG_BYTES
 
 /** Reads the initiator's static key in message 1. Null if it was not sealed for us. */
-export function readAsker(
+export function readInitiator(
   c: Ciphers,
   noise: Noise,
   message: Uint8Array,
@@ -55,9 +55,7 @@ export function readAsker(
   return opened(c, noise, mixKey(c, noise, es), message.subarray(KEY_BYTES, FIRST_KEYS))
 }
 
-/**
- * Reads the payload of message 1, after `readAsker`. Null if the initiator lacks that key's secret.
- */
+/** Reads the payload of message 1, after `readInitiator`; null if it lacks that key's secret. */
 export function readFirst(
   c: Ciphers,
   noise: Noise,
@@ -92,7 +90,7 @@ export function readSecond(
 }
 
 /** The transport keys: the initiator's, the responder's. */
-export function split(c: Ciphers, noise: Noise): [asker: Uint8Array, asked: Uint8Array] {
+export function split(c: Ciphers, noise: Noise): [initiator: Uint8Array, responder: Uint8Array] {
   return derive(c, noise.chain, NOTHING)
 }
 

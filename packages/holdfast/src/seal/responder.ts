@@ -34,7 +34,7 @@ export function asked(seal: Seal, now: Millis, from: string, bytes: Uint8Array):
   if (seal.jobs.size >= JOBS_MAX) return void counters.busy++
   const copy = new Uint8Array(bytes)
   const e = eOf(copy)
-  state.agree(seal, { kind: 'asker', from, bytes: copy }, [[seal.secret, e]])
+  state.agree(seal, { kind: 'initiator', from, bytes: copy }, [[seal.secret, e]])
 }
 
 function eOf(bytes: Uint8Array): Uint8Array {
@@ -59,10 +59,14 @@ function noiseOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** The first curve is computed: reads the initiator's key. */
-export function asker(seal: Seal, job: Of<'asker'>, shared: readonly (Uint8Array | null)[]): void {
+export function readKey(
+  seal: Seal,
+  job: Of<'initiator'>,
+  shared: readonly (Uint8Array | null)[],
+): void {
   const [es] = shared
   const said = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
-  const point = es ? noise.readAsker(seal.ciphers, said, noiseOf(job.bytes), es) : null
+  const point = es ? noise.readInitiator(seal.ciphers, said, noiseOf(job.bytes), es) : null
   if (!point) return void seal.counters.forged++
   const next: Job = { ...job, kind: 'first', noise: said, point }
   state.agree(seal, next, [[seal.secret, point]])

@@ -14,7 +14,7 @@ import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
 import type { Keys, Packet, Peer, PeerKey, Seal } from './state.ts'
-import * as windows from './window.ts'
+import * as windows from './rules.ts'
 
 export { ask } from './initiator.ts'
 export { probe, route, send } from './links.ts'
@@ -117,8 +117,8 @@ export function agreed(
       return initiator.made(seal, now, job, shared)
     case 'read':
       return initiator.read(seal, now, job, shared)
-    case 'asker':
-      return responder.asker(seal, job, shared)
+    case 'initiator':
+      return responder.readKey(seal, job, shared)
     case 'first':
       return responder.first(seal, now, job, shared)
     case 'answer':

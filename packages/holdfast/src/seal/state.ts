@@ -7,7 +7,7 @@ import { LIMITS, SEAL_VERSION, SEAL_VERSIONS, SEALED_PEERS_MAX, type Limits } fr
 import { type First, prologueOf, type Why } from './messages.ts'
 import type { Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
-import * as windows from './window.ts'
+import * as windows from './rules.ts'
 import { fromHex, joined, toHex } from '../wire/bytes.ts'
 import { encodeVersions } from '../wire/versions.ts'
 
@@ -115,7 +115,7 @@ export interface Peer {
 export type Job =
   | { kind: 'ask'; peer: PeerKey; index: number }
   | { kind: 'read'; peer: PeerKey; index: number; from: string; bytes: Uint8Array }
-  | { kind: 'asker'; from: string; bytes: Uint8Array }
+  | { kind: 'initiator'; from: string; bytes: Uint8Array }
   | { kind: 'first'; from: string; bytes: Uint8Array; noise: Noise; point: Uint8Array }
   | {
       kind: 'answer'
@@ -371,7 +371,7 @@ export function addKeys(
   index: number,
   of: Pick<Keys, 'peer' | 'theirs' | 'link' | 'sealing' | 'opening' | 'asked'>,
 ): void {
-  const window = windows.create(seal.limits.window)
+  const window = windows.createWindow(seal.limits.window)
   seal.keys.set(index, { ...of, sent: 0, window, born: now, until: Infinity })
 }
 

@@ -20,8 +20,14 @@ import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
 import * as presence from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
-import { serves, type Session, type SessionOut, type Turn, restartDetector } from './state.ts'
-import { mayLead } from './trust.ts'
+import {
+  serves,
+  type Session,
+  type SessionOut,
+  type Turn,
+  restartDetector,
+  mayBePrimary,
+} from './state.ts'
 
 // No snapshot needs more messages: the largest table takes some 1,400.
 const COMING_MAX = 2_048
@@ -50,7 +56,7 @@ export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean 
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
   if (view.primary !== from || !newer) return
   if (view.epoch > EPOCH_MAX || view.mv > COUNTER_MAX) return
-  if (!granted && !mayLead(session, from)) return
+  if (!granted && !mayBePrimary(session, from)) return
   // A recovering primary may have older moderation state, and is about to ask for ours.
   const { cv, banned, votes } = known
   follow(turn, view.cv < cv ? { ...view, cv, banned, votes } : view, null)

@@ -45,7 +45,7 @@ export interface FailureDetector {
   /** When the detector began to watch the peer; our own stalls do not move it. */
   begun: Millis
   /** When a message last came, unadjusted; gaps are measured from it. */
-  lastReceivedAt: Millis
+  lastReceived: Millis
   /** The longest gap of late, fading. */
   gapMax: Millis
   samples: number
@@ -68,7 +68,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
   return {
     since: now,
     begun: now,
-    lastReceivedAt: now,
+    lastReceived: now,
     gapMax: 0,
     samples: 0,
     rttMs: 0,
@@ -82,20 +82,20 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
 
 /** A valid message came. */
 export function markAlive(detector: FailureDetector, now: Millis): void {
-  const gap = now - detector.lastReceivedAt
+  const gap = now - detector.lastReceived
   // The first gap may still belong to the rhythm that the peer had before.
   if (detector.samples > 0)
     detector.gapMax = Math.max(gap, detector.gapMax * 0.5 ** (gap / FADE_MS))
   detector.samples++
   detector.since = now
-  detector.lastReceivedAt = now
+  detector.lastReceived = now
   detector.secondLook = Infinity
 }
 
 /** How long the peer may be silent, in ms. */
 export function bound(detector: FailureDetector): Millis {
   if (detector.relayed || detector.vouched || detector.samples < SAMPLES_MIN) return BOUND_MAX_MS
-  if (detector.lastReceivedAt - detector.begun < LEARN_MS) return BOUND_MAX_MS
+  if (detector.lastReceived - detector.begun < LEARN_MS) return BOUND_MAX_MS
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * detector.gapMax + 10))
 }
 
@@ -104,7 +104,7 @@ export function forgive(detector: FailureDetector, now: Millis, stalledMs: Milli
   detector.since = Math.min(now, detector.since + stalledMs)
   detector.secondLook = Infinity
   // The gap that our stall makes reveals nothing about the peer.
-  detector.lastReceivedAt = Math.min(now, detector.lastReceivedAt + stalledMs)
+  detector.lastReceived = Math.min(now, detector.lastReceived + stalledMs)
 }
 
 /** Our connection to the hub. */

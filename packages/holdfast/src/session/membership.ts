@@ -28,8 +28,7 @@ import {
 import { HELD_MAX, hold } from './output.ts'
 import { dismiss, follower, record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
-import { serves, takes, type Session, type SessionOut, type Turn } from './state.ts'
-import type { Absence } from './state.ts'
+import { serves, takes, type Session, type SessionOut, type Turn, type Absence } from './state.ts'
 
 /** Most watchers, unless the session's settings say otherwise. */
 export const WATCHERS_MAX = 16
@@ -276,7 +275,7 @@ export function wake(turn: Turn): void {
     if (absence.reported || now < dueAt(absence)) continue
     const seen = session.detectors.get(inc)
     // A direct path needs no hub.
-    if (seen && !seen.relayed && seen.lastReceivedAt > absence.since) absence.since = now
+    if (seen && !seen.relayed && seen.lastReceived > absence.since) absence.since = now
     else news = absence.reported = true
   }
   if (news) emitAway(session, out)

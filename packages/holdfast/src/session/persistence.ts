@@ -23,9 +23,8 @@
 import * as commit from '../replication/log.ts'
 import * as durable from '../replication/durable.ts'
 import * as chunks from '../wire/chunks.ts'
-import type { Millis } from '../machine.ts'
-import { termOf, termsSay } from '../machine.ts'
-import type { Member } from '../replication/layouts.ts'
+import { type Millis, termOf, termsSay } from '../machine.ts'
+import { type Member, deltaLayout } from '../replication/layouts.ts'
 import {
   type AckPolicy,
   type FromHub,
@@ -34,7 +33,6 @@ import {
 } from '../hub-protocol/messages.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
-import { deltaLayout } from '../replication/layouts.ts'
 import { encode } from '../wire/layout.ts'
 import { settingsOf } from './output.ts'
 import {

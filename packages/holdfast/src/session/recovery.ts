@@ -49,8 +49,8 @@ import {
   type Session,
   type SessionOut,
   type Turn,
+  mayBePrimary,
 } from './state.ts'
-import { mayLead } from './trust.ts'
 
 /** After this long without a primary, a member asks to recover, even if the hub may hear it. */
 export const SEEK_MS: Millis = 8_000
@@ -193,7 +193,7 @@ export function ask(session: Session, inc: PeerId, out: SessionOut): void {
 /** As a member: reports how much was published to us, or sends all of it. */
 export function answer(turn: Turn, from: PeerId, message: PeerMessageOf<'inquire'>): void {
   const { session, out } = turn
-  if (!mayLead(session, from)) return
+  if (!mayBePrimary(session, from)) return
   const { epoch } = message
   const { cv, banned, votes } = session.client.view
   if (!message.whole) {

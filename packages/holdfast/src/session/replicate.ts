@@ -29,9 +29,9 @@ import {
   type SessionOut,
   restartDetector,
   type Turn,
+  mayBePrimary,
 } from './state.ts'
 import type { RoleThat } from './role-table.ts'
-import { mayLead } from './trust.ts'
 
 type Serving = ServerAs<RoleThat<'serves'>>
 
@@ -101,7 +101,7 @@ export function takeSnapshot(turn: Turn, from: PeerId, message: PeerMessageOf<'s
   if (!is(session, 'free')) return
   const { server } = session
   const newer = server.role === 'idle' || message.epoch >= server.epoch
-  if (!newer || from === session.me || !mayLead(session, from)) return
+  if (!newer || from === session.me || !mayBePrimary(session, from)) return
   const { epoch, length } = message
   if (epoch > EPOCH_MAX || length > COUNTER_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server

@@ -38,8 +38,8 @@ import {
   restartDetector,
   restartVouched,
   type Turn,
+  noteRegister,
 } from './state.ts'
-import { noteRegister } from './trust.ts'
 
 // Hand-over: the primary gives its role to the backup without a pause.
 //
@@ -379,7 +379,7 @@ export function lead(turn: Turn, why: LeaveReason | null): void {
   const heardAt = why ? sentAt : ackedAt
   const { members } = session.server.durable
   const begun = persistence.beginLead(session, now, heardAt, members.values())
-  const own = { ...begun, roundAt: now + SERVE_FIRST_MS }
+  const own = { ...begun, sweepAt: now + SERVE_FIRST_MS }
   const log = commit.create<Effect>(commit.lengthOf(session.server.log))
   become(turn, 'leads', { ...nobodyBeside(own, now), log })
   const { server } = session

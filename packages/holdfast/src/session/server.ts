@@ -50,8 +50,8 @@ export const STALL_BAD_MS: Millis = 250
 export const STALLS_MS: Millis = 2_000
 /** A new primary does not hand its role over because of stalls within this. */
 export const KEEP_ROLE_MS: Millis = 30_000
-/** How often the members are checked. */
-export const ROUND_MS: Millis = 250
+/** Interval of the checks of members and of their links. */
+export const SWEEP_MS: Millis = 250
 
 type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
 
@@ -66,8 +66,8 @@ export function wake(turn: Turn): void {
   if (!serves(session)) return
   performWaiting(turn)
   const { lead } = session.server
-  if (now < lead.roundAt) return
-  lead.roundAt = now + ROUND_MS
+  if (now < lead.sweepAt) return
+  lead.sweepAt = now + SWEEP_MS
   checkLease(turn)
   if (seeOff(turn)) return
   removeSilent(turn)
@@ -99,8 +99,8 @@ export function deadline(session: Session): Millis {
   const seen = peer === 0 ? undefined : session.detectors.get(peer)
   if (seen) due = Math.min(due, detector.deadline(seen, session.hub))
   if (serves(session)) {
-    const { roundAt, waitingAt } = session.server.lead
-    due = Math.min(due, roundAt, waitingAt)
+    const { sweepAt, waitingAt } = session.server.lead
+    due = Math.min(due, sweepAt, waitingAt)
   }
   if (server.role === 'gathering') due = Math.min(due, server.until)
   if (server.role === 'backedup') due = Math.min(due, server.handoverUntil ?? Infinity)

@@ -11,7 +11,13 @@ import { create as createLog } from '../replication/log.ts'
 import type { Bucket } from '../bucket.ts'
 import { assert, mayLead, mayPlay, type Millis, type PeerId, type Out } from '../machine.ts'
 import type { Charge } from '../kind/protocol/part.ts'
-import type { Register, Topology, ChangeReason, ToHub } from '../hub-protocol/messages.ts'
+import {
+  type Register,
+  type Topology,
+  type ChangeReason,
+  type ToHub,
+  EPOCH_MAX,
+} from '../hub-protocol/messages.ts'
 import type { Lease } from './lease.ts'
 import type { Persistence, StoredState } from './segments.ts'
 import * as moderation from '../replication/moderation.ts'
@@ -92,7 +98,7 @@ export interface Lead {
   /** Players without a member, and since when; they are forgotten after GRACE_MS (S-5). */
   absent: Map<number, Millis>
   /** When the members are next checked. */
-  roundAt: Millis
+  sweepAt: Millis
   since: Millis
   /** We must hand our role over: our player has a newer incarnation, or was expelled. */
   yields: boolean
@@ -422,7 +428,7 @@ export function createLead(since: Millis, lease: Lease, persistence: Persistence
     waitingAt: Infinity,
     refreshed: new Map(),
     absent: new Map(),
-    roundAt: since,
+    sweepAt: since,
     since,
     ...{ yields: false, ending: null, slow: false },
   }
@@ -573,4 +579,35 @@ export interface Turn {
   readonly session: Session
   readonly now: Millis
   readonly out: SessionOut
+}
+
+// Views and snapshots are accepted from our primary and from the member that the register names;
+// the hub reports every change. Before its report arrives, a view is accepted with the hub's
+// signature to its leader (the leader certificate; `grant` on the wire). Otherwise any member could
+// claim to lead with an unbeatable epoch. A lying primary is not covered: it is trusted with the
+// state itself.
+
+/** A registered primary that did not send its view within this is asked for it. */
+export const RESYNC_MS: Millis = 200
+
+/** Whether the peer may be our primary, as far as we know. */
+export function mayBePrimary(session: Session, peer: PeerId): boolean {
+  const { view, register } = session.client
+  if (view.epoch === 0 || peer === session.me || peer === view.primary) return true
+  return register.epoch >= view.epoch && peer === register.primary
+}
+
+/** Whether a view counts only with the hub's signature, which must be checked first. */
+export function needsCertificate(session: Session, from: PeerId, view: View): boolean {
+  const isNews = view.primary === from && view.epoch > session.client.view.epoch
+  return isNews && view.epoch <= EPOCH_MAX && view.grant !== null && !mayBePrimary(session, from)
+}
+
+/** Notes the register. The new primary's view may have arrived earlier, and was rejected. */
+export function noteRegister(session: Session, now: Millis, register: Register): void {
+  const { client } = session
+  if (register.epoch <= client.register.epoch) return
+  client.register = register
+  const ours = register.primary === session.me || register.primary === client.view.primary
+  client.resyncAt = ours || register.epoch <= client.view.epoch ? Infinity : now + RESYNC_MS
 }

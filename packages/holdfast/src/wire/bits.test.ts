@@ -11,8 +11,8 @@ import {
   padBits,
   readBits,
   writeBits,
+  type BitWriter,
 } from './bits.ts'
-import type { BitWriter } from './bits.ts'
 import { openPacked, pack, writePacked } from './fields/packed.ts'
 
 type Piece = readonly [value: number, bits: number]

@@ -14,8 +14,8 @@ import {
   LIVES_MAX,
   NO_DIGEST,
   NO_LIFE,
+  type Line,
 } from './history.ts'
-import type { Line } from './history.ts'
 
 const MASK = 0xffffffffn
 const C = [0x239b961bn, 0xab0e9789n, 0x38b34ae5n, 0xa1e38b93n] as const

@@ -3,8 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../test/calmly.ts'
 import { toHex } from '../../../../test/hex.ts'
-import { createReader, createWriter, finish, readF64, readVarint } from './bytes.ts'
-import { writeF64, writeVarint } from './bytes.ts'
+import {
+  createReader,
+  createWriter,
+  finish,
+  readF64,
+  readVarint,
+  writeF64,
+  writeVarint,
+} from './bytes.ts'
 import {
   blob,
   decode,
@@ -21,8 +28,8 @@ import {
   u8,
   varint,
   word,
+  type Layout,
 } from './layout.ts'
-import type { Layout } from './layout.ts'
 
 const f64: Layout<number> = { write: writeF64, read: readF64 }
 

@@ -7,8 +7,7 @@
  * (T49). A change is published only when the backup has it.
  */
 
-import { badValue, HoldfastError, misfit } from '../../machine.ts'
-import type { Millis, PeerId } from '../../machine.ts'
+import { badValue, HoldfastError, misfit, type Millis, type PeerId } from '../../machine.ts'
 import type { Draft, Effected, Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { shown } from '../../wire/fields/fields.ts'
 import { isJson, toJson } from '../../wire/text/json.ts'

@@ -1,9 +1,8 @@
 /** The ciphers and curves of a page. */
 
-import type { Crypto } from '../../ports.ts'
+import { type Crypto, TAG_BYTES, type Ciphers } from '../../ports.ts'
 import { curvesInPage } from './web-curves.ts'
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
-import { TAG_BYTES, type Ciphers } from '../../ports.ts'
 import { hashes } from './key-forms.ts'
 
 // For debugging: `globalThis.holdfastKeyLog`, if it is a function before the page joins, receives

@@ -5,8 +5,7 @@
 
 import { hmac as keyed } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import type { Ciphers } from '../../ports.ts'
-import { KEY_BYTES } from '../../ports.ts'
+import { type Ciphers, KEY_BYTES } from '../../ports.ts'
 import { toHex } from '../../wire/bytes.ts'
 
 /** The last byte of the object identifier 1.3.101.110. */

@@ -4,9 +4,18 @@
  * reused memory, so a packet makes no garbage, in half of the time.
  */
 
-import sodium from 'libsodium-wrappers'
-import { KEY_BYTES, CIPHER_NONCE_BYTES, TAG_BYTES, type Ciphers, type Curves } from '../../ports.ts'
+import {
+  KEY_BYTES,
+  CIPHER_NONCE_BYTES,
+  TAG_BYTES,
+  type Ciphers,
+  type Curves,
+  type Crypto,
+} from '../../ports.ts'
 import { hashes } from './key-forms.ts'
+import { sodiumNative } from './sodium-native.ts'
+
+import sodium from 'libsodium-wrappers'
 
 /** The module behind the wrappers. Addresses and lengths are bytes in `HEAPU8`. */
 interface Module {
@@ -121,4 +130,15 @@ function take({ HEAPU8 }: Module, from: number, into: Uint8Array): void {
   if (into.length > SMALL) into.set(HEAPU8.subarray(from, from + into.length))
   // A loop is faster for a few bytes.
   else for (let at = 0; at < into.length; at++) into[at] = HEAPU8[from + at]!
+}
+
+/** Ciphers of `sodium-native` if installed, else `libsodium-wrappers`, and the latter's curves. */
+export async function openOnNode(load?: () => unknown): Promise<Crypto> {
+  const ciphers = sodiumNative(load) ?? (await libsodium())
+  return { ciphers, curves: await curvesOnNode() }
+}
+
+/** Only the curves, for code that seals nothing. */
+export function curvesOnNode(): Promise<Curves> {
+  return libsodiumCurves()
 }

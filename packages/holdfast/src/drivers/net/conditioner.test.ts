@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PERFECT, parse } from '../../faults/conditions.ts'
 import type { Datagrams } from '../../ports.ts'
-import { createWorld } from '../../../../sim/src/world.ts'
-import type { World } from '../../../../sim/src/world.ts'
+import { createWorld, type World } from '../../../../sim/src/world.ts'
 import { Conditioner, CONDITIONER_QUEUE_MAX, type Direction } from './conditioner.ts'
 
 // Goal: conditions over a carrier do what they say, whichever way, also while they change.

@@ -13,8 +13,14 @@
 import * as faults from '../../faults/conditions.ts'
 import * as prng from '../../faults/prng.ts'
 import type { Millis } from '../../machine.ts'
-import { type Alarm, DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
-import type { Loop, OpenDatagrams } from '../../ports.ts'
+import {
+  type Alarm,
+  DATAGRAM_MAX,
+  type DatagramEvents,
+  type Datagrams,
+  type Loop,
+  type OpenDatagrams,
+} from '../../ports.ts'
 
 /** Most datagrams that one carrier's conditioner holds back; more are dropped and counted. */
 export const CONDITIONER_QUEUE_MAX = 8192

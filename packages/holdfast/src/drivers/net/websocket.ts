@@ -4,8 +4,14 @@
  */
 
 import { badValue } from '../../machine.ts'
-import { type Connect, type Met, type Stream, STREAM_BACKLOG_MAX } from '../../ports.ts'
-import { STREAM_MESSAGE_MAX, type StreamEvents } from '../../ports.ts'
+import {
+  type Connect,
+  type Met,
+  type Stream,
+  STREAM_BACKLOG_MAX,
+  STREAM_MESSAGE_MAX,
+  type StreamEvents,
+} from '../../ports.ts'
 
 /** How long a connection may take to open, in milliseconds; then it is reported as closed. */
 const OPEN_MS = 10_000

@@ -1,8 +1,7 @@
 // Goal: long unreliable messages come whole or not at all, and packets that were split likewise.
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../../test/calmly.ts'
-import { fragment } from '../../../../../test/link/lone.ts'
-import { Lone, part } from '../../../../../test/link/lone.ts'
+import { fragment, Lone, part } from '../../../../../test/link/lone.ts'
 import { toHex } from '../../../../../test/hex.ts'
 import { addFragment, createAssemblies } from './assembly.ts'
 import { isFragment, writeHeader } from './packet.ts'

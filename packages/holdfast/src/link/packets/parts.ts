@@ -9,8 +9,7 @@
 import { badValue } from '../../machine.ts'
 import { joined } from '../../wire/bytes.ts'
 import { CHANNEL_MAX, CHANNEL_MIN, PIECE_MAX } from '../limits.ts'
-import { PARTS_MAX } from './frames.ts'
-import type { Frames } from './frames.ts'
+import { PARTS_MAX, type Frames } from './frames.ts'
 
 /** Parts that may wait to leave. */
 export const OUTBOX_PARTS = 64

@@ -2,8 +2,16 @@
 import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../../test/calmly.ts'
 import { createPair, numbered, run, send } from '../../../../../test/link/pair.ts'
-import { ask, createClock, createSamples, offsetOf, shouldAsk } from './clock.ts'
-import { steer, takeAnswer, timeAt } from './clock.ts'
+import {
+  ask,
+  createClock,
+  createSamples,
+  offsetOf,
+  shouldAsk,
+  steer,
+  takeAnswer,
+  timeAt,
+} from './clock.ts'
 import * as link from '../link.ts'
 
 test('the offset is that of the sample with the shortest round trip of the last 16', () => {

@@ -1,7 +1,16 @@
 // Goal: round trips and timers are those of RFC 9002, with the waits that L5 names.
 import { describe, expect, test } from 'vitest'
-import { createLoss, createRtt, isQueueing, patience, probeAt, sample, wasNone } from './loss.ts'
-import type { Loss, Rtt } from './loss.ts'
+import {
+  createLoss,
+  createRtt,
+  isQueueing,
+  patience,
+  probeAt,
+  sample,
+  wasNone,
+  type Loss,
+  type Rtt,
+} from './loss.ts'
 
 /** Round trips of these lengths, each with how long the peer held its ack back. */
 function after(...trips: readonly (readonly [measured: number, held: number])[]): Rtt {

@@ -1,8 +1,21 @@
 /** Encodes and applies the committed state of pieces and its changes. */
 
-import { type ByteReader, type ByteWriter, createReader, createWriter } from '../../wire/bytes.ts'
-import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../../wire/bytes.ts'
-import { writeBytes, writeU8, writeVarint } from '../../wire/bytes.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  createWriter,
+  fail,
+  finish,
+  isDone,
+  readBytes,
+  readU8,
+  readVarint,
+  reset,
+  writeBytes,
+  writeU8,
+  writeVarint,
+} from '../../wire/bytes.ts'
 import {
   beginNews,
   type Entry,
@@ -11,8 +24,12 @@ import {
   readId,
   readRow,
   readRows,
+  writeLostRanges,
+  writeGen,
+  writeHead,
+  writeRow,
+  writeRows,
 } from './messages.ts'
-import { writeLostRanges, writeGen, writeHead, writeRow, writeRows } from './messages.ts'
 import {
   closeRanges,
   type LostRange,

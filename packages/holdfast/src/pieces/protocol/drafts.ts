@@ -8,10 +8,17 @@ import type { Draft, Effects } from '../../kind/protocol/part.ts'
 import type { Quantised } from '../../wire/fields/schema.ts'
 import { encodeEffects, encodeDraws } from './changes.ts'
 import { byPrimary } from './decide.ts'
-import { initialFields, setRowFields } from './messages.ts'
-import type { Entry } from './messages.ts'
-import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
-import type { PieceTypes, Row } from './state.ts'
+import { initialFields, setRowFields, type Entry } from './messages.ts'
+import {
+  copyRow,
+  nextGen,
+  NOBODY,
+  PIECE_ID_MAX,
+  type Pieces,
+  PIECES_MAX,
+  type PieceTypes,
+  type Row,
+} from './state.ts'
 import { digest } from '../../wire/digest.ts'
 
 // Random draws of the primary. Each is the digest of a seed, the epoch and a count of draws, so

@@ -3,8 +3,19 @@
 // Method: types of another build as they stand in its text, states by hand.
 import { describe, expect, test } from 'vitest'
 import { converted, type Held, type Migration, type Ours, placeOf, typesOf } from './converting.ts'
-import { bool, i8, list, optional, ranged, type Schema, schema } from './schema.ts'
-import { struct, text, u16, u8 } from './schema.ts'
+import {
+  bool,
+  i8,
+  list,
+  optional,
+  ranged,
+  type Schema,
+  schema,
+  struct,
+  text,
+  u16,
+  u8,
+} from './schema.ts'
 import type { Fields } from './nested.ts'
 
 function ours(fields: object, kept: Migration | null = null, secret = 0): Ours {

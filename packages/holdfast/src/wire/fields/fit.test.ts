@@ -3,8 +3,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fit, fitField } from './fit.ts'
-import { bool, f32, list, map, oneOf, optional, ranged, schema } from './schema.ts'
-import { struct, text, u8, vec2 } from './schema.ts'
+import {
+  bool,
+  f32,
+  list,
+  map,
+  oneOf,
+  optional,
+  ranged,
+  schema,
+  struct,
+  text,
+  u8,
+  vec2,
+} from './schema.ts'
 
 const deal = schema({ count: u8, to: text(8) })
 const many = schema({

@@ -3,8 +3,13 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import * as bucket from '../../../bucket.ts'
-import { type Closing, CLOSING_MAX, type Stream, STREAM_BACKLOG_MAX } from '../../../ports.ts'
-import type { StreamEvents } from '../../../ports.ts'
+import {
+  type Closing,
+  CLOSING_MAX,
+  type Stream,
+  STREAM_BACKLOG_MAX,
+  type StreamEvents,
+} from '../../../ports.ts'
 import { FrameMeter } from './frame-meter.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 import { checkMessage, closeSentence } from '../websocket.ts'

@@ -3,8 +3,15 @@
 
 import net, { type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { closeServed, control, frame, serve } from '../../../../../../test/conformance/stranger.ts'
-import { type Served, talk, upgrade } from '../../../../../../test/conformance/stranger.ts'
+import {
+  closeServed,
+  control,
+  frame,
+  serve,
+  type Served,
+  talk,
+  upgrade,
+} from '../../../../../../test/conformance/stranger.ts'
 import { dice, until } from '../../../../../../test/conformance/until.ts'
 import { FrameMeter } from './frame-meter.ts'
 

@@ -3,15 +3,22 @@
 // Slow: thousands of connections are opened, and wait until their time is over.
 
 import { execFileSync, spawn } from 'node:child_process'
-import net, { type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { closeServed, control, frame, raw } from '../../../../../../test/conformance/stranger.ts'
-import { serve, talk, upgrade } from '../../../../../../test/conformance/stranger.ts'
+import {
+  closeServed,
+  control,
+  frame,
+  raw,
+  serve,
+  talk,
+  upgrade,
+} from '../../../../../../test/conformance/stranger.ts'
 import { turn, until } from '../../../../../../test/conformance/until.ts'
 import { connectWebSocketNode } from '../websocket-node.ts'
+import net, { type Socket } from 'node:net'
 
 const HALF_OPEN = fileURLToPath(
   new URL('../../../../../../test/conformance/half-open.js', import.meta.url),
