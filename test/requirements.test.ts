@@ -43,7 +43,7 @@ describe('the lists', () => {
   })
   test('titles that are made from tables stand as they run (PR-6)', () => {
     expect(found.page).toContain('`games/race/rules/rules.test.ts`: C_0 M_ab_1 D_1 ends gone')
-    expect(found.page).toContain('`proof/models/objects.test.ts`: G1 holds in every interleaving')
+    expect(found.page).toContain('`proof/models/models.test.ts`: G1 holds in every interleaving')
   })
 })
 

@@ -2,7 +2,8 @@
 
 import type { CAC } from 'cac'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import { type NamedModel, ROOMS } from '../models/index.ts'
+import { ROOMS } from '../models/index.ts'
+import type { NamedModel } from '../models/rows.ts'
 import { render } from '../../packages/sim/src/checker/checker.ts'
 
 /** Adds the command. */

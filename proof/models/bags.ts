@@ -3,7 +3,7 @@
  * one less is looked up.
  */
 
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** All contents that some bag has had. */
 export interface Bags {

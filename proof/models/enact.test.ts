@@ -1,10 +1,9 @@
 // Goal: what is enacted is what the checker found, and with the shipped rules no order matters.
 // Method: the order of the checker's shortest trace; every order of a chain of migrations.
 import { describe, expect, test } from 'vitest'
-import { check } from '../../packages/sim/src/checker/checker.ts'
 import { type Deed, enact, type Play, type Telling } from '../../packages/sim/src/enact.ts'
-import { objectsModel } from './objects.ts'
-import { MUTANTS } from './objects-scopes.ts'
+import { ROOMS } from './index.ts'
+import type { NamedModel } from './rows.ts'
 
 const MEMBERS = ['HOST', 'A', 'B', 'X']
 const PROMPT_MS = 10
@@ -16,6 +15,8 @@ function inOrder(order: readonly string[]): Play['arrival'] {
     return message.to === 'X' && place >= 0 ? 500 + 10 * place : message.sentAt + PROMPT_MS
   }
 }
+
+const isPlanted = ({ name }: NamedModel): boolean => name === 'host-sends-migrate'
 
 function nameOf({ word, count }: Telling): string {
   return `${word} ${count}`
@@ -33,8 +34,7 @@ const chain: Deed[] = [
 
 describe('enact', () => {
   test('B31: the shortest trace of the checker, enacted, ends as the checker says', () => {
-    const { scope } = MUTANTS.find(({ scope: { name } }) => name === 'host-sends-migrate')!
-    const { violation } = check(objectsModel(scope), { statesMax: 10_000 })
+    const { violation } = ROOMS['objects']!.find(isPlanted)!.explore()
     const toX = violation!.trace.filter((label) => label.includes(' to 4: '))
     const order = toX.map((label) => label.replace(/.*: (\w+) \d\.(\d).*/, '$1 $2'))
     expect(order).toEqual(['MIGRATE 1', 'CREATE 0'])

@@ -20,6 +20,7 @@ import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST } from '../../packages/holdfast/src/wire/history.ts'
 import * as interned from './interned.ts'
+import type { Rows } from './rows.ts'
 
 /** Bugs that may be injected. */
 export type HistoryBug =
@@ -30,7 +31,6 @@ export type HistoryBug =
 
 /** How much happens. */
 export interface HistoryScope {
-  name: string
   /** Letters that each process may post in all. */
   letters: number
   /** How often a store is put back. */
@@ -353,10 +353,10 @@ function copyOf(scene: HistoryScene): HistoryScene {
 }
 
 /** The model. */
-export function historyModel(scope: HistoryScope): Model<HistoryScene> {
+export function historyModel(name: string, scope: HistoryScope): Model<HistoryScene> {
   const numbers = numbersOf()
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: { 'mail.loss': lost, 'mail.once': twice, 'mail.peace': peace },
@@ -421,54 +421,47 @@ function essenceOf({ content, posted, effects }: Disk): unknown {
   return [[...content.heads.values()], posted, effects, lifeOf({ content, posted, effects })[0]]
 }
 
+const BASE: HistoryScope = { letters: 1, restores: 0, copies: false, crashes: 0, connections: 2 }
+
 /** In all of these every claim holds; `states` is how many there are at least. */
-export const GOOD: readonly {
-  scope: HistoryScope
-  says: string
-  states: number
-  deep?: boolean
-}[] = [
-  {
-    scope: { ...scopeOf('H1'), letters: 2, crashes: 1 },
+export const SCOPES = {
+  H1: {
     says: 'nobody goes back: no fault, whoever crashes',
+    scope: { ...BASE, letters: 2, crashes: 1 },
     states: 2_000,
   },
-  {
-    scope: { ...scopeOf('H2'), letters: 2, restores: 1 },
+  H2: {
     says: 'either store is put back to any earlier state',
+    scope: { ...BASE, letters: 2, restores: 1 },
     states: 2_500,
   },
-  {
-    scope: { ...scopeOf('H3'), letters: 2, copies: true },
+  H3: {
     says: 'two copies of one store live at once',
+    scope: { ...BASE, letters: 2, copies: true },
     states: 10_000,
   },
-  {
-    scope: { ...scopeOf('H4'), letters: 2, copies: true, restores: 1 },
+  H4: {
     says: 'two copies, and a store that is put back',
+    scope: { ...BASE, letters: 2, copies: true, restores: 1 },
     states: 98_000,
-    deep: true,
+    size: 'deep',
   },
-  {
-    scope: { ...scopeOf('H5'), copies: true, restores: 1, crashes: 1 },
+  H5: {
     says: 'two copies, a store that is put back, a crash',
+    scope: { ...BASE, copies: true, restores: 1, crashes: 1 },
     states: 99_000,
-    deep: true,
+    size: 'deep',
   },
-]
+} satisfies Rows<HistoryScope>
 
 /** In each of these that claim breaks. */
-export const MUTANTS: readonly { scope: HistoryScope; violates: string; steps: number }[] = [
-  { scope: mutant('H-X1', 'no digest'), violates: 'mail.loss', steps: 12 },
-  { scope: mutant('H-X2', 'no generation'), violates: 'mail.loss', steps: 12 },
-  { scope: mutant('H-X3', 'digest not durable'), violates: 'mail.peace', steps: 12 },
-  { scope: mutant('H-X4', 'generation after the greeting'), violates: 'mail.loss', steps: 12 },
-]
+export const MUTANTS = {
+  'H-X1': { scope: mutant('no digest'), violates: [['mail.loss', 12]] },
+  'H-X2': { scope: mutant('no generation'), violates: [['mail.loss', 12]] },
+  'H-X3': { scope: mutant('digest not durable'), violates: [['mail.peace', 12]] },
+  'H-X4': { scope: mutant('generation after the greeting'), violates: [['mail.loss', 12]] },
+} satisfies Rows<HistoryScope>
 
-function scopeOf(name: string): HistoryScope {
-  return { name, letters: 1, restores: 0, copies: false, crashes: 0, connections: 2 }
-}
-
-function mutant(name: string, bug: HistoryBug): HistoryScope {
-  return { ...scopeOf(name), letters: 2, restores: 1, crashes: 1, bug }
+function mutant(bug: HistoryBug): HistoryScope {
+  return { ...BASE, letters: 2, restores: 1, crashes: 1, bug }
 }

@@ -5,7 +5,7 @@ import { rulesOf } from '../../packages/holdfast/src/machine.ts'
 import * as bags from './bags.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 import * as queues from './queues.ts'
 
 describe('values that are kept once', () => {

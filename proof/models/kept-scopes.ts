@@ -1,10 +1,9 @@
 /** Scopes of the model of kept rooms: those that hold, and those with a mutant. */
 
+import type { Rows } from './rows.ts'
+
 /** How much may happen. */
 export interface KeptScope {
-  name: string
-  /** Takes minutes. */
-  deep?: boolean
   /** Who may open the room beside its first primary, and how often somebody asks to. */
   others: number
   asks: number
@@ -48,176 +47,155 @@ const NOTHING = {
 }
 
 /** Scopes that hold, and how many states they have. */
-export const GOOD: readonly { scope: KeptScope; says: string; states: number }[] = [
-  {
-    scope: { ...NOTHING, name: 'kept', ops: 2, breaks: 1, deaths: 1, short: 1 },
+export const SCOPES = {
+  kept: {
     says: 'one who is alone, and dies or is cut off, and one who opens the room',
+    scope: { ...NOTHING, ops: 2, breaks: 1, deaths: 1, short: 1 },
     states: 15_000,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-hub', deaths: 1, kills: 1, long: 1 },
+  'kept-hub': {
     says: 'one who dies, and a hub that is killed, with its write on disk or not',
+    scope: { ...NOTHING, deaths: 1, kills: 1, long: 1 },
     states: 9_000,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-late', again: 1, long: 1 },
+  'kept-late': {
     says: 'one who is silent for a minute, with sheets on their way, and goes on then',
+    scope: { ...NOTHING, again: 1, long: 1 },
     states: 3_500,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-full', breaks: 1, short: 1, refusals: 1 },
+  'kept-full': {
     says: 'a disk that refuses a write',
+    scope: { ...NOTHING, breaks: 1, short: 1, refusals: 1 },
     states: 6_000,
   },
-  {
+  'kept-refused': {
+    says: 'a disk that refuses a write, and somebody who comes beside the first meanwhile',
     scope: {
-      ...{ ...NOTHING, name: 'kept-refused', ops: 0, guests: 1 },
+      ...{ ...NOTHING, ops: 0, guests: 1 },
       ...{ again: 1, deaths: 1, short: 1, refusals: 1 },
     },
-    says: 'a disk that refuses a write, and somebody who comes beside the first meanwhile',
     states: 19_000,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-old', copies: 1, deaths: 1, short: 1 },
+  'kept-old': {
     says: 'an old copy of the folder of the hub, put back',
+    scope: { ...NOTHING, copies: 1, deaths: 1, short: 1 },
     states: 7_500,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-bye', ops: 1, guests: 1, byes: 1, refusals: 1 },
+  'kept-bye': {
     says: 'one beside others that says goodbye, with sheets on their way, and a refused write',
+    scope: { ...NOTHING, ops: 1, guests: 1, byes: 1, refusals: 1 },
     states: 12_000,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-bye-hub', byes: 1, kills: 1, short: 1 },
+  'kept-bye-hub': {
     says: 'one that says goodbye to a hub that may be killed',
+    scope: { ...NOTHING, byes: 1, kills: 1, short: 1 },
     states: 12_000,
   },
-  {
-    scope: { ...NOTHING, name: 'kept-paths', deep: true, guests: 1, breaks: 1, middle: 1 },
+  'kept-paths': {
     says: 'one beside another with a path of its own, and cut off from the hub',
+    scope: { ...NOTHING, guests: 1, breaks: 1, middle: 1 },
     states: 192_000,
+    size: 'deep',
   },
-  {
-    scope: {
-      ...{ ...NOTHING, name: 'kept-relayed', deep: true, paths: false },
-      ...{ guests: 1, backups: 2, breaks: 1, middle: 1 },
-    },
+  'kept-relayed': {
     says: 'one beside another that only the relay reaches, with a backup or not, and cut off',
+    scope: { ...{ ...NOTHING, paths: false }, ...{ guests: 1, backups: 2, breaks: 1, middle: 1 } },
     states: 138_000,
+    size: 'deep',
   },
-  {
-    scope: { ...NOTHING, name: 'kept-two', deep: true, others: 2, asks: 2, breaks: 1, short: 1 },
+  'kept-two': {
     says: 'two who ask at once',
+    scope: { ...NOTHING, others: 2, asks: 2, breaks: 1, short: 1 },
     states: 12_000,
+    size: 'deep',
   },
-  {
-    scope: { ...NOTHING, name: 'kept-guest', deep: true, breaks: 1, guests: 1, short: 1 },
+  'kept-guest': {
     says: 'somebody who comes beside the first, and goes',
+    scope: { ...NOTHING, breaks: 1, guests: 1, short: 1 },
     states: 53_000,
+    size: 'deep',
   },
-  {
-    scope: { ...NOTHING, name: 'kept-guests', deep: true, ops: 0, deaths: 1, guests: 2, long: 1 },
+  'kept-guests': {
     says: 'two who come beside the first, who dies',
+    scope: { ...NOTHING, ops: 0, deaths: 1, guests: 2, long: 1 },
     states: 33_000,
+    size: 'deep',
   },
-  {
-    scope: {
-      ...{ ...NOTHING, name: 'kept-old-two', deep: true, others: 2 },
-      ...{ ops: 2, asks: 2, copies: 1, deaths: 1, short: 1 },
-    },
+  'kept-old-two': {
     says: 'two who ask at once, of a hub whose old copy was put back',
+    scope: { ...{ ...NOTHING, others: 2 }, ...{ ops: 2, asks: 2, copies: 1, deaths: 1, short: 1 } },
     states: 240_000,
+    size: 'deep',
   },
-  {
-    scope: { ...NOTHING, name: 'kept-leaves', deep: true, ops: 2, leaves: 1, breaks: 1, kills: 1 },
+  'kept-leaves': {
     says: 'one who leaves and ends the session, a stream that breaks, a hub that is killed',
+    scope: { ...NOTHING, ops: 2, leaves: 1, breaks: 1, kills: 1 },
     states: 31_000,
+    size: 'deep',
   },
-  {
-    scope: {
-      ...{ ...NOTHING, name: 'kept-deep', deep: true },
-      ...{ asks: 2, breaks: 1, kills: 1, refusals: 1, long: 1 },
-    },
+  'kept-deep': {
     says: 'two requests, one who is cut off, a hub that is killed, a refused write, a minute',
+    scope: { ...{ ...NOTHING }, ...{ asks: 2, breaks: 1, kills: 1, refusals: 1, long: 1 } },
     states: 564_000,
+    size: 'deep',
   },
-]
-const scopeOf = (name: string): KeptScope => GOOD.find(({ scope }) => scope.name === name)!.scope
-
-/** The claim that a mutant breaks. */
-export interface KeptMutant {
-  scope: KeptScope
-  says: string
-  violates: string
-  steps: number
-}
+} satisfies Rows<KeptScope>
 
 /** Mutants, and after how many steps which claim breaks. */
-export const MUTANTS: readonly KeptMutant[] = [
-  {
-    scope: { ...scopeOf('kept-late'), name: 'no-fence', bug: 'no-fence' },
+export const MUTANTS = {
+  'no-fence': {
     says: 'sheets are taken from whoever led',
-    violates: 'room.fence',
-    steps: 11,
+    scope: { ...SCOPES['kept-late'].scope, bug: 'no-fence' },
+    violates: [['room.fence', 11]],
   },
-  {
-    scope: { ...scopeOf('kept-hub'), name: 'halves', bug: 'halves' },
+  halves: {
     says: 'sheets, and how far they go, are two writes',
-    violates: 'room.whole',
-    steps: 3,
+    scope: { ...SCOPES['kept-hub'].scope, bug: 'halves' },
+    violates: [['room.whole', 3]],
   },
-  {
-    scope: { ...scopeOf('kept'), name: 'alone-before-the-disk', bug: 'told-before-the-disk' },
+  'alone-before-the-disk': {
     says: 'who is alone acknowledges what the hub does not have',
-    violates: 'room.kept',
-    steps: 9,
+    scope: { ...SCOPES['kept'].scope, bug: 'told-before-the-disk' },
+    violates: [['room.kept', 9]],
   },
-  {
-    scope: { ...scopeOf('kept-guests'), name: 'number-twice', bug: 'number-twice' },
+  'number-twice': {
     says: 'whoever opens a room gets the next number that was written, whoever was here since',
-    violates: 'room.one',
-    steps: 17,
+    scope: { ...SCOPES['kept-guests'].scope, bug: 'number-twice' },
+    violates: [['room.one', 17]],
   },
-  {
-    scope: { ...scopeOf('kept-refused'), name: 'refused-counts', bug: 'refused-counts' },
+  'refused-counts': {
     says: 'a sheet that was refused counts as if it were there',
-    violates: 'room.one',
-    steps: 13,
+    scope: { ...SCOPES['kept-refused'].scope, bug: 'refused-counts' },
+    violates: [['room.one', 13]],
   },
-  {
-    scope: { ...scopeOf('kept-old'), name: 'by-epoch-and-index', bug: 'epoch-and-index' },
+  'by-epoch-and-index': {
     says: 'a room is taken for older than what one knows by its epoch and index alone',
-    violates: 'room.told',
-    steps: 15,
+    scope: { ...SCOPES['kept-old'].scope, bug: 'epoch-and-index' },
+    violates: [['room.told', 15]],
   },
-  {
-    scope: { ...scopeOf('kept'), name: 'presumed-on-disk', bug: 'presumed' },
+  'presumed-on-disk': {
     says: 'what is on its way to the hub counts as if it were on disk',
-    violates: 'room.calm',
-    steps: 11,
+    scope: { ...SCOPES['kept'].scope, bug: 'presumed' },
+    violates: [['room.calm', 11]],
   },
-  {
-    scope: { ...scopeOf('kept-bye'), name: 'goodbye-early', bug: 'goodbye-before-the-disk' },
+  'goodbye-early': {
     says: 'a goodbye counts before its sheet is on disk',
-    violates: 'room.kept',
-    steps: 18,
+    scope: { ...SCOPES['kept-bye'].scope, bug: 'goodbye-before-the-disk' },
+    violates: [['room.kept', 18]],
   },
-  {
-    scope: { ...scopeOf('kept-relayed'), name: 'alone-not-strict', bug: 'alone-not-strict' },
+  'alone-not-strict': {
     says: 'who is alone beside others acknowledges what the hub does not have, while streams break',
-    violates: 'room.kept',
-    steps: 10,
+    scope: { ...SCOPES['kept-relayed'].scope, bug: 'alone-not-strict' },
+    violates: [['room.kept', 10]],
   },
-  {
-    scope: { ...scopeOf('kept-paths'), name: 'path-unseen', bug: 'path-unseen' },
+  'path-unseen': {
     says: 'a room is opened while a member with a path of its own plays on',
-    violates: 'room.kept',
-    steps: 14,
+    scope: { ...SCOPES['kept-paths'].scope, bug: 'path-unseen' },
+    violates: [['room.kept', 14]],
   },
-  {
-    scope: { ...scopeOf('kept-paths'), name: 'path-not-confirmed', bug: 'believed' },
+  'path-not-confirmed': {
     says: 'a path counts before the hub knows of it',
-    violates: 'room.strict',
-    steps: 6,
+    scope: { ...SCOPES['kept-paths'].scope, bug: 'believed' },
+    violates: [['room.strict', 6]],
   },
-]
+} satisfies Rows<KeptScope>

@@ -30,9 +30,9 @@ const FIRST = 0
 const NOTHING_READ: peers.FromDisk = { ops: [], lineage: [], sheets: 0 }
 
 /** The model of that scope. */
-export function keptModel(scope: KeptScope): Model<KeptScene> {
+export function keptModel(name: string, scope: KeptScope): Model<KeptScene> {
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: {
@@ -117,7 +117,7 @@ function strict({ hub: { archive: known }, session, peers: all }: KeptScene): tr
 
 // The first primary is attached, and has written nothing.
 function begin(scope: KeptScope): KeptScene {
-  const { name: _, deep: _d, bug: _p, others, paths: _a, ...left } = scope
+  const { bug: _, others, paths: _paths, ...left } = scope
   const idle = {
     phase: 'idle',
     session: null,

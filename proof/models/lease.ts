@@ -33,8 +33,8 @@ import {
 import type { SessionBug } from '../mutants.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
-import type { LeaseScope } from './lease-scopes.ts'
 import { founder, fresh, NO_PARTS, type Process, SESSION_ID, step } from './processes.ts'
+import type { Rows } from './rows.ts'
 
 /** All spans of the lease are whole numbers of it. */
 export const SPAN_MS: Millis = 5_000
@@ -61,9 +61,9 @@ export interface LeaseScene {
 }
 
 /** The model of that scope. */
-export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
+export function leaseModel(name: string, scope: LeaseScope): Model<LeaseScene> {
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: { 'lease.safe': safe },
@@ -474,3 +474,114 @@ function show(scene: LeaseScene): string {
   const who = `register (${epoch}, ${primary}); 1 ${may}`
   return `${scene.now} ms, ${who}, ${words}; ${members.join(', ')}`
 }
+
+/** How much may happen. */
+export interface LeaseScope {
+  /** Besides the primary. */
+  members: number
+  /** Steps of time, and how long each is; 5 s if not given. */
+  ticks: number
+  tickMs?: Millis
+  /** Rounds in which the hub asks whether the primary lives. */
+  asks: number
+  /** Rounds in which the primary asks for promises. */
+  rounds: number
+  /** Requests of each member to recover the session. */
+  seeks: number
+  /** The first member is the backup, and may take over at any time. */
+  heir?: true
+  /** Times that the primary removes the last of the members, which lives. */
+  removals?: number
+  ruleBug?: SessionBug
+  /** The hub asks, and so tells what it heard, while a change waits for its disk. */
+  asksWhilePending?: true
+  /** A bug around the machines. */
+  bug?: 'recovers-early' | 'change-is-no-word' | 'leads-from-now' | 'removed-forgotten'
+}
+
+// Finer than any difference of spans that matters.
+const FINE = { members: 1, ticks: 17, tickMs: 1_000 } as const
+
+/** Scopes that hold, and how many states they have. */
+export const SCOPES = {
+  'lease-promises': {
+    says: 'a primary without its hub, members that promise and members that recover',
+    scope: { members: 2, ticks: 5, asks: 0, rounds: 1, seeks: 1 },
+    states: 10_000,
+  },
+  'lease-words': {
+    says: 'words between a primary and its hub that come late, and a member that recovers',
+    scope: { members: 1, ticks: 5, asks: 2, rounds: 0, seeks: 2 },
+    states: 15_000,
+  },
+  'lease-fine-words': {
+    says: 'a word that comes late, by steps of a second',
+    scope: { ...FINE, asks: 1, rounds: 0, seeks: 1 },
+    states: 5_800,
+  },
+  'lease-fine-promises': {
+    says: 'promises that come late, by steps of a second',
+    scope: { ...FINE, asks: 0, rounds: 1, seeks: 1 },
+    states: 4_600,
+  },
+  'lease-heir': {
+    says: 'a backup that takes over, and a member that recovers after that',
+    scope: { members: 2, ticks: 6, asks: 1, rounds: 0, seeks: 2, heir: true },
+    states: 16_000,
+  },
+  'lease-crew': {
+    says: 'a member that is removed, and recovers before the hub hears of that',
+    scope: { members: 2, ticks: 4, asks: 0, rounds: 1, seeks: 1, removals: 1 },
+    states: 25_000,
+  },
+  'lease-both': {
+    says: 'words to the hub and promises, late or never',
+    scope: { members: 1, ticks: 5, asks: 2, rounds: 1, seeks: 1 },
+    states: 161_000,
+    size: 'deep',
+  },
+} satisfies Rows<LeaseScope>
+
+/** Mutants, and after how many steps the claim breaks. */
+export const MUTANTS = {
+  'no-lease': {
+    says: 'a primary tells whatever it likes',
+    scope: { ...SCOPES['lease-promises'].scope, ruleBug: 'no-lease' },
+    violates: [['lease.safe', 7]],
+  },
+  'promise-for-ever': {
+    says: 'to the primary a promise never ends',
+    scope: { ...SCOPES['lease-promises'].scope, ruleBug: 'promise-for-ever' },
+    violates: [['lease.safe', 12]],
+  },
+  'promise-while-asking': {
+    says: 'a member promises although the register has its request',
+    scope: { ...SCOPES['lease-promises'].scope, ruleBug: 'promise-while-asking' },
+    violates: [['lease.safe', 12]],
+  },
+  'asks-while-pending': {
+    says: 'the hub tells what it heard although the disk is about to have the next primary',
+    scope: { ...SCOPES['lease-words'].scope, asksWhilePending: true },
+    violates: [['lease.safe', 12]],
+  },
+  'recovers-early': {
+    says: 'the hub lets a member recover before the lease is over',
+    scope: { ...SCOPES['lease-fine-words'].scope, bug: 'recovers-early' },
+    violates: [['lease.safe', 9]],
+  },
+  'change-is-no-word': {
+    says: 'a takeover is no word of who took over, and a member recovers too soon',
+    scope: { ...SCOPES['lease-heir'].scope, bug: 'change-is-no-word' },
+    violates: [['lease.safe', 14]],
+  },
+  'leads-from-now': {
+    says: 'who took over counts its lease from the answer of the hub',
+    scope: { ...SCOPES['lease-heir'].scope, bug: 'leads-from-now' },
+    violates: [['lease.safe', 14]],
+  },
+  'removed-forgotten': {
+    says: 'who was removed does not count, though the hub has not heard of it',
+    scope: { ...SCOPES['lease-crew'].scope, bug: 'removed-forgotten' },
+    violates: [['lease.safe', 11]],
+  },
+} satisfies Rows<LeaseScope>

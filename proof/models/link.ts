@@ -16,6 +16,7 @@ import type { Link, LinkSink } from '../../packages/holdfast/src/link/link.ts'
 import { FATE, RUNS_MAX } from '../../packages/holdfast/src/link/window.ts'
 import type { Millis } from '../../packages/holdfast/src/machine.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
+import type { Rows } from './rows.ts'
 
 /** How much may happen. */
 export interface LinkScope {
@@ -48,38 +49,6 @@ export interface LinkWorld {
   network: { to: 'sender' | 'receiver'; sequence: number; bytes: Uint8Array }[]
   losses: number
   doubles: number
-}
-
-/** A scope in which the good link holds: more sequence numbers than packets. Seconds. */
-export const GOOD: LinkScope = {
-  messages: 2,
-  packets: 3,
-  acks: 3,
-  losses: 1,
-  doubles: 1,
-  limits: { modulus: 16, window: 3, memory: 8, ahead: 4, reorder: 1, first: 14 },
-}
-
-/** More messages and packets, none of them doubled, for `explore --deep`: 224,201 states. */
-export const DEEP: LinkScope = { ...GOOD, messages: 3, packets: 4, doubles: 0 }
-
-/** Mutants, each found as a violation of the property it names. */
-export const MUTANTS: Record<string, { scope: LinkScope; violates: string }> = {
-  'L-X1': { scope: withBug(GOOD, 'no-message-ids'), violates: 'link.order' },
-  'L-X2': {
-    scope: {
-      ...withBug(GOOD, 'window-ignored'),
-      messages: 4,
-      packets: 7,
-      limits: { ...GOOD.limits, modulus: 4, first: 0 },
-    },
-    violates: 'link.truth',
-  },
-  'L-X3': { scope: withBug(GOOD, 'dropped-but-acked'), violates: 'link.truth' },
-}
-
-function withBug(scope: LinkScope, bug: LinkBug): LinkScope {
-  return { ...scope, bug }
 }
 
 /** The model for one scope. */
@@ -314,4 +283,45 @@ function show({ now, sender, receiver, got, network }: LinkWorld): string {
   const { next } = receiver.incoming
   const under = flying.join(' ')
   return `${now} ms, got [${got.join(' ')}], next ${next}, fates ${fates}, flying ${under}`
+}
+
+const GOOD: LinkScope = {
+  messages: 2,
+  packets: 3,
+  acks: 3,
+  losses: 1,
+  doubles: 1,
+  limits: { modulus: 16, window: 3, memory: 8, ahead: 4, reorder: 1, first: 14 },
+}
+
+/** Scopes in which all holds, with more sequence numbers than packets. */
+export const SCOPES: Rows<LinkScope> = {
+  L1: { says: 'two messages, a loss and a double', scope: GOOD, states: 60_000 },
+  'L1-once': {
+    says: 'two messages, a loss, and nothing comes twice',
+    scope: { ...GOOD, doubles: 0 },
+    states: 8_800,
+  },
+  'L1-deep': {
+    says: 'three messages, a loss',
+    scope: { ...GOOD, messages: 3, packets: 4, doubles: 0 },
+    states: 224_000,
+    size: 'deep',
+  },
+}
+
+/** Planted bugs. */
+export const MUTANTS: Rows<LinkScope> = {
+  'L-X1': { scope: { ...GOOD, bug: 'no-message-ids' }, violates: [['link.order', 4]] },
+  'L-X2': {
+    scope: {
+      ...GOOD,
+      messages: 4,
+      packets: 7,
+      limits: { ...GOOD.limits, modulus: 4, first: 0 },
+      bug: 'window-ignored',
+    },
+    violates: [['link.truth', 7]],
+  },
+  'L-X3': { scope: { ...GOOD, bug: 'dropped-but-acked' }, violates: [['link.truth', 5]] },
 }

@@ -31,6 +31,7 @@ import type { MailChange } from '../../packages/holdfast/src/ports.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { isSame } from '../../packages/holdfast/src/wire/history.ts'
+import type { Rows } from './rows.ts'
 
 /** Bugs that may be injected. */
 export type KeyBug =
@@ -46,7 +47,6 @@ export type KeyBug =
 
 /** How much happens. */
 export interface KeyScope {
-  name: string
   /** Letters of each. */
   letters: [a: number, b: number]
   /** How often each replaces its key. */
@@ -459,9 +459,9 @@ function told({ sides, line }: KeyScene): true | string {
 }
 
 /** The model. */
-export function keyModel(scope: KeyScope): Model<KeyScene> {
+export function keyModel(name: string, scope: KeyScope): Model<KeyScene> {
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: {
@@ -502,4 +502,63 @@ function essence({ sides, line, coming, left, isRefused, isBroken }: KeyScene): 
     [seeds, unwritten, posted, changed, newest, told],
   ])
   return [each, line, coming, left, isRefused, isBroken]
+}
+
+const BASE: KeyScope = { letters: [1, 0], changes: [0, 0], crashes: 0, breaks: 0, calls: 3 }
+
+/** In all of these every claim holds; `states` is how many there are at least. */
+export const SCOPES = {
+  K1: {
+    says: 'a key is replaced, whoever crashes and whatever breaks',
+    scope: { ...BASE, changes: [1, 0], crashes: 2, breaks: 1, calls: 4 },
+    states: 2_500,
+  },
+  K2: {
+    says: 'both replace their keys',
+    scope: { ...BASE, changes: [1, 1], breaks: 1 },
+    states: 1_500,
+  },
+  K3: {
+    says: 'a key is replaced twice, and the first is in wrong hands',
+    scope: { ...BASE, changes: [2, 0], breaks: 1, stranger: 'stolen' },
+    states: 5_000,
+  },
+  K4: {
+    says: 'a stranger calls under the name of a',
+    scope: { ...BASE, changes: [1, 0], stranger: 'own', crashes: 1 },
+    states: 2_000,
+  },
+  K5: {
+    says: 'both replace their keys, and write, whoever crashes and whatever breaks',
+    scope: { ...BASE, letters: [1, 1], changes: [1, 1], crashes: 1, breaks: 1 },
+    states: 60_000,
+    size: 'deep',
+  },
+} satisfies Rows<KeyScope>
+
+/** In each of these that claim breaks. */
+export const MUTANTS = {
+  'K-X1': { scope: mutant('a greeting binds', 'own'), violates: [['keys.owner', 1]] },
+  'K-X2': { scope: mutant('old keys are not kept'), violates: [['keys.open', 10]] },
+  'K-X3': {
+    scope: mutant('the new key before the letters about it'),
+    violates: [['keys.told', 14]],
+  },
+  'K-X4': { scope: mutant('letters about a key before it'), violates: [['keys.open', 10]] },
+  'K-X5': { scope: mutant('a key in memory alone'), violates: [['keys.told', 15]] },
+  'K-X6': {
+    scope: mutant('a connection binds after its key was replaced'),
+    violates: [['keys.told', 13]],
+  },
+  'K-X7': { scope: mutant('connections of before stay'), violates: [['keys.told', 10]] },
+  'K-X8': { scope: mutant('keys are not compared', 'stolen'), violates: [['keys.shut', 9]] },
+  'K-X9': {
+    scope: { ...mutant('a connection goes on after its key was replaced'), letters: [2, 0] },
+    violates: [['keys.forward', 11]],
+  },
+} satisfies Rows<KeyScope>
+
+function mutant(bug: KeyBug, stranger?: 'own' | 'stolen'): KeyScope {
+  const more = stranger ? { stranger } : {}
+  return { ...BASE, changes: [1, 0], crashes: 1, breaks: 1, ...more, bug }
 }

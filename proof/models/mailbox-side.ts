@@ -29,7 +29,6 @@ export type MailBug =
 
 /** How much happens. */
 export interface MailScope {
-  name: string
   /** Letters from a to b. */
   letters: number
   /** The handler of b answers each letter with one. */

@@ -10,7 +10,7 @@ import * as scenes from './mailbox-scene.ts'
 import type { MailAction, MailScene, MailTables } from './mailbox-scene.ts'
 
 /** The model of one scope. */
-export function mailboxModel(scope: MailScope): Model<MailScene> {
+export function mailboxModel(name: string, scope: MailScope): Model<MailScene> {
   const tables = scenes.createTables(scope)
   const steps = stepsOf(tables)
   const { place } = tables
@@ -23,7 +23,7 @@ export function mailboxModel(scope: MailScope): Model<MailScene> {
   }
   const each = memo.remembering((side) => bytesFit(tables.sides.values[side]!))
   return {
-    name: scope.name,
+    name,
     init: () => scenes.begin(tables),
     actions: (scene) => actions(tables, steps, scene),
     always: {

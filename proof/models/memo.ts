@@ -4,7 +4,7 @@
  * step of a model is a few lookups, without a text or a value made on the way.
  */
 
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** Values by two numbers, each at least 0. */
 export interface Memo<Value> {

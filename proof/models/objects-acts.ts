@@ -24,7 +24,7 @@ import {
   type Step,
   type Tables,
 } from './objects-tables.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 import * as queues from './queues.ts'
 
 /** Above the number of any packet, where packets have numbers of their own. */

@@ -6,7 +6,7 @@
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as interned from './interned.ts'
 import type { Face } from './objects-faces.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** The newest that a member had, the sum of what was written, and what broke as it came so far. */
 export interface High {

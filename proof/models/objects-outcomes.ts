@@ -3,7 +3,7 @@
  * two places of memory.
  */
 
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** All that came of inputs. */
 export interface Outcomes {

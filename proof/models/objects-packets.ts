@@ -3,7 +3,7 @@
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as bags from './bags.ts'
 import * as interned from './interned.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** A packet with updates under way. */
 export interface Packet {

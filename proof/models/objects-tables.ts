@@ -19,7 +19,7 @@ import * as notes from './objects-notes.ts'
 import * as outcomes from './objects-outcomes.ts'
 import * as packets from './objects-packets.ts'
 import * as worlds from './objects-worlds.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 import { type Places, placesOf } from './places.ts'
 import * as queues from './queues.ts'
 
@@ -46,7 +46,6 @@ export interface Budgets {
 
 /** How much may happen in one model; what is not given does not happen. */
 export interface Scope extends Partial<Budgets> {
-  name: string
   members: number
   star?: boolean
   /** Fields that are written; 1 if not given. */
@@ -69,8 +68,6 @@ export interface Scope extends Partial<Budgets> {
   /** May not see the object while its first field is odd. */
   hides?: PeerId
   bug?: ObjectsBug
-  /** Judge these claims alone; by default all. */
-  claims?: readonly string[]
   /** Planted in what surrounds the objects. */
   around?: 'opens-early' | 'takeover-tells-difference' | 'view-not-committed' | 'gate-by-packet'
 }

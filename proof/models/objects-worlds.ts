@@ -7,7 +7,7 @@
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as interned from './interned.ts'
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** Who leads, in which epoch, and whom. */
 export interface Term {

@@ -15,7 +15,7 @@ import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
 import * as memo from './memo.ts'
 import { doing, spending } from './objects-acts.ts'
-import { always, type Claims, settled, sometimes } from './objects-claims.ts'
+import { always, settled, sometimes } from './objects-claims.ts'
 import { is, isIt } from './objects-faces.ts'
 import * as links from './objects-links.ts'
 import { losing } from './objects-losses.ts'
@@ -37,19 +37,15 @@ import * as queues from './queues.ts'
 import * as worlds from './objects-worlds.ts'
 
 /** The model of one scope. */
-export function objectsModel(scope: Scope): Model<Scene> {
+export function objectsModel(name: string, scope: Scope): Model<Scene> {
   const tables = createTables(scope)
   const steps = stepsOf(tables)
-  const judged = (all: Claims): Claims => {
-    const named = Object.entries(all).filter(([name]) => scope.claims?.includes(name) ?? true)
-    return Object.fromEntries(named)
-  }
   return {
-    name: scope.name,
+    name,
     init: () => scenes.begin(tables),
     actions: (scene) => actions(tables, steps, scene),
-    always: judged(always(tables)),
-    settled: judged(settled(tables)),
+    always: always(tables),
+    settled: settled(tables),
     sometimes: sometimes(tables),
     flat: tables.place.high,
     show: (scene) => show(tables, scene),

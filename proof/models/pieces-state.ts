@@ -9,7 +9,6 @@ export type Doings = Partial<Record<Doing, number>>
 
 /** How much may happen in one model; what is not given does not happen. */
 export interface Scope {
-  name: string
   /** What the checked hand does, and those who update at the primary itself. */
   does: Doings
   others?: Doings
@@ -33,8 +32,6 @@ export interface Scope {
   bug?: PiecesBug
   /** Planted in what surrounds the pieces. */
   around?: 'release-early' | 'numbers-not-replicated'
-  /** Judge these claims alone; by default all. */
-  claims?: readonly string[]
 }
 
 /** An update that is recorded, by its generation. */

@@ -6,27 +6,23 @@
  */
 
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
-import { ALWAYS, type Claim, SETTLED } from './pieces-claims.ts'
+import { ALWAYS, SETTLED } from './pieces-claims.ts'
 import * as scenes from './pieces-scene.ts'
 import type { Doings, Hand, Scene, Scope, Word } from './pieces-state.ts'
 import type { Doing } from './pieces-table.ts'
 
 /** The model of one scope. */
-export function piecesModel(scope: Scope): Model<Scene> {
+export function piecesModel(name: string, scope: Scope): Model<Scene> {
   return {
-    name: scope.name,
+    name,
     init: () => scenes.begin(scope),
     actions: (scene) => actions(scope, scene),
-    always: judged(scope, ALWAYS),
+    always: ALWAYS,
     sometimes: sometimes(scope),
-    settled: judged(scope, SETTLED),
+    settled: SETTLED,
     canonical: essence,
     show,
   }
-}
-
-function judged({ claims }: Scope, all: Readonly<Record<string, Claim>>): Record<string, Claim> {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => claims?.includes(name) ?? true))
 }
 
 /** All steps that are possible. */

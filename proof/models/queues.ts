@@ -3,7 +3,7 @@
  * or one less in front is looked up.
  */
 
-import * as pairs from './pairs.ts'
+import * as pairs from '../../packages/sim/src/checker/pairs.ts'
 
 /** All contents that some queue has had. */
 export interface Queues {

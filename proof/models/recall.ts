@@ -28,8 +28,9 @@ import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { directoryOf, lonely } from './lease.ts'
 import { founder, keyOf, NO_PARTS, type Process, SESSION_ID, step, wishOf } from './processes.ts'
-import type { RecallScope } from './recall-scopes.ts'
 import { essence, type RecallScene } from './recall-scene.ts'
+import type { SessionBug } from '../mutants.ts'
+import type { Rows } from './rows.ts'
 
 const [PRIMARY, ONE, OTHER, OUT] = [1, 2, 3, 4] as const
 const MEMBERS = 4
@@ -41,9 +42,9 @@ const [NOTHING, BANNED, PARDONED] = [0, 1, 2] as const
 const MUCH = 99
 
 /** The model of that scope. */
-export function recallModel(scope: RecallScope): Model<RecallScene> {
+export function recallModel(name: string, scope: RecallScope): Model<RecallScene> {
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: {
@@ -411,3 +412,85 @@ function show({ directory, sessions, heard, notes }: RecallScene): string {
   })
   return `register (${epoch}, ${primary})${notes.dead ? ', 1 dead' : ''}; ${all.join(' | ')}`
 }
+
+/** How much may happen. */
+export interface RecallScope {
+  /** 1 for a ban, 2 for a pardon after it. */
+  words: number
+  /** Lies of the one who is out, of who is out. */
+  lies: number
+  /** How often the two others, and that one, ask for the session. */
+  seeks: readonly [number, number, number]
+  /** Times that whoever gathers waits no longer. */
+  ticks: number
+  /** The others are hosts, who alone serve. */
+  hosts: boolean
+  ruleBug?: SessionBug
+  /** A bug around the machines. */
+  bug?: 'forgets-by-a-view' | 'right-ignored' | 'list-ignored'
+}
+
+const PLAIN = { words: 1, lies: 0, seeks: [1, 0, 0], ticks: 1, hosts: false } as const
+const LYING = { ...PLAIN, lies: 1 } as const
+const SEEKING = { ...PLAIN, seeks: [1, 0, 1], ticks: 0 } as const
+const HOSTS = { ...PLAIN, lies: 1, hosts: true } as const
+
+/** Scopes that hold, and how many states they have. */
+export const SCOPES = {
+  recall: {
+    says: 'a player is banned, and pardoned, as the primary dies, and one of two recovers',
+    scope: { ...PLAIN, words: 2 },
+    states: 4_300,
+  },
+  'recall-liar': { says: 'whoever is out says that it is not', scope: { ...LYING }, states: 7_100 },
+  'recall-hub': {
+    says: 'whoever is out asks the hub for the session, by its own proof and as another',
+    scope: { ...SEEKING },
+    states: 2_600,
+  },
+  'recall-hosts': {
+    says: 'a player in a room of hosts says who is out and who is not',
+    scope: { ...HOSTS },
+    states: 5_600,
+  },
+  'recall-deep': {
+    says: 'recall and recall-liar at once, and both ask for the session',
+    scope: { ...LYING, words: 2, seeks: [1, 1, 0] },
+    states: 208_000,
+    size: 'deep',
+  },
+} satisfies Rows<RecallScope>
+
+/** The claim that a mutant breaks, after so many steps. */
+export const MUTANTS = {
+  'recalls-its-own': {
+    says: 'whoever recovers goes on with what it heard itself',
+    scope: { ...PLAIN, ruleBug: 'recalls-its-own' },
+    violates: [['recall.kept', 11]],
+  },
+  'recalls-the-newest': {
+    says: 'whoever is out is believed that it is not',
+    scope: { ...LYING, ruleBug: 'recalls-the-newest' },
+    violates: [['recall.kept', 9]],
+  },
+  'recalls-of-anybody': {
+    says: 'who may not serve is believed as well',
+    scope: { ...HOSTS, ruleBug: 'recalls-of-anybody' },
+    violates: [['recall.true', 7]],
+  },
+  'forgets-by-a-view': {
+    says: 'who is asked has taken over what the one who asks had not heard',
+    scope: { ...PLAIN, bug: 'forgets-by-a-view' },
+    violates: [['recall.kept', 11]],
+  },
+  'right-ignored': {
+    says: 'the register does not look at rights as a session is recovered',
+    scope: { ...SEEKING, hosts: true, bug: 'right-ignored' },
+    violates: [['recover.right', 3]],
+  },
+  'list-ignored': {
+    says: 'the register goes by its first list of members',
+    scope: { ...SEEKING, bug: 'list-ignored' },
+    violates: [['recover.right', 5]],
+  },
+} satisfies Rows<RecallScope>

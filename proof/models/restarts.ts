@@ -14,13 +14,13 @@ import type { Mailbox, MailOut } from '../../packages/mailbox/src/machine/mailbo
 import { type Batch, plainBatch } from '../../packages/mailbox/src/machine/messages.ts'
 import type { MailHead } from '../../packages/holdfast/src/ports.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
+import type { Rows } from './rows.ts'
 
 /** By what the device filters. */
 export type Dedup = 'none' | 'durable' | 'ram'
 
 /** One way to build it. */
 export interface RestartScope {
-  name: string
   dedup: Dedup
   restarts: number
   /** The sender asks either replica what it has, so often (S21). */
@@ -74,9 +74,9 @@ function batch(numbers: number[], ack: number): Batch {
 }
 
 /** The model. */
-export function restartModel(scope: RestartScope): Model<Replicas> {
+export function restartModel(name: string, scope: RestartScope): Model<Replicas> {
   return {
-    name: scope.name,
+    name,
     init: () => ({
       both: [replica(), replica()],
       inputs: 0,
@@ -182,34 +182,30 @@ function once({ log }: Replica): true | string {
 }
 
 /** Both fixes, and with the sender asking first. */
-export const GOOD: readonly { scope: RestartScope; says: string; states: number }[] = [
-  {
-    scope: { name: 'D1', dedup: 'none', restarts: 2 },
-    says: 'the device filters nothing',
-    states: 18,
-  },
-  {
-    scope: { name: 'D2', dedup: 'durable', restarts: 2 },
+export const SCOPES = {
+  D1: { says: 'the device filters nothing', scope: { dedup: 'none', restarts: 2 }, states: 18 },
+  D2: {
     says: 'the device filters by what is durable',
+    scope: { dedup: 'durable', restarts: 2 },
     states: 18,
   },
-  {
-    scope: { name: 'D3', dedup: 'none', restarts: 2, asks: 3 },
+  D3: {
     says: 'the sender asks first what the other has',
+    scope: { dedup: 'none', restarts: 2, asks: 3 },
     states: 72,
   },
-]
+} satisfies Rows<RestartScope>
 
 /** The source's bug, and ours. */
-export const MUTANTS: readonly { scope: RestartScope; says: string; steps: number }[] = [
-  {
-    scope: { name: 'D-X1', dedup: 'ram', restarts: 1 },
+export const MUTANTS = {
+  'D-X1': {
     says: 'the device filters by what it remembers',
-    steps: 3,
+    scope: { dedup: 'ram', restarts: 1 },
+    violates: [['mail.det', 3]],
   },
-  {
-    scope: { name: 'D-X2', dedup: 'none', restarts: 0, asks: 1, told: true },
+  'D-X2': {
     says: 'a question makes an event',
-    steps: 1,
+    scope: { dedup: 'none', restarts: 0, asks: 1, told: true },
+    violates: [['mail.det', 1]],
   },
-]
+} satisfies Rows<RestartScope>

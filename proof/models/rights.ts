@@ -16,7 +16,7 @@ import type { Registers, Row } from '../../packages/hub/src/machine/register.ts'
 import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
-import type { RightsScope } from './rights-scopes.ts'
+import type { Rows } from './rows.ts'
 
 const ID = 's'
 const [FIRST, SECOND, PLAYER, LIAR, OTHER] = [1, 2, 3, 4, 5] as const
@@ -54,9 +54,9 @@ export interface RightsScene {
 }
 
 /** The model of that scope. */
-export function rightsModel(scope: RightsScope): Model<RightsScene> {
+export function rightsModel(name: string, scope: RightsScope): Model<RightsScene> {
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: {
@@ -274,3 +274,54 @@ function pass(scene: RightsScene): void {
   scene.left.silences--
   scene.now += register.RECOVER_MS + 1
 }
+
+/** How much may happen. */
+export interface RightsScope {
+  /** Requests to come in. */
+  admissions: number
+  /** Requests for a change of roles. */
+  changes: number
+  /** Starts of the hub, and times in which no primary says yes to it. */
+  restarts: number
+  silences: number
+  /** A bug around the rules. */
+  bug?: 'join-alone' | 'used-twice' | 'unproved' | 'told-before-the-disk'
+}
+
+/** Scopes that hold, and how many states they have. */
+export const SCOPES = {
+  rights: {
+    says: 'two hosts, one who is invited, and a liar with many keys, who all ask for everything',
+    scope: { admissions: 3, changes: 3, restarts: 0, silences: 1 },
+    states: 90_000,
+  },
+  'rights-restart': {
+    says: 'the same, and a hub that starts anew',
+    scope: { admissions: 3, changes: 2, restarts: 1, silences: 1 },
+    states: 82_000,
+  },
+} satisfies Rows<RightsScope>
+
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS = {
+  'rights-at-join-alone': {
+    says: 'rights count as one comes in, and not where roles change',
+    scope: { ...SCOPES['rights'].scope, bug: 'join-alone' },
+    violates: [['rights.serves', 7]],
+  },
+  'invitation-used-twice': {
+    says: 'an invitation lets in whoever has it',
+    scope: { ...SCOPES['rights'].scope, bug: 'used-twice' },
+    violates: [['rights.once', 7]],
+  },
+  'key-unproved': {
+    says: 'whoever leads takes the hub’s word for whose key it is',
+    scope: { ...SCOPES['rights'].scope, bug: 'unproved' },
+    violates: [['rights.member', 4]],
+  },
+  'told-before-the-disk': {
+    says: 'who comes in by an invitation is told so before the disk has it',
+    scope: { ...SCOPES['rights-restart'].scope, bug: 'told-before-the-disk' },
+    violates: [['rights.once', 7]],
+  },
+} satisfies Rows<RightsScope>

@@ -20,7 +20,7 @@ import { NO_VIEW } from '../../packages/holdfast/src/session/state.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCiphers } from '../../packages/sim/src/toy-ciphers.ts'
 import { fingerprint } from '../../packages/holdfast/src/wire/digest.ts'
-import type { RoomKeyScope } from './room-key-scopes.ts'
+import type { Rows } from './rows.ts'
 
 const SESSION = 's'
 const PART = 1
@@ -56,8 +56,8 @@ export interface RoomKeyScene {
 }
 
 /** The model of that scope. */
-export function roomKeyModel(scope: RoomKeyScope): Model<RoomKeyScene> {
-  const { name, bug: _, ...left } = scope
+export function roomKeyModel(name: string, scope: RoomKeyScope): Model<RoomKeyScene> {
+  const { bug: _, ...left } = scope
   return {
     name,
     init: () => ({
@@ -259,3 +259,39 @@ function go(scope: RoomKeyScope, scene: RoomKeyScene): void {
     if (belief && who !== heir) follow(scope, scene, who, runOf(who, belief), before)
   }
 }
+
+/** How much may happen. */
+export interface RoomKeyScope {
+  /** How often somebody founds, opens or joins the room. */
+  comes: number
+  /** Operations, and primaries that go. */
+  ops: number
+  goes: number
+  /** A bug around the rules. */
+  bug?: 'terms-believed' | 'any-primary'
+}
+
+const SCOPE = { comes: 5, ops: 2, goes: 3 }
+
+/** Scopes that hold, and how many states they have. */
+export const SCOPES = {
+  'room-key': {
+    says: 'two with the key, one without, and a hub that lies about terms, sheets and who serves',
+    scope: { ...SCOPE },
+    states: 1_000,
+  },
+} satisfies Rows<RoomKeyScope>
+
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS = {
+  'unsealed-terms': {
+    says: 'who has the key takes the hub’s word that the room has none',
+    scope: { ...SCOPE, bug: 'terms-believed' },
+    violates: [['key.true', 1]],
+  },
+  'any-primary': {
+    says: 'who has the key keeps what somebody without it made of the room',
+    scope: { ...SCOPE, bug: 'any-primary' },
+    violates: [['key.true', 6]],
+  },
+} satisfies Rows<RoomKeyScope>

@@ -14,10 +14,10 @@ import type { Peer, Seal, SealSink } from '../../packages/holdfast/src/seal/stat
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { toyCiphers, toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { sealRules, type SealBug } from '../mutants.ts'
+import type { Rows } from './rows.ts'
 
 /** How much may happen. */
 export interface SealScope {
-  name: string
   /** Links that the end with the lower key asks for, and the other. */
   asks: readonly [number, number]
   /** Packets that each end says once it has a link. */
@@ -77,9 +77,9 @@ const UNSET = {} as SealSink
 const SOON_MS = 12_000
 
 /** The model of one scope. */
-export function sealModel(scope: SealScope): Model<SealWorld> {
+export function sealModel(name: string, scope: SealScope): Model<SealWorld> {
   return {
-    name: scope.name,
+    name,
     init: () => start(scope),
     actions: (world) => actions(world),
     always: {
@@ -361,3 +361,70 @@ function show({ now, ends, flying, got }: SealWorld): string {
   const told = `links ${links.join(' ')}, ${stages.join('; ')}, got ${got.join(' | ')}`
   return `${now} ms, ${told}, ${under}`
 }
+
+const NOTHING: SealScope = {
+  ...{ asks: [1, 0], texts: 0, losses: 0, doubles: 0, replays: 0, elsewheres: 0, wakes: 0 },
+}
+
+/** Scopes in which all holds. */
+export const SCOPES = {
+  Z1: {
+    says: 'one asks, and a datagram is lost',
+    scope: { ...NOTHING, texts: 1, losses: 1, wakes: 1 },
+    states: 900,
+  },
+  Z2: {
+    says: 'both ask at once, of different views, and a datagram comes twice',
+    scope: { ...NOTHING, asks: [1, 1], doubles: 1, newer: true },
+    states: 450,
+  },
+  Z3: {
+    says: 'one asks twice, and old datagrams come again',
+    scope: { ...NOTHING, asks: [2, 0], replays: 2 },
+    states: 700,
+  },
+  Z4: {
+    says: 'datagrams come from elsewhere',
+    scope: { ...NOTHING, texts: 1, elsewheres: 2, replays: 1 },
+    states: 9_000,
+  },
+  Z5: {
+    says: 'keys are replaced while packets are on their way',
+    scope: { ...NOTHING, texts: 1, rekeyMs: 3_000, wakes: 2 },
+    states: 2_500,
+  },
+  Z6: {
+    says: 'both ask at once, and a datagram is lost',
+    scope: { ...NOTHING, asks: [1, 1], losses: 1, wakes: 2 },
+    states: 100,
+    size: 'deep',
+  },
+} satisfies Rows<SealScope>
+
+/** Scopes with a bug, the property that it breaks, and the steps to there. */
+export const MUTANTS = {
+  'Z-X1': {
+    scope: { ...NOTHING, texts: 1, doubles: 1, bug: 'no-replay-window' },
+    violates: [['seal.once', 6]],
+  },
+  'Z-X2': {
+    scope: { ...NOTHING, bug: 'stands-by-handshake' },
+    violates: [['seal.stands', 2]],
+  },
+  'Z-X3': {
+    scope: { ...NOTHING, replays: 1, bug: 'counter-ignored' },
+    violates: [['seal.old', 5]],
+  },
+  'Z-X4': {
+    scope: { ...NOTHING, elsewheres: 1, bug: 'moved-without-challenge' },
+    violates: [['seal.address', 4]],
+  },
+  'Z-X5': {
+    scope: { ...NOTHING, asks: [1, 1], bug: 'both-stand' },
+    violates: [['seal.agree', 10]],
+  },
+  'Z-X6': {
+    scope: { ...NOTHING, newer: true, bug: 'epoch-in-prologue' },
+    violates: [['seal.agree', 2]],
+  },
+} satisfies Rows<SealScope>

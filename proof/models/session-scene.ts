@@ -1,63 +1,276 @@
-/**
- * The world of the session's model: how it begins, and what each step does to it. What a step makes
- * of a number is looked up; what stands behind the numbers is never changed.
- */
+/** The world of the session's model, and what each step does to it. */
 
 import { type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
-import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { idleServer, is } from '../../packages/holdfast/src/session/state.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Registers } from '../../packages/hub/src/machine/register.ts'
-import { idleServer, is } from '../../packages/holdfast/src/session/state.ts'
+import * as cells from '../../packages/sim/src/checker/cells.ts'
+import type { Action } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
-import { WHOLE } from './budgets.ts'
-import * as interned from './interned.ts'
-import * as memo from './memo.ts'
+import type { SessionBug } from '../mutants.ts'
 import * as processes from './processes.ts'
 import { type Effects, type Input, type Process, SESSION_ID, type Told } from './processes.ts'
-import * as queues from './queues.ts'
-import { firstSeen, judgeDone, see } from './session-claims.ts'
-import {
-  type Budgets,
-  faceOf,
-  isUp,
-  keep,
-  type News,
-  nothing,
-  operationOf,
-  type Outcome,
-  type Passed,
-  placeOf,
-  registered,
-  registerNow,
-  type Scene,
-  type Scope,
-  spend,
-  type Step,
-  type Tables,
-  bugOf,
-} from './session-tables.ts'
+import * as seen from './session-told.ts'
+
+/** How often each thing may happen that need not happen. */
+export interface Budgets {
+  operations: number
+  /** Operations that reach a process once more. */
+  resends: number
+  /** Suspicions, true or false. */
+  suspicions: number
+  /** Candidates asked. */
+  offers: number
+  crashes: number
+  /** Crashed processes that come back: as newcomers, or (mutant) as who they were, but empty. */
+  restarts: number
+  /** Times that a newcomer asks to be let in. */
+  joins: number
+  /** Members removed by a primary that heard nothing of them. */
+  removals: number
+  /** Messages that vanish although later ones arrive, and messages that arrive twice. */
+  losses: number
+  doubles: number
+  /** Links that are lost with all they carried, and opened again. */
+  relinks: number
+  /** Streams to the hub that break, and are opened again. */
+  breaks: number
+  /** Takeovers that the hub asks a primary about, which leads and answers. */
+  vetoes: number
+  /** Changes of the register that the hub refuses: who is to get a role said goodbye. */
+  refusals: number
+  /** Requests without an answer that are made again. */
+  repeats: number
+  /** Primaries that begin to give their role to the backup. */
+  handovers: number
+  /** Members put out, and times that such a one asks to be let in again by its key. */
+  kicks: number
+  returns: number
+  /** Votes of members, in their order; what a member's altered program asks; pardons. */
+  votes: number
+  lies: number
+  pardons: number
+}
+
+/** Who is put out, and who asks for it. */
+export interface Kick {
+  by: PeerId
+  who: PeerId
+}
+
+/** Who votes against whom, each once; and a member whose program was altered. */
+export interface Votes {
+  against: PeerId
+  by: readonly PeerId[]
+  liar?: PeerId
+}
+
+/** How much may happen in one model; what is not given does not happen. */
+export interface Scope extends Partial<Budgets> {
+  /** Processes that are members at the start, the founder first. */
+  members: number
+  /** Members that have operations: the last ones, in turn. By default one. */
+  clients?: number
+  /** Who serves at the start, and with whom; by default the founder, alone. */
+  start?: { primary: PeerId; backup: PeerId }
+  kick?: Kick
+  vote?: Votes
+  bug?: SessionBug | 'keep-identity' | 'late-add'
+  /** Whether requests on a stream that broke may reach the hub behind those on the next one. */
+  late?: boolean
+}
+
+/** Everything at one instant, as cells. Lists are by process, queues have the oldest first. */
+export interface Scene {
+  directory: Registers
+  /** A bit for each process that runs. */
+  up: number
+  /** What may still happen. */
+  left: Readonly<Budgets>
+  seen: seen.Seen
+  processes: Process[]
+  toHub: (readonly ToHub[])[]
+  fromHub: (readonly Input[])[]
+  /** From process i to process j at i * members + j. */
+  links: (readonly Input[])[]
+  /** Requests on a stream that broke. */
+  late: (readonly ToHub[])[]
+}
+
+/** One step in it. */
+export type Step = Action<Scene>
+
+/** What happened at least once on some path; it does not distinguish states. */
+export type Passed =
+  | 'took over'
+  | 'vetoed'
+  | 'declined'
+  | 'dropped'
+  | 'deposed'
+  | 'handed over'
+  | 'two epochs'
+  | 'joined'
+
+/** What a step of one process leads to. */
+interface Outcome {
+  process: Process
+  sent: { to: PeerId; input: Input }[]
+  hub: ToHub[]
+  told: ({ kind: 'joined'; asker: number; inc: PeerId } | seen.News)[]
+  passed: Passed[]
+}
+
+/** One model: its scope, and functions that run once for each list of arguments. */
+export interface Tables {
+  scope: Scope
+  members: number
+  /** Whether somebody is put out. */
+  moderates: boolean
+  all: cells.Cells
+  passed: Set<Passed>
+  step(process: Process, input: Input): Outcome
+  /** A process becomes a member. */
+  enter(process: Process, inc: PeerId): Process
+  ask(
+    directory: Registers,
+    from: PeerId,
+    request: ToHub,
+  ): { directory: Registers; changed: boolean }
+  /** The register as the input that tells of it. */
+  tidings(directory: Registers): Input
+  spend(left: Scene['left'], name: keyof Budgets): Scene['left']
+  see(seen: seen.Seen, news: seen.News): seen.Seen
+}
+
+/** Tables with nothing in them. */
+export function createTables(scope: Scope): Tables {
+  const all = cells.create()
+  const tables: Tables = {
+    scope,
+    members: scope.members,
+    moderates: scope.kick !== undefined || scope.vote !== undefined,
+    all,
+    passed: new Set(),
+    step: cells.remember(all, (before: Process, input: Input) => {
+      const { process, effects } = processes.step(before, input)
+      return outcomeOf(tables, process, effects, passedFrom(before, process))
+    }),
+    enter: cells.remember(all, (process: Process, inc: PeerId) => {
+      const newcomer = clone(process)
+      newcomer.session.me = inc
+      newcomer.session.player = inc
+      return newcomer
+    }),
+    ask: cells.remember(all, (before: Registers, from: PeerId, request: ToHub) => {
+      const directory = clone(before)
+      const changed = askHub(directory, from, request)
+      return { directory: cells.same(all, directory), changed }
+    }),
+    tidings: cells.remember(all, (directory: Registers) =>
+      cells.same(all, { kind: 'register', register: registerIn(directory) } as const),
+    ),
+    spend: cells.remember(all, (left: Scene['left'], name: keyof Budgets) => {
+      return { ...left, [name]: left[name] - 1 }
+    }),
+    see: cells.remember(all, seen.see),
+  }
+  return tables
+}
+
+/** Whether process i runs. */
+export function isUp({ up }: Scene, i: number): boolean {
+  return ((up >> i) & 1) === 1
+}
+
+/** Which process has that number as a member, or -1. */
+export function placeOf({ processes: all }: Scene, inc: PeerId): number {
+  for (let i = 0; i < all.length; i++) if (all[i]!.session.me === inc) return i
+  return -1
+}
+
+/** The register as it is. */
+export function registered({ directory }: Scene): Register {
+  return registerIn(directory)
+}
+
+function registerIn(directory: Registers): Register {
+  return register.find(directory, SESSION_ID)!.entry.register
+}
+
+/** Whose operation it is, and its number there. Operations are counted from 1. */
+export function clientOf(
+  { members, clients = 1 }: Scope,
+  id: number,
+): { from: PeerId; seq: number } {
+  return { from: members - ((id - 1) % clients), seq: Math.ceil(id / clients) }
+}
+
+// The operation that has this number at its client.
+function operationOf({ members, clients = 1 }: Scope, client: PeerId, seq: number): number {
+  return (seq - 1) * clients + (members - client) + 1
+}
+
+/** How a trace names process i. */
+export function nameOf({ processes: all }: Scene, i: number): string {
+  const { me } = all[i]!.session
+  return me === 0 ? 'a newcomer' : `${me}`
+}
 
 /** The founder lets the others in, one after the other; all of it is done before we begin. */
 export function begin(tables: Tables): Scene {
-  const { members, place } = tables
-  const scene = new Int32Array(place.size).fill(queues.EMPTY)
-  const bug = bugOf(tables.scope)
-  const { process, effects } = processes.founder(bug, lawsOf(tables.scope))
-  scene[place.directory] = interned.numberOf(tables.directories, foundDirectory(process))
-  scene[place.up] = (1 << members) - 1
-  scene[place.left] = WHOLE
-  scene[place.seen] = firstSeen(tables)
-  for (let i = 0; i < members; i++) {
-    scene[place.process + i] = keep(tables, i === 0 ? process : freshIn(tables, i))
+  const { members, scope, all } = tables
+  const { process, effects } = processes.founder(bugOf(scope), lawsOf(scope))
+  const each = <Value>(value: Value, length = members): Value[] =>
+    Array.from({ length }, () => value)
+  const scene: Scene = {
+    directory: foundDirectory(process),
+    up: (1 << members) - 1,
+    left: budgetsOf(scope),
+    seen: seen.NOTHING_SEEN,
+    processes: Array.from({ length: members }, (_, i) => freshIn(tables, i)),
+    toHub: each([]),
+    fromHub: each([]),
+    links: each([], members * members),
+    late: each([], scope.late ? members : 0),
   }
-  carryOut(tables, scene, 0, outcomeWith(tables, process, effects, []))
-  for (let i = 1; i < members; i++) {
-    act(tables, scene, 0, inputOf(tables, { kind: 'join', asker: i }))
-  }
+  scene.processes[0] = cells.same(all, process)
+  carryOut(tables, scene, 0, outcomeOf(tables, process, effects, []))
+  for (let i = 1; i < members; i++) act(tables, scene, 0, { kind: 'join', asker: i })
   drain(tables, scene)
-  if (tables.scope.start) give(tables, scene, tables.scope.start)
-  tables.passed = nothing()
+  if (scope.start) give(tables, scene, scope.start)
+  tables.passed.clear()
   return scene
+}
+
+function budgetsOf(scope: Scope): Budgets {
+  return {
+    operations: scope.operations ?? 0,
+    resends: scope.resends ?? 0,
+    suspicions: scope.suspicions ?? 0,
+    offers: scope.offers ?? 0,
+    crashes: scope.crashes ?? 0,
+    restarts: scope.restarts ?? 0,
+    joins: scope.joins ?? 0,
+    removals: scope.removals ?? 0,
+    losses: scope.losses ?? 0,
+    doubles: scope.doubles ?? 0,
+    relinks: scope.relinks ?? 0,
+    breaks: scope.breaks ?? 0,
+    refusals: scope.refusals ?? 0,
+    repeats: scope.repeats ?? 0,
+    handovers: scope.handovers ?? 0,
+    kicks: scope.kicks ?? 0,
+    returns: scope.returns ?? 0,
+    votes: scope.vote?.by.length ?? 0,
+    lies: scope.lies ?? 0,
+    pardons: scope.pardons ?? 0,
+    vetoes: scope.vetoes ?? 0,
+  }
+}
+
+function bugOf({ bug }: Scope): SessionBug | null {
+  return bug === undefined || bug === 'keep-identity' || bug === 'late-add' ? null : bug
 }
 
 // Where players vote, the founder came in as a host where somebody is put out beside.
@@ -73,12 +286,12 @@ function freshIn({ scope }: Tables, asker: number): Process {
 // The founder gives its role away, and who has it then takes a backup.
 function give(tables: Tables, scene: Scene, { primary, backup }: Required<Scope>['start']): void {
   const offer = (i: number, peer: PeerId): void => {
-    act(tables, scene, i, inputOf(tables, { kind: 'offer', peer }))
+    act(tables, scene, i, { kind: 'offer', peer })
     drain(tables, scene)
   }
   if (primary !== 1) {
     offer(0, primary)
-    act(tables, scene, 0, inputOf(tables, { kind: 'hand-over' }))
+    act(tables, scene, 0, { kind: 'hand-over' })
     drain(tables, scene)
   }
   offer(primary - 1, backup)
@@ -86,15 +299,15 @@ function give(tables: Tables, scene: Scene, { primary, backup }: Required<Scope>
 
 // All that is under way arrives.
 function drain(tables: Tables, scene: Scene): void {
-  const { members, place } = tables
-  const isDue = (at: number): boolean => scene[at] !== queues.EMPTY
-  // Queues are the last of what a scene has.
-  while (scene.subarray(place.toHub).some((queue) => queue !== queues.EMPTY)) {
+  const { members } = tables
+  const { toHub, fromHub, links } = scene
+  while ([...toHub, ...fromHub, ...links].some((queue) => queue.length > 0)) {
     for (let i = 0; i < members; i++) {
-      if (isDue(place.toHub + i)) reachHub(tables, scene, i)
-      if (isDue(place.fromHub + i)) hearHub(tables, scene, i)
+      if (toHub[i]!.length > 0) reachHub(tables, scene, i)
+      if (fromHub[i]!.length > 0) act(tables, scene, i, shift(fromHub, i))
       for (let from = 0; from < members; from++) {
-        if (isDue(place.link + from * members + i)) arrive(tables, scene, from, i, true)
+        const link = from * members + i
+        if (links[link]!.length > 0) act(tables, scene, i, shift(links, link))
       }
     }
   }
@@ -124,95 +337,77 @@ function settle(directory: Registers): void {
   register.confirmWrite(directory, 0, SESSION_ID)
 }
 
-/** A queue has one more behind. @param at its place in the scene */
-export function push(tables: Tables, scene: Scene, at: number, number: number): void {
-  scene[at] = queues.push(tables.queues, scene[at]!, number)
+/** A queue has one more behind. */
+export function push<Item>(queues: (readonly Item[])[], at: number, item: Item): void {
+  queues[at] = [...queues[at]!, item]
 }
 
 /** A queue has one less in front. @returns that one */
-export function shift(tables: Tables, scene: Scene, at: number): number {
-  const queue = scene[at]!
-  scene[at] = queues.rest(tables.queues, queue)
-  return queues.first(tables.queues, queue)
+export function shift<Item>(queues: (readonly Item[])[], at: number): Item {
+  const queue = queues[at]!
+  queues[at] = queue.slice(1)
+  return queue[0]!
 }
 
-/** The number of an input. */
-export function inputOf(tables: Tables, input: Input): number {
-  return interned.numberOf(tables.inputs, input)
+/** Something happens that may happen only so often. */
+export function spend(tables: Tables, scene: Scene, name: keyof Budgets): void {
+  scene.left = tables.spend(scene.left, name)
 }
 
 /** One process takes an input. */
-export function act(tables: Tables, scene: Scene, i: number, input: number): void {
-  const at = tables.place.process + i
-  const before = scene[at]!
-  const outcome = memo.find(tables.outcomes, before, input) ?? outcomeOf(tables, before, input)
-  scene[at] = outcome.process
-  for (const mark of outcome.passed) tables.passed[mark] = true
+export function act(tables: Tables, scene: Scene, i: number, input: Input): void {
+  const outcome = tables.step(scene.processes[i]!, input)
+  scene.processes[i] = outcome.process
+  for (const mark of outcome.passed) tables.passed.add(mark)
   carryOut(tables, scene, i, outcome)
 }
 
-function outcomeOf(tables: Tables, before: number, number: number): Outcome {
-  const was = interned.valueOf(tables.processes, before)
-  const { process, effects } = processes.step(was, interned.valueOf(tables.inputs, number))
-  const outcome = outcomeWith(tables, process, effects, passedFrom(was, process))
-  return memo.keep(tables.outcomes, before, number, outcome)
-}
-
-function outcomeWith(
-  tables: Tables,
+function outcomeOf(
+  { scope, all }: Tables,
   process: Process,
   { told, sent, hub }: Effects,
-  passed: (keyof Passed)[],
+  passed: Passed[],
 ): Outcome {
   const { me: from, server } = process.session
   return {
-    process: keep(tables, process),
+    process: cells.same(all, process),
     sent: sent.map(({ to, message }) => {
-      return { to, input: inputOf(tables, { kind: 'receive', from, message }) }
+      return { to, input: cells.same(all, { kind: 'receive', from, message } as const) }
     }),
-    hub: hub.map((message) => interned.numberOf(tables.requests, message)),
-    told: told.map((one) => heard(tables, one, server.epoch)),
+    hub: hub.map((message) => cells.same(all, message)),
+    told: told.map((one) => newsOf(scope, one, server.epoch)),
     passed,
   }
 }
 
-function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][number] {
-  const { news, scope } = tables
-  switch (told.kind) {
-    case 'joined':
-      return told
-    case 'view':
-      return { kind: 'news', number: interned.numberOf(news, told) }
-    case 'done': {
-      const moderation = moderationNews(scope, told)
-      if (moderation) return { kind: 'news', number: interned.numberOf(news, moderation) }
-      const id = operationOf(scope, told.to, told.seq)
-      const done = { kind: 'done', id, place: told.outcome, epoch } as const
-      return { kind: 'news', number: interned.numberOf(news, done) }
-    }
-  }
+function newsOf(scope: Scope, told: Told, epoch: number): Outcome['told'][number] {
+  if (told.kind !== 'done') return told
+  const news = moderationNews(scope, told)
+  if (news) return news
+  const id = operationOf(scope, told.to, told.seq)
+  return { kind: 'done', id, place: told.outcome, epoch }
 }
 
 // What was answered about who is put out; null of an operation of a part.
 function moderationNews(
   { kick, vote }: Scope,
   { to, seq, outcome }: Told & { kind: 'done' },
-): News | null {
+): seen.News | null {
   const done = outcome === 1
   if (kick?.by === to) return seq === 1 ? { kind: 'expelled', done } : { kind: 'pardoned' }
   if (vote?.by.includes(to) && done) return { kind: 'voted', by: to }
   return vote ? { kind: 'nothing' } : null
 }
 
-function passedFrom(before: Process, after: Process): (keyof Passed)[] {
+function passedFrom(before: Process, after: Process): Passed[] {
   const { role: was } = before.session.server
   const { role } = after.session.server
-  const passed: (keyof Passed)[] = []
-  if (was === 'taking' && role === 'alone') passed.push('tookOver')
+  const passed: Passed[] = []
+  if (was === 'taking' && role === 'alone') passed.push('took over')
   if (was === 'taking' && role === 'backup') passed.push('vetoed')
   if (was === 'dropping' && role === 'alone') passed.push('dropped')
   if (was === 'adding' && role === 'alone') passed.push('declined')
-  if (was === 'backup' && role === 'alone') passed.push('handedOver')
+  if (was === 'backup' && role === 'alone') passed.push('handed over')
   if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') {
     passed.push('deposed')
   }
@@ -220,193 +415,153 @@ function passedFrom(before: Process, after: Process): (keyof Passed)[] {
 }
 
 function carryOut(tables: Tables, scene: Scene, i: number, outcome: Outcome): void {
-  const { place, members } = tables
   for (const { to, input } of outcome.sent) {
-    const at = placeOf(tables, scene, to)
-    if (at >= 0 && isUp(tables, scene, at)) {
-      push(tables, scene, place.link + i * members + at, input)
-    }
+    const at = placeOf(scene, to)
+    if (at >= 0 && isUp(scene, at)) push(scene.links, i * tables.members + at, input)
   }
-  if (outcome.hub.length > 0 && faceOf(tables, scene, i).hasHub) {
-    for (const request of outcome.hub) push(tables, scene, place.toHub + i, request)
+  if (scene.processes[i]!.session.hub.up) {
+    for (const request of outcome.hub) push(scene.toHub, i, request)
   }
   for (const told of outcome.told) {
     if (told.kind === 'joined') enter(tables, scene, told.asker, told.inc)
     else {
-      see(tables, scene, told.number)
-      judgeDone(tables, scene, told.number)
+      scene.seen = tables.see(scene.seen, told)
+      if (told.kind === 'done') judgeDone(tables, scene, told)
     }
   }
 }
 
-/** The oldest message of a link arrives. @param last false: it will arrive again */
-export function arrive(
+// An operation that was acknowledged is with both that may serve.
+function judgeDone(
   tables: Tables,
   scene: Scene,
-  from: number,
-  to: number,
-  last: boolean,
+  { id, place, epoch }: seen.News & { kind: 'done' },
 ): void {
-  const link = tables.place.link + from * tables.members + to
-  const input = last ? shift(tables, scene, link) : queues.first(tables.queues, scene[link]!)
-  act(tables, scene, to, input)
+  // If it was acknowledged before, `seen` has the first time.
+  if (scene.seen.acknowledged[id]!.epoch !== epoch) tables.passed.add('two epochs')
+  const { primary, backup } = registered(scene)
+  for (const inc of [primary, backup]) {
+    const at = inc === 0 ? -1 : placeOf(scene, inc)
+    if (at < 0 || scene.processes[at]!.done[place - 1] === id) continue
+    const why = `commit.hidden: operation ${id} was told, and ${inc}, who may serve, lacks it`
+    scene.seen = tables.see(scene.seen, { kind: 'broken', why })
+  }
+}
+
+function enter(tables: Tables, scene: Scene, asker: number, inc: PeerId): void {
+  const at = asker % tables.members
+  if (scene.processes[at]!.session.me !== 0) return
+  tables.passed.add('joined')
+  scene.processes[at] = tables.enter(scene.processes[at]!, inc)
 }
 
 /** The oldest request of a process reaches the hub. */
 export function reachHub(tables: Tables, scene: Scene, from: number): void {
-  const { place } = tables
-  const number = shift(tables, scene, place.toHub + from)
-  const done = applyRequest(tables, scene, from, number)
-  if (interned.valueOf(tables.requests, number).kind === 'change' && !done) {
-    tellRegister(tables, scene, from)
-  }
+  const request = shift(scene.toHub, from)
+  const changed = applyRequest(tables, scene, from, request)
+  if (request.kind === 'change' && !changed) tellRegister(tables, scene, from)
 }
 
-/** Whether a request on a stream that broke is still under way. */
-export function hasLate({ place, scope }: Tables, scene: Scene, from: number): boolean {
-  return scope.late === true && scene[place.late + from] !== queues.EMPTY
-}
-
-/**
- * The oldest request on a stream that broke reaches the hub, which answers nobody, and takes only a
- * drop from such a stream.
- */
+/** On a stream that broke the hub answers nobody, and takes only a drop. */
 export function reachLate(tables: Tables, scene: Scene, from: number): void {
-  const number = shift(tables, scene, tables.place.late + from)
-  const request = interned.valueOf(tables.requests, number)
+  const request = shift(scene.late, from)
   if (request.kind !== 'change') return
   if (request.why !== 'drop' && tables.scope.bug !== 'late-add') return
-  applyRequest(tables, scene, from, number)
+  applyRequest(tables, scene, from, request)
 }
 
-// The hub takes a request. @returns whether it changed the register, which all members hear then
-function applyRequest(tables: Tables, scene: Scene, from: number, number: number): boolean {
-  const { place, members, directories } = tables
-  const request = interned.valueOf(tables.requests, number)
-  const { me } = faceOf(tables, scene, from)
-  const before = scene[place.directory]!
-  const key = number * INCS_MAX + me
-  let known = memo.find(tables.changes, before, key)
-  if (!known) {
-    const directory = clone(interned.valueOf(directories, before))
-    const done = ask(directory, me, request)
-    const after = { directory: interned.numberOf(directories, directory), done }
-    known = memo.keep(tables.changes, before, key, after)
-  }
-  scene[place.directory] = known.directory
-  if (request.kind !== 'change' || !known.done) return false
-  const { primary } = registered(tables, scene)
-  see(tables, scene, interned.numberOf(tables.news, { kind: 'primary', primary }))
-  for (let i = 0; i < members; i++) tellRegister(tables, scene, i)
+// @returns whether it changed the register, which all members hear then
+function applyRequest(tables: Tables, scene: Scene, from: number, request: ToHub): boolean {
+  const { me } = scene.processes[from]!.session
+  const { directory, changed } = tables.ask(scene.directory, me, request)
+  scene.directory = directory
+  if (request.kind !== 'change' || !changed) return false
+  const { primary } = registered(scene)
+  scene.seen = tables.see(scene.seen, { kind: 'primary', primary })
+  for (let i = 0; i < tables.members; i++) tellRegister(tables, scene, i)
   return true
 }
 
-// More than members have numbers in a scope.
-const INCS_MAX = 64
-
-function ask(directory: Registers, from: PeerId, request: ToHub): boolean {
+function askHub(directory: Registers, from: PeerId, request: ToHub): boolean {
   const out = { send() {}, record() {} }
   if (request.kind === 'members') {
     return register.setMembers(directory, SESSION_ID, from, request, out)
   }
   if (request.kind !== 'change') return false
   if (!register.change(directory, 0, request, out)) return false
-  // Here the disk takes what it is given at once; models/lease has it take its time.
+  // Here the disk takes what it is given at once; lease.ts has it take its time.
   settle(directory)
   return true
 }
 
 // To the one that asked twice, as answer and as news: it takes the second for nothing new.
 function tellRegister(tables: Tables, scene: Scene, i: number): void {
-  const { me, hasHub } = faceOf(tables, scene, i)
-  if (!isUp(tables, scene, i) || !hasHub || me === 0) return
-  const at = tables.place.fromHub + i
-  const input = tidings(tables, scene)
-  if (queues.last(tables.queues, scene[at]!) !== input) push(tables, scene, at, input)
+  const { me, hub } = scene.processes[i]!.session
+  if (!isUp(scene, i) || !hub.up || me === 0) return
+  const input = tables.tidings(scene.directory)
+  if (scene.fromHub[i]!.at(-1) !== input) push(scene.fromHub, i, input)
 }
 
-/** The register as it is, as an input. */
-export function tidings(tables: Tables, scene: Scene): number {
-  const number = registerNow(tables, scene)
-  tables.registerInputs[number] ??= inputOf(tables, {
-    kind: 'register',
-    register: interned.valueOf(tables.registers, number),
-  })
-  return tables.registerInputs[number]
-}
-
-/** Whether that is a takeover whose primary answers the hub. */
-export function mayVeto(tables: Tables, scene: Scene, from: number): boolean {
-  const { place } = tables
-  const number = queues.first(tables.queues, scene[place.toHub + from]!)
-  const request = interned.valueOf(tables.requests, number)
-  const { primary, epoch } = registered(tables, scene)
-  if (request.kind !== 'change' || request.why !== 'takeover') return false
-  const at = placeOf(tables, scene, primary)
-  if (request.expect !== epoch || at < 0 || !isUp(tables, scene, at)) return false
-  const { session } = faceOf(tables, scene, at)
+/** Whether the request in front is a takeover whose primary answers the hub. */
+export function mayVeto(scene: Scene, from: number): boolean {
+  const [request] = scene.toHub[from]!
+  if (request?.kind !== 'change' || request.why !== 'takeover') return false
+  const { primary, epoch } = registered(scene)
+  const at = placeOf(scene, primary)
+  if (request.expect !== epoch || at < 0 || !isUp(scene, at)) return false
+  const { session } = scene.processes[at]!
   return session.hub.up && is(session, 'leads') && session.server.epoch === epoch
 }
 
 /** The primary answers the hub, which tells who asked for the takeover. */
 export function veto(tables: Tables, scene: Scene, from: number): void {
-  const { place } = tables
   spend(tables, scene, 'vetoes')
-  shift(tables, scene, place.toHub + from)
-  push(tables, scene, place.fromHub + from, inputOf(tables, { kind: 'vetoed' }))
+  shift(scene.toHub, from)
+  push(scene.fromHub, from, { kind: 'vetoed' })
 }
 
-/** Whether that is a change of which the hub may say that who is to get a role said goodbye. */
-export function mayRefuse(tables: Tables, scene: Scene, from: number): boolean {
-  const number = queues.first(tables.queues, scene[tables.place.toHub + from]!)
-  const request = interned.valueOf(tables.requests, number)
-  if (request.kind !== 'change' || request.expect !== registered(tables, scene).epoch) return false
+/** Whether the hub may say that who is to get a role said goodbye. */
+export function mayRefuse(scene: Scene, from: number): boolean {
+  const [request] = scene.toHub[from]!
+  if (request?.kind !== 'change' || request.expect !== registered(scene).epoch) return false
   return request.why === 'add' || request.why === 'handover'
 }
 
-/** The hub refuses that change. */
+/** The hub refuses the change in front. */
 export function refuse(tables: Tables, scene: Scene, from: number): void {
-  const { place } = tables
   spend(tables, scene, 'refusals')
-  const request = interned.valueOf(tables.requests, shift(tables, scene, place.toHub + from))
-  if (!('request' in request)) return
-  const register = interned.valueOf(tables.registers, registerNow(tables, scene))
-  const refused = { kind: 'refused', request: request.request, register } as const
-  push(tables, scene, place.fromHub + from, inputOf(tables, refused))
-}
-
-/** The oldest word of the hub reaches a process. */
-export function hearHub(tables: Tables, scene: Scene, i: number): void {
-  act(tables, scene, i, shift(tables, scene, tables.place.fromHub + i))
+  const asked = shift(scene.toHub, from)
+  if (!('request' in asked)) return
+  const { request } = asked
+  push(scene.fromHub, from, { kind: 'refused', request, register: registered(scene) })
 }
 
 /** The stream between a process and the hub breaks. */
 export function breakHub(tables: Tables, scene: Scene, i: number): void {
-  const { place } = tables
   spend(tables, scene, 'breaks')
-  if (tables.scope.late) scene[place.late + i] = scene[place.toHub + i]!
-  scene[place.toHub + i] = queues.EMPTY
-  scene[place.fromHub + i] = queues.EMPTY
-  act(tables, scene, i, inputOf(tables, { kind: 'hub', up: false }))
+  if (tables.scope.late) scene.late[i] = scene.toHub[i]!
+  scene.toHub[i] = []
+  scene.fromHub[i] = []
+  act(tables, scene, i, { kind: 'hub', up: false })
 }
 
-/** A process dies. What it sent is still under way. */
+/** What a process that dies has sent is still under way. */
 export function crash(tables: Tables, scene: Scene, i: number): void {
-  const { place, members } = tables
+  const { members } = tables
   spend(tables, scene, 'crashes')
-  scene[place.up]! &= ~(1 << i)
-  scene[place.fromHub + i] = queues.EMPTY
-  for (let from = 0; from < members; from++) scene[place.link + from * members + i] = queues.EMPTY
+  scene.up &= ~(1 << i)
+  scene.fromHub[i] = []
+  for (let from = 0; from < members; from++) scene.links[from * members + i] = []
 }
 
 /** A dead process starts again. */
 export function restart(tables: Tables, scene: Scene, i: number): void {
-  const { place, members } = tables
-  const { session: old } = faceOf(tables, scene, i)
+  const { members } = tables
+  const { session: old } = scene.processes[i]!
   spend(tables, scene, 'restarts')
-  scene[place.up]! |= 1 << i
-  scene[place.toHub + i] = queues.EMPTY
-  for (let to = 0; to < members; to++) scene[place.link + i * members + to] = queues.EMPTY
+  scene.up |= 1 << i
+  scene.toHub[i] = []
+  for (let to = 0; to < members; to++) scene.links[i * members + to] = []
   const keeps = tables.scope.bug === 'keep-identity'
   const process = freshIn(tables, keeps ? i : askerOf(tables, i))
   if (keeps) {
@@ -414,9 +569,9 @@ export function restart(tables: Tables, scene: Scene, i: number): void {
     process.session.player = old.player
     const asked = { primary: 0, ackedAt: -Infinity, incoming: null }
     process.session.server = { ...idleServer(), role: 'sync', ...asked }
-    push(tables, scene, place.fromHub + i, tidings(tables, scene))
+    push(scene.fromHub, i, tables.tidings(scene.directory))
   }
-  scene[place.process + i] = keep(tables, process)
+  scene.processes[i] = process
 }
 
 /** Under which number a process asks to be let in: a new life has a new secret. */
@@ -424,54 +579,36 @@ export function askerOf({ members }: Tables, i: number): number {
   return i + members
 }
 
-function enter(tables: Tables, scene: Scene, asker: number, inc: PeerId): void {
-  const at = tables.place.process + (asker % tables.members)
-  const before = scene[at]!
-  if (tables.faces[before]!.me !== 0) return
-  tables.passed.joined = true
-  const known = memo.find(tables.entered, before, inc)
-  if (known !== null) {
-    scene[at] = known
-    return
-  }
-  const newcomer = clone(interned.valueOf(tables.processes, before))
-  newcomer.session.me = inc
-  newcomer.session.player = inc
-  scene[at] = memo.keep(tables.entered, before, inc, keep(tables, newcomer))
-}
-
 /** A link is lost with what it carried, and opened again. */
 export function relink(tables: Tables, scene: Scene, i: number, j: number): void {
-  const { place, members } = tables
+  const { members } = tables
   spend(tables, scene, 'relinks')
-  scene[place.link + i * members + j] = queues.EMPTY
-  scene[place.link + j * members + i] = queues.EMPTY
-  const [one, other] = [faceOf(tables, scene, i).me, faceOf(tables, scene, j).me]
-  act(tables, scene, i, inputOf(tables, { kind: 'relinked', peer: other }))
-  act(tables, scene, j, inputOf(tables, { kind: 'relinked', peer: one }))
+  scene.links[i * members + j] = []
+  scene.links[j * members + i] = []
+  const [one, other] = [scene.processes[i]!.session.me, scene.processes[j]!.session.me]
+  act(tables, scene, i, { kind: 'relinked', peer: other })
+  act(tables, scene, j, { kind: 'relinked', peer: one })
 }
 
 // What members do of themselves.
 const CHOSEN: readonly (keyof Budgets)[] = ['operations', 'offers', 'joins', 'kicks', 'votes']
 
-/** Process i takes an input, which may not happen for ever. */
+/** Process i takes an input, which may happen only so often. */
 export function spending(
   tables: Tables,
   i: number,
   budget: keyof Budgets,
   input: Input,
-): Pick<Step, 'environment' | 'next'> {
-  const environment = !CHOSEN.includes(budget)
-  const does = doing(tables, i, input)
-  const next = (copy: Scene): void => {
-    spend(tables, copy, budget)
-    does(copy)
+  label: string,
+): Step {
+  const next = (scene: Scene): void => {
+    spend(tables, scene, budget)
+    act(tables, scene, i, input)
   }
-  return { environment, next }
+  return { label, environment: !CHOSEN.includes(budget), next }
 }
 
 /** Process i takes an input. */
-export function doing(tables: Tables, i: number, input: Input): Step['next'] {
-  const number = inputOf(tables, input)
-  return (copy) => act(tables, copy, i, number)
+export function doing(tables: Tables, i: number, input: Input, label: string): Step {
+  return { label, next: (scene) => act(tables, scene, i, input) }
 }

@@ -12,256 +12,202 @@
  * that would send it there is one of those that must not be able to do harm.
  */
 
+import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import { watchedPeer } from '../../packages/holdfast/src/session/server.ts'
-import type { ServerAs } from '../../packages/holdfast/src/session/state.ts'
-import { labelOf, type Model } from '../../packages/sim/src/checker/checker.ts'
-import * as interned from './interned.ts'
-import * as memo from './memo.ts'
-import type { Input } from './processes.ts'
-import * as queues from './queues.ts'
-import { always, type Claims, sometimes } from './session-claims.ts'
-import * as kicks from './session-kicks.ts'
-import * as votes from './session-votes.ts'
+import { serves, type ServerAs } from '../../packages/holdfast/src/session/state.ts'
+import * as cells from '../../packages/sim/src/checker/cells.ts'
+import type { CellModel } from '../../packages/sim/src/checker/checker.ts'
+import type { Input, Process } from './processes.ts'
+import * as moderation from './session-moderation.ts'
 import {
-  arrive,
+  act,
   askerOf,
   begin,
   breakHub,
+  type Budgets,
+  clientOf,
   crash,
+  createTables,
   doing,
-  hasLate,
-  hearHub,
+  isUp,
   mayRefuse,
   mayVeto,
+  nameOf,
+  type Passed,
+  placeOf,
   push,
   reachHub,
   reachLate,
   refuse,
+  registered,
   relink,
   restart,
-  shift,
-  spending,
-  tidings,
-  veto,
-} from './session-scene.ts'
-import {
-  clientOf,
-  createTables,
-  type Face,
-  faceOf,
-  isUp,
-  leftOf,
-  nameOf,
-  placeOf,
-  registered,
   type Scene,
   type Scope,
-  show,
+  shift,
   spend,
+  spending,
   type Step,
   type Tables,
-} from './session-tables.ts'
+  veto,
+} from './session-scene.ts'
 
-/** A model of that scope. */
-export function createModel(scope: Scope): Model<Scene> {
+/** The model of one scope. */
+export function sessionModel(name: string, scope: Scope): CellModel<Scene> {
   const tables = createTables(scope)
-  const network = networkOf(tables)
-  const { claims } = scope
-  const judged = (all: Claims): Claims => {
-    const named = Object.entries(all).filter(([name]) => !claims || claims.includes(name))
-    return Object.fromEntries(named)
-  }
+  // What a process may do by itself.
+  const choices: Choices = cells.remember(tables.all, (i, process, left) => [
+    ...ofProcess(tables, i, process, left),
+  ])
   return {
-    name: scope.name,
+    name,
+    cells: tables.all,
     init: () => begin(tables),
-    actions: (scene) => actions(tables, network, scene),
-    always: judged({ ...always(tables), ...kicks.always(tables) }),
-    settled: judged(kicks.settled(tables)),
-    sometimes: { ...sometimes(tables), ...kicks.sometimes(tables) },
-    flat: tables.place.size,
-    show: (scene) => show(tables, scene),
+    actions: (scene) => actions(tables, choices, scene),
+    always: { ...always(), ...moderation.always(tables) },
+    settled: moderation.settled(tables),
+    sometimes: { ...sometimes(tables), ...moderation.sometimes(tables) },
+    show,
   }
 }
 
-function actions(tables: Tables, network: Network, scene: Scene): Step[] {
+function show(scene: Scene): string {
+  const { epoch, primary, backup } = registered(scene)
+  const all = scene.processes.map(({ session: { me, server }, done }, i) => {
+    const role = isUp(scene, i) ? `${server.role}(${server.epoch})` : 'dead'
+    return `${me} ${role} [${done.join(' ')}]`
+  })
+  return `register (${epoch}, ${primary}, ${backup || 'nobody'}); ${all.join(' | ')}`
+}
+
+// Something happens to process i that may happen only so often, and need not.
+function happening(label: Step['label'], next: Step['next']): Step {
+  return { label, environment: true, next }
+}
+
+type Choices = (i: number, process: Process, left: Scene['left']) => readonly Step[]
+
+function actions(tables: Tables, choices: Choices, scene: Scene): Step[] {
   const steps: Step[] = []
   for (let i = 0; i < tables.members; i++) {
-    arrivals(tables, network, scene, i, steps)
-    if (isUp(tables, scene, i)) {
-      for (const step of choices(tables, scene, i)) steps.push(step)
-      amongOthers(tables, network, scene, i, steps)
-      for (const step of kicks.finding(tables, scene, i)) steps.push(step)
-      for (const step of votes.lies(tables, scene, i)) steps.push(step)
-    } else if (leftOf(tables, scene).restarts > 0) steps.push(network.restarts[i]!)
+    const process = scene.processes[i]!
+    if (scene.toHub[i]!.length > 0) requests(tables, scene, i, steps)
+    if (tables.scope.late && scene.late[i]!.length > 0) {
+      const label: Step['label'] = (at) => `the hub hears ${nameOf(at, i)} on its old stream`
+      steps.push(happening(label, (to) => reachLate(tables, to, i)))
+    }
+    if (isUp(scene, i)) {
+      arrivals(tables, scene, i, steps)
+      for (const step of choices(i, process, scene.left)) steps.push(step)
+      if (process.session.me === 0) joining(tables, scene, i, steps)
+      else if (scene.left.relinks > 0) relinking(tables, scene, i, steps)
+      if (tables.moderates) steps.push(...moderation.actions(tables, scene, i))
+    } else if (scene.left.restarts > 0) {
+      const restarts = (to: Scene): void => restart(tables, to, i)
+      steps.push(happening((at) => `${nameOf(at, i)} starts again`, restarts))
+    }
   }
   return steps
 }
 
-/** The steps that are the same whatever is under way, by process or by link as a scene has them. */
-interface Network {
-  hub: Step[]
-  vetoes: Step[]
-  refusals: Step[]
-  late: Step[]
-  fromHub: Step[]
-  links: { arrives: Step; doubled: Step; lost: Step }[]
-  restarts: Step[]
-  /** By link: the first is asked by the second, which is no member. */
-  joins: Step[]
-  relinks: Step[]
+function requests(tables: Tables, scene: Scene, i: number, steps: Step[]): void {
+  const { left } = scene
+  steps.push({
+    label: (at) => `the hub hears ${at.toHub[i]![0]!.kind} of ${nameOf(at, i)}`,
+    next: (to) => reachHub(tables, to, i),
+  })
+  if (left.vetoes > 0 && mayVeto(scene, i)) {
+    const label: Step['label'] = (at) => `the hub asks the primary about ${nameOf(at, i)}: it lives`
+    steps.push(happening(label, (to) => veto(tables, to, i)))
+  }
+  if (left.refusals > 0 && mayRefuse(scene, i)) {
+    const label: Step['label'] = (at) => `the hub refuses what ${nameOf(at, i)} asks for`
+    steps.push(happening(label, (to) => refuse(tables, to, i)))
+  }
 }
 
-function networkOf(tables: Tables): Network {
+function arrivals(tables: Tables, scene: Scene, to: number, steps: Step[]): void {
   const { members } = tables
-  const each = <Made>(make: (i: number) => Made): Made[] =>
-    Array.from({ length: members }, (_, i) => make(i))
-  const pairs = <Made>(make: (i: number, j: number) => Made): Made[] =>
-    each((i) => each((j) => make(i, j))).flat()
-  const name = (scene: Scene, i: number): string => nameOf(tables, scene, i)
-  return {
-    hub: each((i) => ({
-      label: (scene) => `the hub hears ${requestOf(tables, scene, i)} of ${name(scene, i)}`,
-      next: (scene) => reachHub(tables, scene, i),
-    })),
-    vetoes: each((i) => ({
-      label: (scene) => `the hub asks the primary about ${name(scene, i)}: it lives`,
-      environment: true,
-      next: (scene) => veto(tables, scene, i),
-    })),
-    refusals: each((i) => ({
-      label: (scene) => `the hub refuses what ${name(scene, i)} asks for`,
-      environment: true,
-      next: (scene) => refuse(tables, scene, i),
-    })),
-    late: each((i) => ({
-      label: (scene) => `the hub hears ${name(scene, i)} on its old stream`,
-      environment: true,
-      next: (scene) => reachLate(tables, scene, i),
-    })),
-    fromHub: each((i) => ({
-      label: (scene) => `${name(scene, i)} hears the register`,
-      next: (scene) => hearHub(tables, scene, i),
-    })),
-    links: pairs((from, to) => linkSteps(tables, from, to)),
-    restarts: each((i) => ({
-      label: (scene) => `${name(scene, i)} starts again`,
-      environment: true,
-      next: (scene) => restart(tables, scene, i),
-    })),
-    joins: pairs((primary, i) => ({
-      ...spending(tables, primary, 'joins', { kind: 'join', asker: askerOf(tables, i) }),
-      label: (scene) => `a newcomer asks ${name(scene, primary)}`,
-    })),
-    relinks: pairs((i, j) => ({
-      label: (scene) => `${name(scene, j)} and ${name(scene, i)} link anew`,
-      environment: true,
-      next: (scene) => relink(tables, scene, i, j),
-    })),
+  if (scene.fromHub[to]!.length > 0) {
+    steps.push({
+      label: (at) => `${nameOf(at, to)} hears the register`,
+      next: (copy) => act(tables, copy, to, shift(copy.fromHub, to)),
+    })
   }
-}
-
-function requestOf({ requests, queues: all, place }: Tables, scene: Scene, i: number): string {
-  return interned.valueOf(requests, queues.first(all, scene[place.toHub + i]!)).kind
-}
-
-function linkSteps(tables: Tables, from: number, to: number): Network['links'][number] {
-  const link = tables.place.link + from * tables.members + to
-  const what = (scene: Scene): string => {
-    const input = interned.valueOf(tables.inputs, queues.first(tables.queues, scene[link]!))
-    const { message } = input as Extract<Input, { kind: 'receive' }>
-    return `${message.kind} of ${nameOf(tables, scene, from)}`
-  }
-  const arrives: Step = {
-    label: (scene) => `${nameOf(tables, scene, to)} gets ${what(scene)}`,
-    next: (scene) => arrive(tables, scene, from, to, true),
-  }
-  const doubled: Step = {
-    label: (scene) => `${labelOf(arrives, scene)}, which will come again`,
-    environment: true,
-    next: (scene) => {
-      spend(tables, scene, 'doubles')
-      arrive(tables, scene, from, to, false)
-    },
-  }
-  const lost: Step = {
-    label: (scene) => `the network loses ${what(scene)}`,
-    environment: true,
-    next: (scene) => {
-      spend(tables, scene, 'losses')
-      shift(tables, scene, link)
-    },
-  }
-  return { arrives, doubled, lost }
-}
-
-function arrivals(tables: Tables, network: Network, scene: Scene, to: number, steps: Step[]): void {
-  const { place, members } = tables
-  const { vetoes, refusals, doubles, losses } = leftOf(tables, scene)
-  if (scene[place.toHub + to] !== queues.EMPTY) {
-    steps.push(network.hub[to]!)
-    if (vetoes > 0 && mayVeto(tables, scene, to)) steps.push(network.vetoes[to]!)
-    if (refusals > 0 && mayRefuse(tables, scene, to)) steps.push(network.refusals[to]!)
-  }
-  if (hasLate(tables, scene, to)) steps.push(network.late[to]!)
-  if (!isUp(tables, scene, to)) return
-  if (scene[place.fromHub + to] !== queues.EMPTY) steps.push(network.fromHub[to]!)
   for (let from = 0; from < members; from++) {
     const link = from * members + to
-    if (scene[place.link + link] === queues.EMPTY) continue
-    const { arrives, doubled, lost } = network.links[link]!
-    steps.push(arrives)
-    if (doubles > 0) steps.push(doubled)
-    if (losses > 0) steps.push(lost)
+    if (scene.links[link]!.length === 0) continue
+    const what = (at: Scene): string => {
+      const { message } = at.links[link]![0] as Input & { kind: 'receive' }
+      return `${message.kind} of ${nameOf(at, from)}`
+    }
+    const arrives = (at: Scene): string => `${nameOf(at, to)} gets ${what(at)}`
+    steps.push({
+      label: arrives,
+      next: (copy) => act(tables, copy, to, shift(copy.links, link)),
+    })
+    if (scene.left.doubles > 0) {
+      const twice = (copy: Scene): void => {
+        spend(tables, copy, 'doubles')
+        act(tables, copy, to, copy.links[link]![0]!)
+      }
+      steps.push(happening((at) => `${arrives(at)}, which will come again`, twice))
+    }
+    if (scene.left.losses > 0) {
+      const lose = (copy: Scene): void => {
+        spend(tables, copy, 'losses')
+        shift(copy.links, link)
+      }
+      steps.push(happening((at) => `the network loses ${what(at)}`, lose))
+    }
   }
 }
 
-// What a process may do of itself follows from what it is and what is left.
-function choices(tables: Tables, scene: Scene, i: number): readonly Step[] {
-  const { place } = tables
-  const [process, left] = [scene[place.process + i]!, scene[place.left]!]
-  const known = memo.find(tables.choices[i]!, process, left)
-  return known ?? memo.keep(tables.choices[i]!, process, left, [...ofProcess(tables, scene, i)])
-}
-
-function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Step> {
-  const face = faceOf(tables, scene, i)
-  const { session, me } = face
-  const { server } = session
-  const who = nameOf(tables, scene, i)
-  const left = leftOf(tables, scene)
-  if (face.serves) {
-    yield* ofPrimary(tables, face, left, i)
-    yield* kicks.roundOf(tables, face, scene, i)
+function* ofProcess(
+  tables: Tables,
+  i: number,
+  { session }: Process,
+  left: Scene['left'],
+): Iterable<Step> {
+  const { server, me } = session
+  const who = me === 0 ? 'a newcomer' : `${me}`
+  const spends = (budget: keyof Budgets, input: Input, label: string): Step =>
+    spending(tables, i, budget, input, label)
+  if (serves(session)) {
+    yield* ofPrimary(tables, i, session, left)
+    yield* moderation.ofPrimary(tables, i, session, left)
   }
   const peer = watchedPeer(session)
   if (left.suspicions > 0 && peer !== 0) {
-    const suspects = spending(tables, i, 'suspicions', { kind: 'suspect', peer })
-    yield { label: `${who} suspects ${peer}`, ...suspects }
+    yield spends('suspicions', { kind: 'suspect', peer }, `${who} suspects ${peer}`)
   }
   if (server.role === 'taking' && !server.attempt.sent) {
-    yield {
-      label: `${who} hears ${server.primary} again`,
-      next: doing(tables, i, { kind: 'heard' }),
-    }
+    yield doing(tables, i, { kind: 'heard' }, `${who} hears ${server.primary} again`)
   }
   if (left.repeats > 0 && 'attempt' in server && server.attempt.sent && session.hub.up) {
-    yield {
-      label: `${who} asks the hub again`,
-      ...spending(tables, i, 'repeats', { kind: 'repeat' }),
+    yield spends('repeats', { kind: 'repeat' }, `${who} asks the hub again`)
+  }
+  if (left.crashes > 0) yield happening(`${who} crashes`, (scene) => crash(tables, scene, i))
+  if (server.role === 'backedup') yield* handOver(tables, i, who, left, server)
+  if (me === 0) return
+  if (!session.hub.up) {
+    const opens = (scene: Scene): void => {
+      act(tables, scene, i, { kind: 'hub', up: true })
+      push(scene.fromHub, i, tables.tidings(scene.directory))
     }
+    yield { label: `${who} reaches the hub again`, next: opens }
+  } else if (left.breaks > 0) {
+    const breaks = (scene: Scene): void => breakHub(tables, scene, i)
+    yield happening(`the hub's stream to ${who} breaks`, breaks)
   }
-  if (left.crashes > 0) {
-    const next = (copy: Scene): void => crash(tables, copy, i)
-    yield { label: `${who} crashes`, environment: true, next }
-  }
-  if (server.role === 'backedup') yield* handOver(tables, who, left, i, server)
-  if (me !== 0) yield* ofStream(tables, who, left, i, session.hub.up)
 }
 
-type Left = ReturnType<typeof leftOf>
-
-function* ofPrimary(tables: Tables, { session, me }: Face, left: Left, i: number): Iterable<Step> {
-  const { server } = session
+function* ofPrimary(
+  tables: Tables,
+  i: number,
+  { server, me }: Process['session'],
+  left: Scene['left'],
+): Iterable<Step> {
   const issued = (tables.scope.operations ?? 0) - left.operations
   for (let id = 1; id <= issued + 1; id++) {
     const isFresh = id > issued
@@ -269,76 +215,131 @@ function* ofPrimary(tables: Tables, { session, me }: Face, left: Left, i: number
     if (left[budget] === 0) continue
     const label = `operation ${id} reaches ${me}${isFresh ? '' : ' again'}`
     const input = { kind: 'operation', ...clientOf(tables.scope, id), id } as const
-    yield { label, ...spending(tables, i, budget, input) }
+    yield spending(tables, i, budget, input, label)
   }
   for (const peer of server.published.keys()) {
     if (peer === me) continue
     if (left.offers > 0 && server.role === 'alone') {
-      const offers = spending(tables, i, 'offers', { kind: 'offer', peer })
-      yield { label: `${me} asks ${peer} to be backup`, ...offers }
+      const label = `${me} asks ${peer} to be backup`
+      yield spending(tables, i, 'offers', { kind: 'offer', peer }, label)
     }
     if (left.removals > 0) {
-      const removes = spending(tables, i, 'removals', { kind: 'remove', peer })
-      yield { label: `${me} removes ${peer}`, ...removes }
+      yield spending(tables, i, 'removals', { kind: 'remove', peer }, `${me} removes ${peer}`)
     }
   }
 }
 
 function* handOver(
   tables: Tables,
-  who: string,
-  left: Left,
   i: number,
+  who: string,
+  left: Scene['left'],
   { handoverUntil }: ServerAs<'backedup'>,
 ): Iterable<Step> {
   if (handoverUntil !== null) {
-    yield {
-      label: `${who} keeps its role after all`,
-      next: doing(tables, i, { kind: 'keep-role' }),
-    }
+    yield doing(tables, i, { kind: 'keep-role' }, `${who} keeps its role after all`)
   } else if (left.handovers > 0) {
-    yield { label: `${who} hands over`, ...spending(tables, i, 'handovers', { kind: 'hand-over' }) }
+    yield spending(tables, i, 'handovers', { kind: 'hand-over' }, `${who} hands over`)
   }
 }
 
-// The stream to the hub is lost, and there again.
-function* ofStream(
-  tables: Tables,
-  who: string,
-  left: Left,
-  i: number,
-  isOpen: boolean,
-): Iterable<Step> {
-  if (!isOpen) {
-    const opens = doing(tables, i, { kind: 'hub', up: true })
-    const next = (copy: Scene): void => {
-      opens(copy)
-      push(tables, copy, tables.place.fromHub + i, tidings(tables, copy))
-    }
-    yield { label: `${who} reaches the hub again`, next }
-  } else if (left.breaks > 0) {
-    const next = (copy: Scene): void => breakHub(tables, copy, i)
-    yield { label: `the hub's stream to ${who} breaks`, environment: true, next }
-  }
+function joining(tables: Tables, scene: Scene, i: number, steps: Step[]): void {
+  const at = placeOf(scene, registered(scene).primary)
+  if (at < 0 || !isUp(scene, at) || scene.left.joins === 0) return
+  const input = { kind: 'join', asker: askerOf(tables, i) } as const
+  steps.push(spending(tables, at, 'joins', input, `a newcomer asks ${nameOf(scene, at)}`))
 }
 
-// What a process may do that others must be there for.
-function amongOthers(
-  tables: Tables,
-  network: Network,
-  scene: Scene,
-  i: number,
-  steps: Step[],
-): void {
-  const { joins, relinks } = leftOf(tables, scene)
-  if (faceOf(tables, scene, i).me === 0) {
-    const at = placeOf(tables, scene, registered(tables, scene).primary)
-    if (at < 0 || !isUp(tables, scene, at) || joins === 0) return
-    steps.push(network.joins[at * tables.members + i]!)
-    return
-  }
-  if (relinks === 0) return
+function relinking(tables: Tables, scene: Scene, i: number, steps: Step[]): void {
   for (let j = 0; j < i; j++) {
-    if (isUp(tables, scene, j)) steps.push(network.relinks[i * tables.members + j]!)
+    if (!isUp(scene, j)) continue
+    const label = `${nameOf(scene, j)} and ${nameOf(scene, i)} link anew`
+    steps.push(happening(label, (to) => relink(tables, to, i, j)))
   }
+}
+
+// What happens in some state, or the scope is too small.
+function sometimes({ scope, passed }: Tables): Record<string, (scene: Scene) => boolean> {
+  const hasPassed = (mark: Passed) => (): boolean => passed.has(mark)
+  return {
+    'backed up': ({ processes: all }) =>
+      all.some(({ session }) => session.server.role === 'backedup'),
+    'taken over': hasPassed('took over'),
+    'backup dropped': hasPassed('dropped'),
+    'a primary deposed': hasPassed('deposed'),
+    'all operations acknowledged': ({ seen }) =>
+      seen.acknowledged.filter(({ place }) => place !== 0).length === (scope.operations ?? 0),
+    ...(scope.resends &&
+      scope.operations && { 'an operation acknowledged in two epochs': hasPassed('two epochs') }),
+    ...(scope.refusals && { 'a backup that is not taken': hasPassed('declined') }),
+    ...(scope.vetoes && { 'a takeover taken back': hasPassed('vetoed') }),
+    ...(scope.handovers && { 'handed over': hasPassed('handed over') }),
+    ...(scope.restarts && { 'a newcomer let in': hasPassed('joined') }),
+  }
+}
+
+// What holds in every state.
+function always(): Record<string, (scene: Scene) => true | string> {
+  const told =
+    (claim: string) =>
+    ({ seen: { broken } }: Scene) =>
+      !broken.startsWith(`${claim}:`) || broken
+  return {
+    'role.unique': uniqueRole,
+    'role.register': inRegister,
+    'commit.kept': kept,
+    'commit.fork': told('commit.fork'),
+    'commit.hidden': told('commit.hidden'),
+    once: (scene) => {
+      const again = doneTwice(scene)
+      return again === true ? told('once')(scene) : again
+    },
+    'view.linear': told('view.linear'),
+  }
+}
+
+// Those that run and serve.
+function serving(scene: Scene): Process[] {
+  return scene.processes.filter(({ session }, i) => serves(session) && isUp(scene, i))
+}
+
+function uniqueRole(scene: Scene): true | string {
+  const primaries = new Map<number, PeerId>()
+  for (const { session } of serving(scene)) {
+    const { me, server } = session
+    const other = primaries.get(server.epoch)
+    if (other !== undefined) return `${other} and ${me} both serve in epoch ${server.epoch}`
+    primaries.set(server.epoch, me)
+  }
+  return true
+}
+
+function inRegister(scene: Scene): true | string {
+  for (const { session } of serving(scene)) {
+    const { me, server } = session
+    const primary = scene.seen.primaries[server.epoch]
+    if (primary !== me) return `${me} serves in epoch ${server.epoch}, whose primary is ${primary}`
+  }
+  return true
+}
+
+function kept(scene: Scene): true | string {
+  const { acknowledged } = scene.seen
+  if (acknowledged.length === 0) return true
+  for (const { session, done } of serving(scene)) {
+    const { me, server } = session
+    for (const [seq, told] of acknowledged.entries()) {
+      if (told.place === 0 || server.epoch < told.epoch || done[told.place - 1] === seq) continue
+      return `operation ${seq} was acknowledged; ${me} serves in epoch ${server.epoch} without it`
+    }
+  }
+  return true
+}
+
+function doneTwice(scene: Scene): true | string {
+  for (const [i, { session, done }] of scene.processes.entries()) {
+    const again = done.find((seq, at) => done.indexOf(seq) !== at) ?? 0
+    if (again !== 0 && isUp(scene, i)) return `${session.me} has done operation ${again} twice`
+  }
+  return true
 }

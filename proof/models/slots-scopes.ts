@@ -1,22 +1,7 @@
 /** What is explored of the slots: the scopes of the plan, and the bugs that must be found. */
 
 import type { SlotsScope } from './slots-node.ts'
-
-/** A scope, what it is about, and how many states it has at least. */
-interface Good {
-  scope: SlotsScope
-  says: string
-  states: number
-  deep: boolean
-}
-
-/** A bug, the claim that it breaks, and in how many steps. */
-interface Mutant {
-  scope: SlotsScope
-  says: string
-  violates: string
-  steps: number
-}
+import type { Row, Rows } from './rows.ts'
 
 // Two want one cell in one slot, and the third follows into what one of them left.
 const SCENE: SlotsScope = {
@@ -49,49 +34,47 @@ const TROUBLED: SlotsScope = {
 }
 
 /** Where all must hold. */
-export const GOOD: Record<string, Good> = {
-  SL1: { scope: SCENE, says: 'acts come within the horizon', states: 11_900, deep: false },
+export const SCOPES: Rows<SlotsScope> = {
+  SL1: { scope: SCENE, says: 'acts come within the horizon', states: 11_900 },
   SL2: {
+    size: 'large',
     scope: { ...SCENE, skew: 1 },
     says: 'the same, with clocks a slot apart',
     states: 23_000,
-    deep: false,
   },
   SL3: {
     scope: LATE,
     says: 'acts come as late as they like: a world is taken',
     states: 60_000,
-    deep: true,
+    size: 'deep',
   },
   SL4: {
     scope: { ...LATE, skew: 1 },
     says: 'as late as they like, clocks a slot apart',
     states: 225_000,
-    deep: true,
+    size: 'deep',
   },
   SL5: {
     scope: TROUBLED,
     says: 'one act as late as it likes, one stands still, the root is gone (SL-1)',
     states: 4_900,
-    deep: false,
   },
   SL6: {
     scope: { ...LATE, acts: SCENE.acts.slice(0, 1), skew: 1, doubts: 1 },
     says: 'one act as late as it likes, clocks a slot apart, a frame taken for lost',
     states: 8_000,
-    deep: false,
   },
   // With SL4's horizon this ends in no time that one has; with this one, digests are of no slots.
   SL7: {
     scope: { ...LATE, skew: 1, doubts: 1, slots: 3, horizon: 2 },
     says: 'two as late as they like, clocks apart, a frame taken for lost, a shorter horizon',
     states: 405_000,
-    deep: true,
+    size: 'deep',
   },
 }
 
 /** Bugs, and the claim that breaks. */
-export const MUTANTS: Record<string, Mutant> = {
+export const MUTANTS: Rows<SlotsScope> = {
   'SL-X1': mutant(TWO, 'drops-late', 11, 'what comes late is thrown away, as in the source (M30)'),
   'SL-X2': mutant(
     TWO,
@@ -106,15 +89,13 @@ export const MUTANTS: Record<string, Mutant> = {
     22,
     'nobody asks for a world when an act came behind the horizon',
   ),
-  'SL-X5': {
-    ...mutant(
-      TROUBLED,
-      'void-unagreed',
-      30,
-      'what the root has left out is told to be void (SL-1)',
-    ),
-    violates: 'slot.told',
-  },
+  'SL-X5': mutant(
+    TROUBLED,
+    'void-unagreed',
+    30,
+    'what the root has left out is told to be void (SL-1)',
+    'slot.told',
+  ),
 }
 
 function mutant(
@@ -122,6 +103,7 @@ function mutant(
   bug: NonNullable<SlotsScope['bug']>,
   steps: number,
   says: string,
-): Mutant {
-  return { scope: { ...scope, bug }, says, violates: 'slot.converge', steps }
+  claim: string = 'slot.converge',
+): Row<SlotsScope> {
+  return { scope: { ...scope, bug }, says, violates: [[claim, steps]] }
 }

@@ -27,6 +27,7 @@ import {
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as interned from './interned.ts'
+import type { Rows } from './rows.ts'
 
 /** What a player does. `gamble` draws and then throws, telling it. */
 export type Doing = 'later' | 'cancel' | 'roll' | 'gamble'
@@ -453,4 +454,61 @@ function show({ now, core, log, told, asks }: Scene): string {
   const line = core.history.map(tell).join(' ')
   const heard = `${told.history.length} told, ${asks.length} asked`
   return `${now}: ${line}; ${log.length} not with the backup, ${heard}`
+}
+
+/** In all of these every claim holds. */
+export const SCOPES: Rows<Scope> = {
+  A1: { scope: { does: { later: 1 }, failovers: 1 }, says: 'a timer, a failover', states: 240 },
+  A2: {
+    scope: { does: { later: 1, cancel: 1 }, failovers: 1 },
+    says: 'a timer that is taken back, a failover',
+    states: 1700,
+  },
+  A3: { scope: { does: { later: 2 }, failovers: 1 }, says: 'two timers, a failover', states: 4600 },
+  A4: { scope: { does: { later: 1 }, failovers: 2 }, says: 'a timer, two failovers', states: 500 },
+  A5: {
+    scope: { does: { later: 1 }, recoveries: 1 },
+    says: 'a timer, server and backup die at once',
+    states: 240,
+  },
+  A6: {
+    scope: { does: { gamble: 2, roll: 1 }, failovers: 1 },
+    says: 'draws of which two are told by actions that throw, a failover',
+    states: 5500,
+  },
+  A7: {
+    scope: { does: { gamble: 2, roll: 1 }, recoveries: 1 },
+    says: 'the same, server and backup die at once',
+    states: 5500,
+  },
+  A8: {
+    scope: { does: { later: 2, cancel: 1 }, failovers: 1, recoveries: 1 },
+    says: 'two timers, one taken back, all deaths',
+    states: 132_000,
+    size: 'deep',
+  },
+}
+
+/** In each of these that claim breaks, in so many steps. */
+export const MUTANTS: Rows<Scope> = {
+  'A-X1': {
+    scope: { does: { later: 1 }, failovers: 1, bug: 'row-stays-at-backup' },
+    says: 'a timer that was run is kept by the backup, which runs it too',
+    violates: [['timer.once', 11]],
+  },
+  'A-X2': {
+    scope: { does: { later: 1 }, failovers: 1, bug: 'successor-asks-not' },
+    says: 'who took over asks for no timer',
+    violates: [['timer.runs', 8]],
+  },
+  'A-X3': {
+    scope: { does: { later: 1 }, forged: 1, bug: 'anybody-fires' },
+    says: 'a timer is run for whoever asks',
+    violates: [['timer.due', 4]],
+  },
+  'A-X4': {
+    scope: { does: { gamble: 2 }, bug: 'draw-not-spent' },
+    says: 'a draw is not spent where its action throws',
+    violates: [['draw.once', 6]],
+  },
 }

@@ -26,7 +26,7 @@ import {
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { directoryOf, lonely, standBy } from './lease.ts'
 import { founder, NO_PARTS, SESSION_ID, step } from './processes.ts'
-import type { TakeoverScope } from './takeover-scopes.ts'
+import type { Rows } from './rows.ts'
 
 /** The longest bound, and a fourth of what a veto is worth. */
 export const STEP_MS: Millis = challenge.CHALLENGE_MAX_MS
@@ -66,13 +66,13 @@ export interface TakeoverScene {
 }
 
 /** The model of that scope. */
-export function takeoverModel(scope: TakeoverScope): Model<TakeoverScene> {
+export function takeoverModel(name: string, scope: TakeoverScope): Model<TakeoverScene> {
   const broken = (property: string) => (scene: TakeoverScene) => {
     return scene.notes.broken.startsWith(`${property}:`) ? scene.notes.broken : true
   }
   const granted = (how: Notes['granted']) => (scene: TakeoverScene) => scene.notes.granted === how
   return {
-    name: scope.name,
+    name,
     init: () => begin(scope),
     actions: (scene) => actions(scope, scene),
     always: {
@@ -411,3 +411,63 @@ function show(scene: TakeoverScene): string {
   const more = state.filter((text) => text !== false).join(', ')
   return `${scene.now} ms, register (${epoch}, ${primary}, ${backup}); ${who.join(', ')} ${more}`
 }
+
+/** How much may happen. */
+export interface TakeoverScope {
+  /** Steps of 250 ms, the longest bound. */
+  ticks: number
+  /** Times that the backup suspects its primary, and that it asks again. */
+  suspicions: number
+  repeats: number
+  /** Datagrams of the primary that pass the relay; with none its veto lapses. */
+  relays: number
+  /** The primary may stand still, lose its stream, or drop its backup. */
+  freezes?: number
+  closes?: number
+  drops?: number
+  /** A bug around the machines. */
+  bug?: 'no-veto' | 'veto-for-ever' | 'grant-before-cas' | 'lease-from-grant'
+}
+
+/** Scopes that hold, and how many states they have. */
+export const SCOPES = {
+  takeover: {
+    says: 'a backup that suspects its primary, which answers, or stands still',
+    scope: { ticks: 5, suspicions: 2, repeats: 1, relays: 1, freezes: 1 },
+    states: 33_000,
+  },
+  'takeover-mute': {
+    says: 'a primary that answers the hub, and whose datagrams do not come to its backup',
+    scope: { ticks: 6, suspicions: 2, repeats: 1, relays: 0 },
+    states: 9_300,
+  },
+  'takeover-race': {
+    says: 'a primary that drops its backup meanwhile, or whose stream closes; a late disk',
+    scope: { ticks: 2, suspicions: 1, repeats: 1, relays: 1, closes: 1, drops: 1 },
+    states: 18_900,
+  },
+} satisfies Rows<TakeoverScope>
+
+/** Mutants, and after how many steps which claim breaks. */
+export const MUTANTS = {
+  'no-veto': {
+    says: 'the compare-and-set is made without asking the primary',
+    scope: { ...SCOPES['takeover'].scope, bug: 'no-veto' },
+    violates: [['takeover.asked', 2]],
+  },
+  'veto-for-ever': {
+    says: 'a veto counts although no datagram of the primary comes to its backup',
+    scope: { ...SCOPES['takeover-mute'].scope, bug: 'veto-for-ever' },
+    violates: [['takeover.ends', 12]],
+  },
+  'grant-before-cas': {
+    says: 'who waits for the primary is told yes before the register holds it',
+    scope: { ...SCOPES['takeover-race'].scope, bug: 'grant-before-cas' },
+    violates: [['takeover.register', 4]],
+  },
+  'lease-from-grant': {
+    says: 'who took over counts its lease from the answer',
+    scope: { ...SCOPES['takeover'].scope, bug: 'lease-from-grant' },
+    violates: [['takeover.lease', 5]],
+  },
+} satisfies Rows<TakeoverScope>

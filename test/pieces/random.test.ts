@@ -77,10 +77,7 @@ const crowd = fc.record({
 function holds(more: Partial<Scope>, numRuns: number): void {
   fc.assert(
     fc.property(crowd, steps, (many, list) => {
-      const { wrong, trace } = walk(
-        { name: 'random', does: DOES, lags: true, ...many, ...more },
-        list,
-      )
+      const { wrong, trace } = walk({ does: DOES, lags: true, ...many, ...more }, list)
       if (wrong.length > 0) expect.fail([...trace, ...wrong].join('\n'))
     }),
     { numRuns },
@@ -117,7 +114,7 @@ test('O15, O57, O58: walks that were frozen say what they said, word for word', 
   const digests: Record<number, string> = {}
   const lists = fc.sample(steps, { seed: 18, numRuns: FROZEN })
   for (const [seed, list] of lists.entries()) {
-    const scope = { name: 'frozen', does: DOES, lags: true, hands: 2 + (seed % 3), cards: 2 }
+    const scope = { does: DOES, lags: true, hands: 2 + (seed % 3), cards: 2 }
     const more = { failovers: seed % 3, absences: seed % 4, recoveries: seed % 2 }
     const { wrong, trace, scene } = walk({ ...scope, ...more }, list)
     expect(wrong).toEqual([])
@@ -127,7 +124,7 @@ test('O15, O57, O58: walks that were frozen say what they said, word for word', 
 })
 
 test('O31: what is asked again is answered again; in what all hear its number stands once (PR-3)', () => {
-  const scope: Scope = { name: 'again', does: { move: 1 }, hands: 2 }
+  const scope: Scope = { does: { move: 1 }, hands: 2 }
   const scene = begin(scope)
   const [hand, other] = scene.hands as [Hand, Hand]
   act(scene, hand, 1, 'move')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { best, worth } from './verdict.ts'
 
 const UNIT = 'packages/holdfast/src/link/link.test.ts'
-const MODEL = 'proof/models/lease.test.ts'
+const MODEL = 'proof/models/models.test.ts'
 
 function assertion(actual: unknown, message = 'expected 1 to be 2') {
   return { name: 'AssertionError', message, actual }

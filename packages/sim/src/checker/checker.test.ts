@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import * as cells from './cells.ts'
 import { check, render } from './checker.ts'
-import type { Model } from './checker.ts'
+import type { CellModel, Model } from './checker.ts'
 
 // Goal: a checker that is known to find what is there, neither less nor more.
 // Method: two small models whose states can be counted by hand, and injected bugs.
@@ -267,6 +268,52 @@ describe('states that are rows of numbers', () => {
     const { states } = check(rows({ actions, always }), { statesMax: 1_000_000 })
     expect(states).toBe(found.size)
     expect(states).toBeGreaterThan(20_000)
+  })
+})
+
+describe('states that consist of cells', () => {
+  interface Pair {
+    jugs: Jugs[]
+    /** What was done last, which tells no states apart. */
+    last: string
+  }
+  const model = (spill: boolean): CellModel<Pair> => {
+    const all = cells.create()
+    let runs = 0
+    const does = cells.remember(all, (jug: Jugs, label: string): Jugs => {
+      runs++
+      const copy = { ...jug }
+      for (const action of jugs().actions(jug)) if (action.label === label) action.next(copy)
+      return copy
+    })
+    return {
+      name: 'two pairs',
+      cells: all,
+      aside: ['last'],
+      init: () => ({ jugs: [0, 1].map(() => ({ three: 0, five: 0 })), last: '' }),
+      *actions() {
+        for (const { label } of jugs().actions({ three: 0, five: 0 }) as { label: string }[]) {
+          const next = (pair: Pair): void => {
+            pair.jugs[0] = does(pair.jugs[0]!, label)
+            if (spill) pair.jugs[1]!.three = 1
+            pair.last = label
+          }
+          yield { label, next }
+        }
+      },
+      always: { 'each step runs once': () => runs <= 96 || `${runs} runs` },
+      sometimes: { poured: ({ last }) => last === 'pour five into three' },
+    }
+  }
+
+  test('two jugs have as many states and steps as by name', () => {
+    const report = check(model(false), { statesMax: 1000 })
+    expect(report).toMatchObject({ states: 16, edges: 96, depth: 7, violation: null })
+    expect(report.sometimes).toEqual({ poured: true })
+  })
+
+  test('an action that changes a cell is caught', () => {
+    expect(() => check(model(true), { statesMax: 10 })).toThrow('changed its parent state')
   })
 })
 

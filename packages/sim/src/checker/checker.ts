@@ -16,6 +16,7 @@
  */
 
 import { HoldfastError, assert } from '../../../holdfast/src/machine.ts'
+import type { Cells } from './cells.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
 import { ringsOf } from './rings.ts'
@@ -61,6 +62,13 @@ export interface Model<State> {
   show?(state: State): string
 }
 
+/** A model whose states consist of cells. */
+export interface CellModel<State> extends Model<State> {
+  cells: Cells
+  /** Fields that do not tell states apart, because claims alone read them. */
+  aside?: readonly (keyof State & string)[]
+}
+
 /** The limits of a search. */
 export interface Bounds {
   /** The search ends at this many states, 1 to STATES_MAX. */
@@ -103,6 +111,8 @@ export interface Report {
 export const STATES_MAX: number = 50_000_000
 /** An action must not change its parent state; checked for this many states. */
 const WATCHED_MAX = 5_000
+/** For states of cells, whose content is large (cells.ts). */
+const WATCHED_CELLS_MAX = 100
 /** The property that an exception violates. */
 const NO_EXCEPTION = 'nothing throws'
 
@@ -182,6 +192,7 @@ function begin<State>(model: Model<State>, statesMax: number) {
     missing: Object.entries(model.sometimes ?? {}),
     known: seen.create(),
     rings: ringsOf(model),
+    watchedMax: 'cells' in model ? WATCHED_CELLS_MAX : WATCHED_MAX,
     edges: 0,
     /** Whether a new state exceeded `statesMax`. */
     cut: false,
@@ -217,10 +228,10 @@ function meet<State>(
 
 function expand<State>(search: Search<State>, state: State, id: number): void {
   const { model } = search
-  const watched = id < WATCHED_MAX ? hash(state) : 0
+  const watched = id < search.watchedMax ? hash(state) : 0
   const moves = tryAll(search, state, id)
   if (isOver(search)) return
-  if (id < WATCHED_MAX) {
+  if (id < search.watchedMax) {
     assert(watched === hash(state), `${model.name}: an action changed its parent state`)
   }
   if (!moves) judge(search, search.settled, state, id)

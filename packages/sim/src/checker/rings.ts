@@ -2,11 +2,12 @@
  * Storage for a search's states: the current ring, the next ring, and the copy to which an action
  * is applied.
  *
- * States are plain data, or Int32Arrays of one length (`flat`). Flat states lie in two long arrays,
- * one per ring, and two more hold the current state and its copy, so a step allocates nothing and
- * leaves no garbage.
+ * States are plain data, Int32Arrays of one length (`flat`), or objects of cells (cells.ts). States
+ * of the last two kinds lie in two long arrays of numbers, one per ring.
  */
 
+import { assert } from '../../../holdfast/src/machine.ts'
+import { type Cells, copyOf, layoutOf, read, write } from './cells.ts'
 import { clone } from './clone.ts'
 import { hash, hashNumbers } from './hash.ts'
 
@@ -15,6 +16,8 @@ interface Form<State> {
   flat?: number
   canonical?(state: State): unknown
   copy?(state: State): State
+  cells?: Cells
+  aside?: readonly string[]
 }
 
 /** The states of a search. */
@@ -35,6 +38,7 @@ const STATES_FIRST = 1024
 
 /** Empty rings. */
 export function ringsOf<State>(model: Form<State>): Rings<State> {
+  if (model.cells) return ringsOfCells(model.cells, model.aside ?? []) as Rings<State>
   if (model.flat === undefined) return ringsOfData(model)
   // `flat` asserts that the states are such arrays.
   return ringsOfNumbers(model.flat) as unknown as Rings<State>
@@ -95,6 +99,55 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
       const [row, state] = [present, taken]
       for (let i = 0; i < state.length; i++) state[i] = row[at + i]!
       return state
+    },
+  }
+}
+
+type Fields = Record<string, unknown>
+
+function ringsOfCells(cells: Cells, aside: readonly string[]): Rings<unknown> {
+  let layout = layoutOf({}, [])
+  // The state that was taken, and the one whose cells were looked up last.
+  let [taken, numbered]: [Fields, Fields] = [{}, {}]
+  let [takenRow, row] = [new Int32Array(0), new Int32Array(0)]
+  let [present, next, count] = [new Int32Array(0), new Int32Array(0), 0]
+  const enter = (first: Fields): void => {
+    layout = layoutOf(first, aside)
+    takenRow = new Int32Array(layout.width)
+    row = new Int32Array(layout.width)
+    present = new Int32Array(layout.width * STATES_FIRST)
+    next = new Int32Array(layout.width * STATES_FIRST)
+    // No cell of the first state is known yet.
+    taken = Object.fromEntries(
+      layout.names.map((name, at) => [name, layout.lengths[at]! < 0 ? layout : []]),
+    )
+  }
+  return {
+    keyOf: (state) => {
+      if (state === taken) return hashNumbers(takenRow, layout.telling)
+      if (layout.width === 0) enter(state as Fields)
+      numbered = state as Fields
+      write(cells, layout, numbered, row, taken, takenRow)
+      return hashNumbers(row, layout.telling)
+    },
+    copyOf: (state) => copyOf(layout, state as Fields),
+    push: (state) => {
+      assert(state === numbered, 'a state joins a ring right after its cells were looked up')
+      const at = layout.width * count++
+      if (at === next.length) next = grown(next)
+      next.set(row, at)
+    },
+    turn: () => {
+      const turned = count
+      ;[present, next] = [next, present]
+      count = 0
+      return turned
+    },
+    take: (index) => {
+      const at = layout.width * index
+      takenRow.set(present.subarray(at, at + layout.width))
+      taken = read(cells, layout, takenRow)
+      return taken
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers by two numbers, each at least 0: what a table (memo.ts) of a model knows of a state and
- * an input, a queue and what is put behind it. One place of memory is read for most of them.
+ * Numbers by two numbers, each at least 0, as `remember` of cells.ts needs them. Most lookups read
+ * one place in memory.
  *
  * The table is open addressing with linear steps, at most half full. A slot is four numbers, so
  * that none lies across two lines of the cache: the first of the two + 1, so that 0 is free, the
