@@ -1,12 +1,12 @@
 #!/bin/sh
-# Copies the file of a hub while the hub runs, into a folder that is made for it:
+# Copies the file of a running hub into a new folder:
 #
 #     backup.sh /var/lib/holdfast/hub.db /backup/holdfast-monday
 #
-# SQLite writes a log, FILE-wal, and now and then its pages into FILE. A log that goes on has all
-# that was written into FILE since it began, so FILE first and the log behind it are one moment. A
-# log that began anew meanwhile has other marks in its first 32 bytes: then both are copied again.
-# What is copied has the key of the hub, so nobody else may read it.
+# SQLite writes a log, FILE-wal, and now and then copies its pages into FILE. A log contains
+# everything that was written into FILE since the log began, so FILE, copied first, and the log,
+# copied second, are one moment. A log that restarted meanwhile has other marks in its first 32
+# bytes: then both are copied again. The copy has the key of the hub, so nobody else may read it.
 set -eu
 umask 077
 
@@ -30,7 +30,7 @@ for _ in 1 2 3 4 5 6 7 8; do
   began=$(marks)
   rm -f "$to/$name-wal"
   cp "$file" "$to/$name" || give_up "$file could not be copied"
-  # A hub that was closed meanwhile has no log any more, and other marks.
+  # A hub that closed meanwhile has no log any more, so the marks differ.
   [ -z "$began" ] || cp "$file-wal" "$to/$name-wal" || [ ! -e "$file-wal" ] ||
     give_up "$file-wal could not be copied"
   ended=$(marks)

@@ -1,5 +1,5 @@
-// Your own server with a hub: Express serves the pages that were built to dist/, and members meet
-// at /hub. It is for a proxy with TLS before it, as nginx.conf and Caddyfile are. It needs
+// Your own server with a hub: Express serves the pages in dist/, and members meet at /hub. Put a
+// proxy with TLS before it, such as nginx.conf or Caddyfile. It needs
 // npm install express libsql@^0.5.29
 
 import { createServer } from 'node:http'
@@ -20,13 +20,13 @@ const server = createServer(app)
 const rooms = hub({ server, games: ['duel'], store: STORE, origins: [ORIGIN], trustProxy: 1 })
 server.listen(Number(PORT), HOST, () => console.log(`Listening at ${HOST}:${PORT}`))
 
-// For Prometheus, at a port that no proxy passes on.
+// For Prometheus, at a port that no proxy forwards.
 const metrics = createServer((_request, response) => {
   response.setHeader('Content-Type', 'text/plain; version=0.0.4').end(rooms.metrics())
 })
 metrics.listen(Number(METRICS_PORT), HOST)
 
-// The hub goes first: a server waits for the streams that are open.
+// The hub closes first: a server waits for open streams.
 process.once('SIGTERM', () => {
   void rooms.close().then(() => [server, metrics].forEach((each) => each.close()))
 })
